@@ -1,0 +1,364 @@
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+
+/**
+ * Every setting of the service: one place that names it, gives its default, and says why. Parsed once at start, frozen;
+ * nothing else reads the environment. `docs/configuration.md` is generated from `settings`.
+ */
+export type Config = { readonly [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]["parse"]> };
+
+export const settings = {
+  // Where it listens.
+  host: text("STEPWELL_HOST", "127.0.0.1", "Address to listen on. The default is reachable from this machine only."),
+  port: integer("STEPWELL_PORT", 8080, 0, 65_535, "Port of the HTTP API. 0 takes any free one."),
+  baseUrl: optionalUrl(
+    "STEPWELL_BASE_URL",
+    "The address by which clients reach the service. A path in it prefixes every route. Default: http://localhost:PORT.",
+  ),
+  metricsHost: text(
+    "STEPWELL_METRICS_HOST",
+    "127.0.0.1",
+    "Address of the Prometheus metrics, kept off the public one.",
+  ),
+  metricsPort: optionalInteger(
+    "STEPWELL_METRICS_PORT",
+    0,
+    65_535,
+    "Port of the Prometheus metrics. Default: the next free one after PORT.",
+  ),
+  corsOrigins: list(
+    "STEPWELL_CORS_ORIGINS",
+    "Origins whose pages may call the API, separated by commas. Default: none.",
+  ),
+
+  // The store.
+  databaseUrl: optionalText(
+    "DATABASE_URL",
+    "A PostgreSQL server (15 or newer). Without it the service keeps its data in an embedded PostgreSQL in the data directory.",
+  ),
+  dataDir: directory("STEPWELL_DATA_DIR", "./.stepwell", "Directory of the embedded store and of dev.json."),
+  databasePoolSize: integer(
+    "STEPWELL_DATABASE_POOL_SIZE",
+    8,
+    2,
+    200,
+    "Connections to the PostgreSQL server: one commits, the others read. More help only when many clients list and search.",
+  ),
+  preparedStatements: boolean(
+    "STEPWELL_PREPARED_STATEMENTS",
+    true,
+    "Named statements. Turn off behind PgBouncer before 1.21 in transaction mode, which breaks them.",
+  ),
+  databaseTimeoutMs: integer(
+    "STEPWELL_DATABASE_TIMEOUT_MS",
+    10_000,
+    100,
+    600_000,
+    "A statement that takes longer is given up: a half-open connection must not hold a caller for ever.",
+  ),
+  storePatienceMs: integer(
+    "STEPWELL_STORE_PATIENCE_MS",
+    4_000,
+    0,
+    600_000,
+    "How long a caller waits for a store that is out of reach before it gets 503. Short enough for a load balancer.",
+  ),
+  embeddedBufferMb: integer(
+    "STEPWELL_EMBEDDED_BUFFER_MB",
+    16,
+    1,
+    1_024,
+    "shared_buffers of the embedded store. Small, since the operating system caches the same pages.",
+  ),
+
+  // The engine.
+  nodeName: text("STEPWELL_NODE_NAME", hostname(), "This node's name for people, in logs and metrics."),
+  heartbeatMs: integer(
+    "STEPWELL_HEARTBEAT_MS",
+    1_000,
+    50,
+    60_000,
+    "How often a node renews its one heartbeat row. A third of the lease or less.",
+  ),
+  leaseMs: integer(
+    "STEPWELL_LEASE_MS",
+    10_000,
+    200,
+    600_000,
+    "A node whose heartbeat is older (by the database's clock) is dead, and others take its jobs. Long enough for a garbage collection or a slow disk.",
+  ),
+  pollMs: integer(
+    "STEPWELL_POLL_MS",
+    500,
+    10,
+    60_000,
+    "How often due timers are looked for. Timers that this node set itself fire on time; this bounds the delay of the others.",
+  ),
+  maxBatchSize: integer(
+    "STEPWELL_MAX_BATCH_SIZE",
+    400,
+    1,
+    10_000,
+    "Facts in one transaction. Beyond some hundreds throughput no longer grows and only the wait does.",
+  ),
+  maxBatchBytes: integer(
+    "STEPWELL_MAX_BATCH_BYTES",
+    8 * 1024 * 1024,
+    1,
+    256 * 1024 * 1024,
+    "Payload bytes in one transaction, so that a batch of large inputs stays a moment's work.",
+  ),
+  maxQueuedFacts: integer(
+    "STEPWELL_MAX_QUEUED_FACTS",
+    20_000,
+    1,
+    10_000_000,
+    "Facts waiting for a transaction. Beyond it callers get 503 with Retry-After instead of memory running out.",
+  ),
+  maxCalls: integer(
+    "STEPWELL_MAX_CALLS",
+    1_000,
+    1,
+    100_000,
+    "Executor calls under way on this node. More jobs wait in the store, not in memory.",
+  ),
+  maxCallsPerOrganization: integer(
+    "STEPWELL_MAX_CALLS_PER_ORGANIZATION",
+    200,
+    1,
+    100_000,
+    "Executor calls under way per organization on this node, so that one organization's slow function blocks no other.",
+  ),
+  maxQueuedCalls: integer(
+    "STEPWELL_MAX_QUEUED_CALLS",
+    5_000,
+    1,
+    1_000_000,
+    "Calls this node owns but has not begun. Beyond it new jobs stay PENDING in the store until there is room.",
+  ),
+  defaultCallTimeoutSeconds: integer(
+    "STEPWELL_DEFAULT_CALL_TIMEOUT_SECONDS",
+    900,
+    1,
+    86_400,
+    "Timeout of an attempt whose step sets no timeoutSeconds. 15 minutes is the longest a cloud function runs.",
+  ),
+  drainSeconds: integer(
+    "STEPWELL_DRAIN_SECONDS",
+    20,
+    0,
+    3_600,
+    "On SIGTERM calls under way get this long; then they are handed back. Below the usual 30 s grace of a container.",
+  ),
+  idempotencyHours: integer(
+    "STEPWELL_IDEMPOTENCY_HOURS",
+    24,
+    1,
+    8_760,
+    "How long an Idempotency-Key keeps its answer.",
+  ),
+
+  // Limits of one request or one job.
+  maxBodyBytes: integer("STEPWELL_MAX_BODY_BYTES", 1024 * 1024, 1024, 64 * 1024 * 1024, "Request body."),
+  maxJsonDepth: integer("STEPWELL_MAX_JSON_DEPTH", 64, 8, 512, "Nesting of JSON: deeper breaks writers and databases."),
+  maxDefinitionBytes: integer("STEPWELL_MAX_DEFINITION_BYTES", 512 * 1024, 1024, 16 * 1024 * 1024, "One definition."),
+  maxSteps: integer("STEPWELL_MAX_STEPS", 500, 1, 10_000, "Steps of one definition."),
+  maxEventIdsPerStep: integer("STEPWELL_MAX_EVENT_IDS_PER_STEP", 100, 1, 10_000, "Event ids of one wait step."),
+  maxNameLength: integer("STEPWELL_MAX_NAME_LENGTH", 256, 16, 4_096, "Characters of a name or an event id."),
+  maxOutputBytes: integer(
+    "STEPWELL_MAX_OUTPUT_BYTES",
+    1024 * 1024,
+    1024,
+    64 * 1024 * 1024,
+    "A step's output, as JSON.",
+  ),
+  maxEventsPerJob: integer("STEPWELL_MAX_EVENTS_PER_JOB", 10_000, 1, 1_000_000, "Events kept for one job."),
+  maxStepRunsPerJob: integer(
+    "STEPWELL_MAX_STEP_RUNS_PER_JOB",
+    10_000,
+    1,
+    1_000_000,
+    "Visits of steps in one job: a loop that never ends must end.",
+  ),
+  maxWaitSeconds: integer(
+    "STEPWELL_MAX_WAIT_SECONDS",
+    60,
+    1,
+    3_600,
+    "waitSeconds of a request: below the usual proxy timeout.",
+  ),
+  maxWaitingRequests: integer(
+    "STEPWELL_MAX_WAITING_REQUESTS",
+    10_000,
+    1,
+    1_000_000,
+    "Requests and streams that wait for jobs on this node at once.",
+  ),
+  maxConnections: integer("STEPWELL_MAX_CONNECTIONS", 20_000, 1, 1_000_000, "Open client connections."),
+  headersTimeoutMs: integer(
+    "STEPWELL_HEADERS_TIMEOUT_MS",
+    10_000,
+    100,
+    600_000,
+    "A client that sends headers slower is cut off.",
+  ),
+  requestTimeoutMs: integer(
+    "STEPWELL_REQUEST_TIMEOUT_MS",
+    30_000,
+    100,
+    600_000,
+    "A client that sends its body slower is cut off.",
+  ),
+
+  // Cloud functions.
+  cloudFunctionEndpoint: optionalUrl(
+    "STEPWELL_CLOUD_FUNCTION_ENDPOINT",
+    "Where /service/cloud/function is called instead of the region's own endpoint: a local emulator, a private endpoint.",
+  ),
+  allowFunctionEndpoints: boolean(
+    "STEPWELL_ALLOW_FUNCTION_ENDPOINTS",
+    false,
+    "Let definitions name an `endpoint` of their own. Off: a definition comes from a stranger and could reach into your network.",
+  ),
+  cloudFunctionRoleName: optionalText(
+    "STEPWELL_CLOUD_FUNCTION_ROLE_NAME",
+    "Name of the role to assume in a function's account (arn:aws:iam::ACCOUNT:role/NAME). Without it the service's own credentials are used.",
+  ),
+  allowFunctionRoles: boolean(
+    "STEPWELL_ALLOW_FUNCTION_ROLES",
+    false,
+    "Let definitions name a `roleArn` of their own, to be assumed with the service's credentials.",
+  ),
+
+  // Observation.
+  logLevel: oneOf(
+    "STEPWELL_LOG_LEVEL",
+    "info",
+    ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
+    "Least level that is logged, as JSON lines.",
+  ),
+  plantedFault: oneOf(
+    "STEPWELL_PLANTED_FAULT",
+    "none",
+    ["none", "answer-before-commit", "no-sync", "replay-without-key"],
+    "For the crash check only: breaks the build in a known way, to prove that the check notices.",
+  ),
+} as const;
+
+/** Throws one error that lists every setting that is wrong. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  const entries = Object.entries(settings).map(([name, setting]) => {
+    const raw = environment[setting.variable];
+    try {
+      return [name, setting.parse(raw === undefined || raw === "" ? undefined : raw)];
+    } catch (error) {
+      problems.push(`${setting.variable}: ${error instanceof Error ? error.message : String(error)}`);
+      return [name, undefined];
+    }
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(Object.fromEntries(entries)) as Config;
+}
+
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not usable:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+    this.name = "ConfigError";
+  }
+}
+
+interface Setting<Value> {
+  readonly variable: string;
+  readonly fallback: string;
+  readonly meaning: string;
+  readonly parse: (raw: string | undefined) => Value;
+}
+
+function text(variable: string, fallback: string, meaning: string): Setting<string> {
+  return { variable, fallback, meaning, parse: (raw) => raw ?? fallback };
+}
+
+function optionalText(variable: string, meaning: string): Setting<string | undefined> {
+  return { variable, fallback: "", meaning, parse: (raw) => raw };
+}
+
+function directory(variable: string, fallback: string, meaning: string): Setting<string> {
+  return { variable, fallback, meaning, parse: (raw) => resolve(raw ?? fallback) };
+}
+
+function optionalUrl(variable: string, meaning: string): Setting<URL | undefined> {
+  return {
+    variable,
+    fallback: "",
+    meaning,
+    parse: (raw) => {
+      if (raw === undefined) return undefined;
+      if (!URL.canParse(raw) || !/^https?:$/.test(new URL(raw).protocol)) {
+        throw new Error(`must be an http or https address, but is "${raw}"`);
+      }
+      return new URL(raw);
+    },
+  };
+}
+
+function integer(variable: string, fallback: number, min: number, max: number, meaning: string): Setting<number> {
+  return { variable, fallback: String(fallback), meaning, parse: (raw) => parseInteger(raw, min, max) ?? fallback };
+}
+
+function optionalInteger(variable: string, min: number, max: number, meaning: string): Setting<number | undefined> {
+  return { variable, fallback: "", meaning, parse: (raw) => parseInteger(raw, min, max) };
+}
+
+function parseInteger(raw: string | undefined, min: number, max: number): number | undefined {
+  if (raw === undefined) return undefined;
+  const value = Number(raw);
+  if (!/^-?\d+$/.test(raw) || value < min || value > max) {
+    throw new Error(`must be a whole number from ${min} to ${max}, but is "${raw}"`);
+  }
+  return value;
+}
+
+function boolean(variable: string, fallback: boolean, meaning: string): Setting<boolean> {
+  return {
+    variable,
+    fallback: String(fallback),
+    meaning,
+    parse: (raw) => {
+      if (raw === undefined) return fallback;
+      if (raw !== "true" && raw !== "false") throw new Error(`must be true or false, but is "${raw}"`);
+      return raw === "true";
+    },
+  };
+}
+
+function list(variable: string, meaning: string): Setting<readonly string[]> {
+  return {
+    variable,
+    fallback: "",
+    meaning,
+    parse: (raw) =>
+      (raw ?? "")
+        .split(",")
+        .map((item) => item.trim())
+        .filter((item) => item !== ""),
+  };
+}
+
+function oneOf<const Value extends string>(
+  variable: string,
+  fallback: Value,
+  values: readonly Value[],
+  meaning: string,
+): Setting<Value> {
+  return {
+    variable,
+    fallback,
+    meaning,
+    parse: (raw) => {
+      const value = values.find((candidate) => candidate === (raw ?? fallback));
+      if (value === undefined) throw new Error(`must be one of ${values.join(", ")}, but is "${raw}"`);
+      return value;
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import type { CallEffect, Change, EventChange, Verdict } from "./fact.ts";
+import type { HistoryEntry, StoredValue, Transition } from "./history.ts";
+import type {
+  CurrentStep,
+  Job,
+  JobState,
+  Progress,
+  ResumePoint,
+  StepError,
+  StepPosition,
+  Timestamp,
+} from "./job-state.ts";
+import type { JsonValue } from "./json.ts";
+import type { Plan, PlanStep } from "./plan.ts";
+
+/** Bounds on one job, from the configuration. */
+export interface JobLimits {
+  readonly maxStepRuns: number;
+  readonly maxEvents: number;
+}
+
+/** One job while one fact is applied to it: what changes is collected here and becomes a `Change`. */
+export class JobDraft {
+  readonly plan: Plan;
+  readonly limits: JobLimits;
+  readonly at: Timestamp;
+  readonly job: Job;
+  progress: Progress;
+  state: JobState;
+  leaseEpoch: number;
+  #startedAt: Timestamp | null;
+  #sequence: number;
+  readonly #entries: HistoryEntry[] = [];
+  readonly #events: EventChange[] = [];
+  readonly #effects: CallEffect[] = [];
+  #lastOutput: JsonValue | undefined;
+
+  constructor(plan: Plan, job: Job, progress: Progress, limits: JobLimits, at: Timestamp) {
+    this.plan = plan;
+    this.limits = limits;
+    this.at = at;
+    this.job = job;
+    this.progress = progress;
+    this.state = job.state;
+    this.leaseEpoch = job.leaseEpoch;
+    this.#startedAt = job.startedAt;
+    this.#sequence = job.sequence;
+  }
+
+  record(transition: Transition): void {
+    this.#sequence += 1;
+    this.#entries.push({ sequence: this.#sequence, at: this.at, ...transition });
+  }
+
+  changeEvent(change: EventChange): void {
+    this.#events.push(change);
+  }
+
+  step(name: string): PlanStep {
+    const step = this.plan.steps.get(name);
+    if (step === undefined) throw new Error(`The plan of ${this.plan.workflowName} has no step ${name}.`);
+    return step;
+  }
+
+  /** The first time that the job runs; a resumed job has its start already. */
+  start(): void {
+    if (this.#startedAt !== null) return;
+    this.#startedAt = this.at;
+    this.record({ type: "job.started" });
+  }
+
+  moveTo(step: CurrentStep): void {
+    this.state = { status: "RUNNING", progress: this.progress, step };
+  }
+
+  /** Hands the job to whichever node commits this change, under a new epoch. */
+  call(step: StepPosition, input: JsonValue, counts: { failedAttempts: number; interruptions: number }): void {
+    this.leaseEpoch += 1;
+    const { name, visit, attempt } = step;
+    this.moveTo({ phase: "calling", name, visit, attempt, input, ...counts });
+    this.#effects.push({ type: "call", step: name, visit, attempt, input, leaseEpoch: this.leaseEpoch });
+  }
+
+  succeed(): void {
+    this.record({ type: "job.succeeded" });
+    this.state = { status: "SUCCEEDED" };
+  }
+
+  fail(resumeAt: ResumePoint, attempt: number, stepError: StepError): void {
+    const error = { ...stepError, step: resumeAt.name, attempt };
+    this.record({ type: "job.failed", error });
+    this.state = { status: "FAILED", progress: this.progress, resumeAt, error };
+  }
+
+  /** A step's input for the history: the same object as an earlier value is written as a reference to it. */
+  storedInput(input: JsonValue): StoredValue {
+    if (input === this.job.input) return { same: "jobInput" };
+    return input === this.#lastOutput ? { same: "previousOutput" } : { value: input };
+  }
+
+  storedOutput(output: JsonValue, input: JsonValue): StoredValue {
+    this.#lastOutput = output;
+    return output === input ? { same: "stepInput" } : { value: output };
+  }
+
+  finish(verdict: Verdict = { type: "applied" }): Change {
+    const isFinished = this.state.status !== "PENDING" && this.state.status !== "RUNNING";
+    const job: Job = {
+      ...this.job,
+      state: this.state,
+      sequence: this.#sequence,
+      leaseEpoch: this.leaseEpoch,
+      startedAt: this.#startedAt,
+      updatedAt: this.at,
+      finishedAt: isFinished ? this.at : null,
+    };
+    return { job, entries: this.#entries, events: this.#events, effects: this.#effects, verdict };
+  }
+}

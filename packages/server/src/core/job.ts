@@ -1,0 +1,305 @@
+import { JobDraft, type JobLimits } from "./draft.ts";
+import type {
+  Change,
+  EventReceived,
+  Fact,
+  JobCancelled,
+  JobResumed,
+  StepFailed,
+  StepInterrupted,
+  Verdict,
+} from "./fact.ts";
+import {
+  type Actor,
+  type CallingStep,
+  type Job,
+  type Progress,
+  type ResumePoint,
+  type RunningState,
+  type StartedStep,
+  type Timestamp,
+  wakeAtOf,
+} from "./job-state.ts";
+import type { JsonObject } from "./json.ts";
+import type { Plan } from "./plan.ts";
+import type { Problem } from "./problem.ts";
+import { getOwn, withOwn } from "./record.ts";
+import { nextAttemptInMs, transientPolicy } from "./retry.ts";
+import { checkValue } from "./schema.ts";
+import {
+  beginStep,
+  completeStep,
+  completeWait,
+  failStep,
+  missingEventIds,
+  type Next,
+  runFrom,
+  waitRuleOf,
+} from "./step-run.ts";
+
+/**
+ * The state machine: what one fact does to one job. Pure: time comes in the fact, and what is owed to the outside goes out as
+ * effects. A change without entries is written nowhere; its verdict says why.
+ */
+export function transition(plan: Plan, job: Job, fact: Fact, limits: JobLimits): Change {
+  switch (fact.type) {
+    case "step.succeeded":
+      return withCall(plan, job, fact, limits, (draft, step) => completeStep(draft, step, step.input, fact.output));
+    case "step.failed":
+      return withCall(plan, job, fact, limits, (draft, step) => retryOrFail(draft, step, fact));
+    case "step.interrupted":
+      return withCall(plan, job, fact, limits, (draft, step) => callAgain(draft, step));
+    case "call.handedBack":
+      return withCall(plan, job, fact, limits, (draft, step) => handBack(draft, step, fact.begun));
+    case "event.received":
+      return receiveEvent(plan, job, fact, limits);
+    case "timer.due":
+      return wake(plan, job, fact.at, limits);
+    case "job.cancelled":
+      return cancel(plan, job, fact, limits);
+    case "job.resumed":
+      return resume(plan, job, fact, limits);
+    default:
+      return unreachable(fact);
+  }
+}
+
+export interface Submission {
+  readonly organizationId: string;
+  readonly jobId: string;
+  readonly workflowId: string;
+  readonly workflowName: string;
+  readonly versionId: string;
+  readonly versionNumber: number;
+  readonly tag: string | null;
+  readonly input: JsonObject;
+  readonly submittedBy: Actor;
+  readonly at: Timestamp;
+  /** False while the node has no room for another call: a job that begins with one then stays PENDING until a node has. */
+  readonly hasRoomForCall: boolean;
+}
+
+/** A new job, run on as far as it goes by itself; or what is wrong with its input, with pointers into the input. */
+export function submitJob(
+  plan: Plan,
+  submission: Submission,
+  limits: JobLimits,
+): Change | { problems: readonly Problem[] } {
+  const problems = checkValue(plan.firstStep.inputSchema, submission.input);
+  if (problems.length > 0) return { problems };
+  const { hasRoomForCall, at, ...identity } = submission;
+  const progress: Progress = { stepRunCount: 0, visits: {}, properties: {}, bufferedEvents: {}, eventCount: 0 };
+  const job: Job = {
+    ...identity,
+    createdAt: at,
+    startedAt: null,
+    updatedAt: at,
+    finishedAt: null,
+    sequence: 0,
+    leaseEpoch: 0,
+    nodeId: null,
+    state: { status: "PENDING", progress, resumeAt: null, wakeAt: at },
+  };
+  const draft = new JobDraft(plan, job, progress, limits, at);
+  draft.record({ type: "job.submitted", by: submission.submittedBy });
+  if (plan.firstStep.behaviour !== "call" || hasRoomForCall) begin(draft, null);
+  return draft.finish();
+}
+
+function begin(draft: JobDraft, resumeAt: ResumePoint | null): void {
+  draft.start();
+  runFrom(
+    draft,
+    resumeAt === null ? { name: draft.plan.firstStep.name, previousOutput: undefined } : reenter(draft, resumeAt),
+  );
+}
+
+function reenter(draft: JobDraft, point: ResumePoint): Next | undefined {
+  if (point.phase === "next") return { name: point.name, previousOutput: point.previousOutput };
+  const position = { name: point.name, visit: point.visit, attempt: point.attempt + 1 };
+  draft.record({ type: "step.attemptStarted", step: position.name, visit: position.visit, attempt: position.attempt });
+  return beginStep(draft, draft.step(point.name), position, point.input);
+}
+
+/** For what comes back from a call: only while that call is still the job's, by its epoch. */
+function withCall(
+  plan: Plan,
+  job: Job,
+  fact: { readonly at: Timestamp; readonly leaseEpoch: number },
+  limits: JobLimits,
+  apply: (draft: JobDraft, step: CallingStep) => Next | undefined,
+): Change {
+  const { state } = job;
+  if (state.status !== "RUNNING" || state.step.phase !== "calling" || job.leaseEpoch !== fact.leaseEpoch)
+    return ignored(job);
+  const draft = new JobDraft(plan, job, state.progress, limits, fact.at);
+  runFrom(draft, apply(draft, state.step));
+  return draft.finish();
+}
+
+function retryOrFail(draft: JobDraft, step: CallingStep, fact: StepFailed): Next | undefined {
+  const { error, kind } = fact.failure;
+  const failedAttempts = step.failedAttempts + 1;
+  const policy = draft.step(step.name).retry ?? (kind === "transient" ? transientPolicy : undefined);
+  const waitMs =
+    kind === "permanent" || policy === undefined ? undefined : nextAttemptInMs(policy, failedAttempts, fact.random);
+  if (waitMs === undefined) return failStep(draft, step, step.input, error);
+  const retryAt = fact.at + waitMs;
+  const { name, visit, attempt } = step;
+  draft.record({ type: "step.attemptFailed", step: name, visit, attempt, error, retryAt });
+  draft.moveTo({ ...step, phase: "retrying", failedAttempts, wakeAt: retryAt });
+  return undefined;
+}
+
+/** A step that takes its node down with it would otherwise go from node to node for ever. */
+const maxInterruptions = 5;
+
+function callAgain(draft: JobDraft, step: CallingStep): Next | undefined {
+  const interruptions = step.interruptions + 1;
+  if (interruptions > maxInterruptions) {
+    const message = `The node that carried out ${step.name} was lost ${interruptions} times. Does the step bring its node down?`;
+    return failStep(draft, step, step.input, { code: "Interrupted", message });
+  }
+  draft.record({ type: "step.interrupted", step: step.name, visit: step.visit, attempt: step.attempt });
+  startAttempt(draft, { ...step, interruptions });
+  return undefined;
+}
+
+function startAttempt(draft: JobDraft, step: StartedStep): void {
+  const attempt = step.attempt + 1;
+  draft.record({ type: "step.attemptStarted", step: step.name, visit: step.visit, attempt });
+  draft.call({ ...step, attempt }, step.input, step);
+}
+
+/** Any node may take the call now. One that had not begun keeps its number. */
+function handBack(draft: JobDraft, step: CallingStep, begun: boolean): undefined {
+  const { name, visit, attempt } = step;
+  draft.record({ type: "step.handedBack", step: name, visit, attempt });
+  draft.moveTo({ ...step, phase: "retrying", attempt: begun ? attempt : attempt - 1, wakeAt: draft.at });
+  return undefined;
+}
+
+function receiveEvent(plan: Plan, job: Job, fact: EventReceived, limits: JobLimits): Change {
+  const { state } = job;
+  if (state.status !== "PENDING" && state.status !== "RUNNING") {
+    return refused(job, `The job is ${state.status} and takes no more events.`);
+  }
+  const { progress } = state;
+  const isListed = plan.listedEventIds.has(fact.eventId);
+  const keptAs = isListed ? (getOwn(progress.bufferedEvents, fact.eventId) ?? null) : fact.keptAs;
+  const draft = new JobDraft(plan, job, progress, limits, fact.at);
+  if (keptAs !== null) {
+    draft.changeEvent({ type: "repeated", eventNumber: keptAs, at: fact.at });
+    return { ...draft.finish({ type: "event", outcome: "duplicate" }), job };
+  }
+  if (progress.eventCount >= limits.maxEvents) {
+    const detail = `The job holds ${limits.maxEvents} events, the most that one job may.`;
+    return { ...ignored(job), verdict: { type: "refused", code: "RateLimitError", detail } };
+  }
+  const waiting = state.status === "RUNNING" && state.step.phase === "waiting" ? state.step : undefined;
+  const isAwaited = waiting !== undefined && waitRuleOf(draft.step(waiting.name)).eventIds.includes(fact.eventId);
+  const outcome = isAwaited ? "matched" : isListed ? "buffered" : "unmatched";
+  keepEvent(draft, fact, outcome);
+  draft.state = { ...state, progress: draft.progress };
+  if (isAwaited) {
+    const step = draft.step(waiting.name);
+    const next = completeWait(draft, step, waiting, waiting.input);
+    if (next === "waiting") draft.moveTo({ ...waiting, missingEventIds: missingEventIds(draft, step) });
+    else runFrom(draft, next);
+  }
+  return draft.finish({ type: "event", outcome });
+}
+
+/** Events are kept whether or not anything awaits them. */
+function keepEvent(draft: JobDraft, fact: EventReceived, outcome: "matched" | "buffered" | "unmatched"): void {
+  const { eventId, payload, sentBy, at } = fact;
+  const eventNumber = draft.progress.eventCount + 1;
+  draft.record({ type: "event.received", eventId, eventNumber, outcome });
+  draft.changeEvent({ type: "kept", eventNumber, eventId, payload, outcome, sentBy, at });
+  draft.progress = {
+    ...draft.progress,
+    eventCount: eventNumber,
+    ...(outcome !== "unmatched" && { bufferedEvents: withOwn(draft.progress.bufferedEvents, eventId, eventNumber) }),
+  };
+}
+
+function wake(plan: Plan, job: Job, at: Timestamp, limits: JobLimits): Change {
+  const { state } = job;
+  const wakeAt = wakeAtOf(state);
+  if (wakeAt === null || wakeAt > at) return ignored(job);
+  if (state.status === "PENDING") {
+    const draft = new JobDraft(plan, job, state.progress, limits, at);
+    begin(draft, state.resumeAt);
+    return draft.finish();
+  }
+  if (state.status !== "RUNNING") return ignored(job);
+  const draft = new JobDraft(plan, job, state.progress, limits, at);
+  runFrom(draft, wakeStep(draft, state));
+  return draft.finish();
+}
+
+function wakeStep(draft: JobDraft, { step }: RunningState): Next | undefined {
+  switch (step.phase) {
+    case "next":
+      return { name: step.name, previousOutput: step.previousOutput };
+    case "retrying":
+      startAttempt(draft, step);
+      return undefined;
+    case "waiting": {
+      const seconds = (draft.at - step.since) / 1000;
+      const message = `${step.name} waited ${seconds.toFixed(1)} s for its events, and they did not all come.`;
+      return failStep(draft, step, step.input, { code: "Timeout", message });
+    }
+    case "calling":
+      return undefined;
+  }
+}
+
+function cancel(plan: Plan, job: Job, fact: JobCancelled, limits: JobLimits): Change {
+  const { state } = job;
+  if (state.status === "CANCELLED") return ignored(job);
+  if (state.status !== "PENDING" && state.status !== "RUNNING") {
+    return refused(job, `The job is ${state.status}, which is final.`);
+  }
+  const draft = new JobDraft(plan, job, state.progress, limits, fact.at);
+  draft.record({ type: "job.cancelled", by: fact.by });
+  draft.state = {
+    status: "CANCELLED",
+    progress: state.progress,
+    resumeAt: state.status === "PENDING" ? state.resumeAt : resumePointOf(state),
+  };
+  return draft.finish();
+}
+
+function resumePointOf({ step }: RunningState): ResumePoint {
+  if (step.phase !== "next") {
+    return { phase: "in", name: step.name, visit: step.visit, attempt: step.attempt, input: step.input };
+  }
+  const { wakeAt: _, ...point } = step;
+  return point;
+}
+
+/** Back to PENDING and on from the step that failed: the same visit (and so the same idempotency key), a new attempt. */
+function resume(plan: Plan, job: Job, fact: JobResumed, limits: JobLimits): Change {
+  const { state } = job;
+  if (state.status !== "FAILED" && state.status !== "CANCELLED") {
+    return refused(job, `The job is ${state.status}; only a FAILED or CANCELLED job can be resumed.`);
+  }
+  const draft = new JobDraft(plan, job, state.progress, limits, fact.at);
+  draft.record({ type: "job.resumed", by: fact.by });
+  draft.state = { status: "PENDING", progress: state.progress, resumeAt: state.resumeAt, wakeAt: fact.at };
+  return draft.finish();
+}
+
+function ignored(job: Job): Change {
+  return { job, entries: [], events: [], effects: [], verdict: { type: "ignored" } };
+}
+
+function refused(job: Job, detail: string): Change {
+  const verdict: Verdict = { type: "refused", code: "ConflictError", detail };
+  return { ...ignored(job), verdict };
+}
+
+function unreachable(fact: never): never {
+  throw new Error(`No such fact: ${JSON.stringify(fact)}`);
+}

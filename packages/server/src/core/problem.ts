@@ -1,0 +1,63 @@
+/** One thing that is wrong with what was sent. `pointer` is an RFC 6901 JSON pointer into it ("" is the whole document). */
+export interface Problem {
+  readonly pointer: string;
+  /** What is wrong, and what to do about it. */
+  readonly detail: string;
+}
+
+/** Appends one reference token to a JSON pointer, escaped as RFC 6901 asks. */
+export function pointerTo(pointer: string, token: string | number): string {
+  return `${pointer}/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+/** The JSON pointer of a path of keys and indexes. */
+export function pointerOf(path: readonly (string | number)[]): string {
+  return path.reduce(pointerTo, "");
+}
+
+/** A name out of somebody's document, set off from the message's own words and never longer than a line. */
+export function quoted(name: string): string {
+  const isLong = name.length > maxQuotedLength;
+  return `\`${isLong ? `${name.slice(0, maxQuotedLength).toWellFormed()}…` : name}\``;
+}
+
+const maxQuotedLength = 80;
+
+/**
+ * Collects problems up to a bound. A document of half a megabyte can hold a hundred thousand mistakes; nobody reads more than
+ * the first ones, and the answer must not be larger than the question. Whoever reads a document stops when the list is full.
+ */
+export class ProblemList {
+  readonly #maxProblems: number;
+  readonly #problems: Problem[] = [];
+  #hasMore = false;
+
+  constructor(maxProblems: number) {
+    this.#maxProblems = maxProblems;
+  }
+
+  add(pointer: string, detail: string): void {
+    if (this.isFull) this.#hasMore = true;
+    else this.#problems.push({ pointer, detail });
+  }
+
+  /** Takes problems over whose pointers are relative to `pointer`. */
+  addAll(pointer: string, problems: readonly Problem[]): void {
+    for (const problem of problems) this.add(pointer + problem.pointer, problem.detail);
+  }
+
+  get count(): number {
+    return this.#problems.length;
+  }
+
+  get isFull(): boolean {
+    return this.#problems.length >= this.#maxProblems;
+  }
+
+  /** What was collected; when there was more, the last one says so. */
+  toArray(): Problem[] {
+    if (!this.#hasMore) return [...this.#problems];
+    const detail = `there are more problems; these are the first ${this.#maxProblems}`;
+    return [...this.#problems, { pointer: "", detail }];
+  }
+}

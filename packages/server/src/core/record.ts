@@ -1,0 +1,22 @@
+/**
+ * Records keyed by names from outside. A step or an event may be called `constructor` or `__proto__`, so reading asks for own keys
+ * only, and writing defines a key instead of assigning it.
+ */
+export function getOwn<Value>(record: Readonly<Record<string, Value>>, key: string): Value | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+export function withOwn<Value>(
+  record: Readonly<Record<string, Value>>,
+  key: string,
+  value: Value,
+): Record<string, Value> {
+  return { ...record, [key]: value };
+}
+
+export function withoutOwn<Value>(
+  record: Readonly<Record<string, Value>>,
+  keys: ReadonlySet<string>,
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).filter(([key]) => !keys.has(key)));
+}

@@ -1,0 +1,45 @@
+import type { Problem } from "./problem.ts";
+
+/**
+ * The expected errors, named once. The code fixes the HTTP status (`http/errors.ts`) and tells a program what it may do; the
+ * message tells a person. Everything else that is thrown is a defect: logged whole, shown as nothing.
+ */
+export type ServiceErrorCode =
+  | "ValidationError"
+  | "AuthenticationError"
+  | "AuthorizationError"
+  | "NotFoundError"
+  | "ConflictError"
+  | "PayloadTooLargeError"
+  | "UnsupportedMediaTypeError"
+  | "RateLimitError"
+  | "UnavailableError";
+
+export interface ServiceErrorDetails {
+  readonly problems?: readonly Problem[];
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+export class ServiceError extends Error {
+  readonly code: ServiceErrorCode;
+  /** What is wrong in the input, with JSON pointers into the request body. */
+  readonly problems: readonly Problem[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ServiceErrorCode, message: string, details: ServiceErrorDetails = {}) {
+    super(message, details.cause === undefined ? {} : { cause: details.cause });
+    this.name = code;
+    this.code = code;
+    this.problems = details.problems ?? [];
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+}
+
+/** The same words whether the thing does not exist or is another organization's: nobody can tell the two apart. */
+export function notFound(kind: string): ServiceError {
+  return new ServiceError(
+    "NotFoundError",
+    `There is no such ${kind}, or you have no access to it. Check the ids in the path and in the body.`,
+  );
+}

@@ -1,0 +1,196 @@
+import type { JobDraft } from "./draft.ts";
+import type { ResumePoint, StepError, StepPosition } from "./job-state.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
+import type { PlanStep } from "./plan.ts";
+import type { Problem } from "./problem.ts";
+import { getOwn, withOwn, withoutOwn } from "./record.ts";
+import { checkValue, narrowValue } from "./schema.ts";
+
+/** A step to enter, and the latest output on the way to it (undefined before the first). */
+export interface Next {
+  readonly name: string;
+  readonly previousOutput: JsonValue | undefined;
+}
+
+/** Bounds one commit: a chain of thousands of no-ops goes on in the next one, and other jobs get their turn between. */
+const maxStepsPerCommit = 200;
+
+/** Enters steps one after the other until the job must wait for the outside, or has ended. */
+export function runFrom(draft: JobDraft, first: Next | undefined): void {
+  let next = first;
+  for (let count = 0; next !== undefined; count += 1) {
+    if (count === maxStepsPerCommit) {
+      draft.moveTo({ ...nextPoint(next), wakeAt: draft.at });
+      return;
+    }
+    next = enterStep(draft, next);
+  }
+}
+
+function enterStep(draft: JobDraft, next: Next): Next | undefined {
+  const step = draft.step(next.name);
+  if (draft.progress.stepRunCount >= draft.limits.maxStepRuns) {
+    const message = `The job entered ${draft.limits.maxStepRuns} steps, the most that one job may: is there a loop that never ends?`;
+    draft.fail(nextPoint(next), 0, { code: "StepLimitExceeded", message });
+    return undefined;
+  }
+  const visit = (getOwn(draft.progress.visits, step.name) ?? 0) + 1;
+  const input = receivedInput(draft, step, next.previousOutput);
+  const { lastOutput: _, ...progress } = draft.progress;
+  draft.progress = {
+    ...progress,
+    stepRunCount: progress.stepRunCount + 1,
+    visits: withOwn(progress.visits, step.name, visit),
+    ...(step.failureReadsLastOutput && next.previousOutput !== undefined && { lastOutput: next.previousOutput }),
+  };
+  draft.record({ type: "step.started", step: step.name, visit, input: draft.storedInput(input) });
+  return beginStep(draft, step, { name: step.name, visit, attempt: 1 }, input);
+}
+
+/**
+ * What a step without a mapping receives: at the start the job's input; later, with a closed input definition, each declared
+ * property from the latest output that had it, else from the job's input; with an open one the latest output whole.
+ */
+function receivedInput(draft: JobDraft, step: PlanStep, previousOutput: JsonValue | undefined): JsonValue {
+  const jobInput = draft.job.input;
+  if (draft.progress.stepRunCount === 0) return jobInput;
+  if (step.inputProperties === undefined) return previousOutput ?? jobInput;
+  const taken: JsonObject = {};
+  for (const property of step.inputProperties) {
+    const value = getOwn(draft.progress.properties, property) ?? getOwn(jobInput, property);
+    if (value !== undefined)
+      Object.defineProperty(taken, property, { value, enumerable: true, configurable: true, writable: true });
+  }
+  return taken;
+}
+
+/** Also the way back into a step whose job is resumed, or whose attempt was lost before it began. */
+export function beginStep(draft: JobDraft, step: PlanStep, position: StepPosition, input: JsonValue): Next | undefined {
+  const problems = checkValue(step.inputSchema, input);
+  if (problems.length > 0) return failStep(draft, position, input, mismatch("InputMismatch", step.name, problems));
+  switch (step.behaviour) {
+    case "pass":
+      return completeStep(draft, position, input, input);
+    case "wait":
+      return beginWait(draft, step, position, input);
+    case "call":
+      draft.call(position, input, { failedAttempts: 0, interruptions: 0 });
+      return undefined;
+  }
+}
+
+/** An output is here: checks it, remembers what later steps may take from it, and answers where the job goes. */
+export function completeStep(
+  draft: JobDraft,
+  position: StepPosition,
+  input: JsonValue,
+  output: JsonValue,
+  consumed: readonly number[] = [],
+): Next | undefined {
+  const step = draft.step(position.name);
+  const problems = checkValue(step.outputSchema, output);
+  if (problems.length > 0) return failStep(draft, position, input, mismatch("OutputMismatch", step.name, problems));
+  draft.record({
+    type: "step.succeeded",
+    step: position.name,
+    visit: position.visit,
+    attempt: position.attempt,
+    output: draft.storedOutput(output, input),
+    ...(consumed.length > 0 && { consumed }),
+  });
+  draft.progress = { ...draft.progress, properties: carriedProperties(draft.progress.properties, step, output) };
+  if (step.transitionToStep === null) {
+    draft.succeed();
+    return undefined;
+  }
+  return { name: step.transitionToStep, previousOutput: output };
+}
+
+/** Keeps only what some later step may still read, so that a long job does not rewrite its whole past with every step. */
+function carriedProperties(before: JsonObject, step: PlanStep, output: JsonValue): JsonObject {
+  const source = isJsonObject(output) ? output : {};
+  const carried: [string, JsonValue][] = [];
+  for (const property of step.livePropertiesAfter) {
+    const value = getOwn(source, property) ?? getOwn(before, property);
+    if (value !== undefined) carried.push([property, value]);
+  }
+  return Object.fromEntries(carried);
+}
+
+/** The step has failed for good: its `onFailure` takes over, or the job fails. */
+export function failStep(
+  draft: JobDraft,
+  position: StepPosition,
+  input: JsonValue,
+  error: StepError,
+): Next | undefined {
+  const { name: step, visit, attempt } = position;
+  const handler = draft.step(step).onFailure;
+  draft.record({ type: "step.failed", step, visit, attempt, error, ...(handler !== undefined && { next: handler }) });
+  if (handler !== undefined) return { name: handler, previousOutput: draft.progress.lastOutput };
+  draft.fail({ phase: "in", name: step, visit, attempt, input }, attempt, error);
+  return undefined;
+}
+
+function beginWait(draft: JobDraft, step: PlanStep, position: StepPosition, input: JsonValue): Next | undefined {
+  const completed = completeWait(draft, step, position, input);
+  if (completed !== "waiting") return completed;
+  const rule = waitRuleOf(step);
+  const timeoutAt = rule.timeoutMs === undefined ? null : draft.at + rule.timeoutMs;
+  draft.record({
+    type: "step.waiting",
+    step: position.name,
+    visit: position.visit,
+    eventIds: rule.eventIds,
+    ...(timeoutAt !== null && { timeoutAt }),
+  });
+  const counts = { failedAttempts: 0, interruptions: 0 };
+  draft.moveTo({
+    phase: "waiting",
+    ...position,
+    input,
+    ...counts,
+    since: draft.at,
+    wakeAt: timeoutAt,
+    missingEventIds: missingEventIds(draft, step),
+  });
+  return undefined;
+}
+
+export function missingEventIds(draft: JobDraft, step: PlanStep): string[] {
+  return waitRuleOf(step).eventIds.filter((eventId) => !Object.hasOwn(draft.progress.bufferedEvents, eventId));
+}
+
+/** Goes on if and only if enough of the awaited events are here, and consumes those: the next visit needs new ones. */
+export function completeWait(
+  draft: JobDraft,
+  step: PlanStep,
+  position: StepPosition,
+  input: JsonValue,
+): Next | undefined | "waiting" {
+  const rule = waitRuleOf(step);
+  const received = rule.eventIds.filter((eventId) => Object.hasOwn(draft.progress.bufferedEvents, eventId));
+  if (received.length < rule.requiredCount) return "waiting";
+  const consumed = received.map((eventId) => getOwn(draft.progress.bufferedEvents, eventId) ?? 0);
+  for (const eventNumber of consumed) {
+    draft.changeEvent({ type: "consumed", eventNumber, step: step.name, visit: position.visit, at: draft.at });
+  }
+  draft.progress = { ...draft.progress, bufferedEvents: withoutOwn(draft.progress.bufferedEvents, new Set(received)) };
+  return completeStep(draft, position, input, narrowValue(step.outputSchema, input), consumed);
+}
+
+export function waitRuleOf(step: PlanStep): NonNullable<PlanStep["wait"]> {
+  if (step.wait === undefined) throw new Error(`Step ${step.name} waits for nothing.`);
+  return step.wait;
+}
+
+function nextPoint(next: Next): ResumePoint & { phase: "next" } {
+  const { name, previousOutput } = next;
+  return { phase: "next", name, ...(previousOutput !== undefined && { previousOutput }) };
+}
+
+function mismatch(code: "InputMismatch" | "OutputMismatch", step: string, problems: readonly Problem[]): StepError {
+  const side = code === "InputMismatch" ? "input" : "output";
+  const listed = problems.map(({ pointer, detail }) => `${pointer === "" ? "the whole value" : pointer} ${detail}`);
+  return { code, message: `The ${side} of ${step} does not fit its ${side}Definition: ${listed.join("; ")}.` };
+}

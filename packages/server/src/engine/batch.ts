@@ -1,0 +1,320 @@
+import type { JobLimits } from "../core/draft.ts";
+import type { CallEffect, Change, EventChange, Fact, Verdict } from "../core/fact.ts";
+import type { HistoryEntry } from "../core/history.ts";
+import { submitJob, transition } from "../core/job.ts";
+import type { Actor, Job, Timestamp } from "../core/job-state.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Plan } from "../core/plan.ts";
+import { pointerTo } from "../core/problem.ts";
+import { notFound, ServiceError } from "../core/service-error.ts";
+import type { Transaction } from "../store/database.ts";
+import { findKeptEvents, writeEventChanges } from "../store/events.ts";
+import { claimKeys, type KeyClaim, releaseKeys, storeAnswers } from "../store/idempotency.ts";
+import { insertHistory, insertJobs, type JobKey, lockJobs, updateJobs } from "../store/jobs.ts";
+import { type ChosenVersion, chooseVersions, type VersionChoice } from "../store/versions.ts";
+import type { Plans } from "./plans.ts";
+
+/** A durable change that somebody asks for. Every one goes through the group commit. */
+export type Command = SubmitCommand | FactCommand;
+
+interface CommandFields extends JobKey {
+  /** The small answer that a caller gets, and gets again under the same idempotency key. */
+  readonly answer: (job: Job, verdict: Verdict) => JsonObject;
+  readonly idempotency?: { readonly key: string; readonly requestHash: Buffer };
+  /** Payload bytes, for the bound on a batch. */
+  readonly bytes: number;
+}
+
+export interface SubmitCommand extends CommandFields {
+  readonly type: "submit";
+  readonly workflowId: string;
+  readonly choice: VersionChoice;
+  readonly input: JsonObject;
+  readonly submittedBy: Actor;
+}
+
+export interface FactCommand extends CommandFields {
+  readonly type: "fact";
+  readonly fact: UntimedFact;
+}
+
+type WithoutTime<F> = F extends Fact ? Omit<F, "at"> : never;
+/** A fact before it is in a transaction, which gives it its time. */
+export type UntimedFact = WithoutTime<Fact>;
+
+/** What became of one command. */
+export type Outcome =
+  | { readonly type: "done"; readonly answer: JsonObject; readonly job: Job; readonly entries: readonly HistoryEntry[] }
+  | { readonly type: "replayed"; readonly answer: JsonObject }
+  | { readonly type: "refused"; readonly error: ServiceError };
+
+/** One job that the batch changed. */
+export interface ChangedJob {
+  readonly job: Job;
+  readonly plan: Plan;
+  /** The call that is now owed; undefined when the job waits, ended, or is called by somebody already. */
+  readonly call: CallEffect | undefined;
+  readonly entries: readonly HistoryEntry[];
+}
+
+export interface AppliedBatch {
+  readonly outcomes: readonly Outcome[];
+  readonly changed: readonly ChangedJob[];
+}
+
+export interface BatchContext {
+  readonly plans: Plans;
+  readonly limits: JobLimits;
+  readonly nodeId: string;
+  readonly now: Timestamp;
+  readonly commitId: string;
+  readonly idempotencyHours: number;
+  readonly hasRoomForCall: () => boolean;
+}
+
+/**
+ * Applies commands, in their order, inside one transaction: claim the keys, lock and load the jobs, let the state machine decide, write
+ * what changed with a handful of set-based statements. No two commands of a batch may carry the same idempotency key.
+ */
+export async function applyBatch(
+  transaction: Transaction,
+  commands: readonly Command[],
+  context: BatchContext,
+): Promise<AppliedBatch> {
+  const replies = await replayKnownKeys(transaction, commands, context);
+  const fresh = commands.filter((command) => !replies.has(command));
+  const jobs = await loadJobs(transaction, fresh, context);
+  for (const command of fresh) replies.set(command, applyCommand(jobs, command, context));
+  await writeJobs(transaction, jobs, context);
+  await settleKeys(transaction, fresh, replies);
+  return { outcomes: commands.map((command) => replyTo(replies, command)), changed: changedJobs(jobs) };
+}
+
+type Replies = Map<Command, Outcome>;
+
+function replyTo(replies: Replies, command: Command): Outcome {
+  const reply = replies.get(command);
+  if (reply === undefined) throw new Error("A command got no outcome.");
+  return reply;
+}
+
+async function replayKnownKeys(
+  transaction: Transaction,
+  commands: readonly Command[],
+  context: BatchContext,
+): Promise<Replies> {
+  const replies: Replies = new Map();
+  const claims = new Map<string, { command: Command; claim: KeyClaim }>();
+  for (const command of commands) {
+    if (command.idempotency === undefined) continue;
+    const { key: idempotencyKey, requestHash } = command.idempotency;
+    const claim = { organizationId: command.organizationId, idempotencyKey, requestHash, claimId: context.commitId };
+    claims.set(`${command.organizationId} ${idempotencyKey}`, { command, claim });
+  }
+  const held = await claimKeys(
+    transaction,
+    [...claims.values()].map(({ claim }) => claim),
+    context.now,
+    context.idempotencyHours,
+  );
+  for (const key of held) {
+    const ours = claims.get(`${key.organizationId} ${key.idempotencyKey}`);
+    if (ours === undefined || key.claimId === context.commitId) continue;
+    replies.set(ours.command, replay(key, ours.claim));
+  }
+  return replies;
+}
+
+/** The first answer again, or a refusal when the key was used for something else. */
+export function replay(held: { requestHash: Buffer; answer: unknown }, claim: KeyClaim): Outcome {
+  if (!held.requestHash.equals(claim.requestHash)) {
+    const message = "This Idempotency-Key was used for another request. Use a new key for each new request.";
+    return { type: "refused", error: new ServiceError("ConflictError", message) };
+  }
+  return { type: "replayed", answer: held.answer as JsonObject };
+}
+
+/** One job while the batch changes it. `before` is undefined for a job that the batch creates. */
+interface OpenJob {
+  readonly before: Job | undefined;
+  readonly plan: Plan;
+  job: Job;
+  call: CallEffect | undefined;
+  readonly entries: HistoryEntry[];
+  readonly events: EventChange[];
+}
+
+interface LoadedJobs {
+  readonly open: Map<string, OpenJob>;
+  readonly choices: ReadonlyMap<Command, ChosenVersion>;
+  readonly plans: ReadonlyMap<string, Plan>;
+  readonly keptEvents: ReadonlyMap<string, number>;
+}
+
+async function loadJobs(
+  transaction: Transaction,
+  commands: readonly Command[],
+  context: BatchContext,
+): Promise<LoadedJobs> {
+  const submits = commands.filter((command) => command.type === "submit");
+  const facts = commands.filter((command) => command.type === "fact");
+  const chosen = await chooseVersions(transaction, submits);
+  const locked = await lockJobs(transaction, facts);
+  const choices = new Map<Command, ChosenVersion>();
+  for (const choice of chosen) {
+    const command = submits[choice.request];
+    if (command !== undefined) choices.set(command, choice);
+  }
+  const plans = await context.plans.load(transaction, [
+    ...submits.flatMap((command) => {
+      const versionId = choices.get(command)?.versionId;
+      return versionId ? [{ organizationId: command.organizationId, versionId }] : [];
+    }),
+    ...locked,
+  ]);
+  const open = new Map<string, OpenJob>();
+  for (const job of locked) {
+    const plan = planOf(plans, job.versionId);
+    open.set(keyOf(job), { before: job, job, plan, call: undefined, entries: [], events: [] });
+  }
+  const keptEvents = await loadUnlistedEvents(transaction, facts, open);
+  return { open, choices, plans, keptEvents };
+}
+
+async function loadUnlistedEvents(
+  transaction: Transaction,
+  facts: readonly FactCommand[],
+  open: ReadonlyMap<string, OpenJob>,
+): Promise<ReadonlyMap<string, number>> {
+  const wanted = facts.flatMap(({ organizationId, jobId, fact }) => {
+    if (fact.type !== "event.received") return [];
+    const plan = open.get(keyOf({ organizationId, jobId }))?.plan;
+    return plan === undefined || plan.listedEventIds.has(fact.eventId)
+      ? []
+      : [{ organizationId, jobId, eventId: fact.eventId }];
+  });
+  const kept = await findKeptEvents(transaction, wanted);
+  return new Map(kept.map((event) => [`${keyOf(event)} ${event.eventId}`, event.eventNumber]));
+}
+
+function applyCommand(jobs: LoadedJobs, command: Command, context: BatchContext): Outcome {
+  return command.type === "submit" ? applySubmit(jobs, command, context) : applyFact(jobs, command, context);
+}
+
+function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchContext): Outcome {
+  const chosen = jobs.choices.get(command);
+  if (chosen === undefined) return { type: "refused", error: notFound("workflow") };
+  if (chosen.versionId === null || chosen.versionNumber === null)
+    return { type: "refused", error: notFound("version of this workflow") };
+  const plan = planOf(jobs.plans, chosen.versionId);
+  const { organizationId, jobId, workflowId, choice, input, submittedBy } = command;
+  const change = submitJob(
+    plan,
+    {
+      organizationId,
+      jobId,
+      workflowId,
+      workflowName: chosen.workflowName,
+      versionId: chosen.versionId,
+      versionNumber: chosen.versionNumber,
+      tag: choice.by === "tag" ? choice.tag : null,
+      input,
+      submittedBy,
+      at: context.now,
+      hasRoomForCall: context.hasRoomForCall(),
+    },
+    context.limits,
+  );
+  if ("problems" in change) {
+    const problems = change.problems.map(({ pointer, detail }) => ({
+      pointer: `${pointerTo("", "inputJson")}${pointer}`,
+      detail,
+    }));
+    const message = `The input does not fit the input definition of ${plan.firstStep.name}, the first step of ${chosen.workflowName}.`;
+    return { type: "refused", error: new ServiceError("ValidationError", message, { problems }) };
+  }
+  const opened: OpenJob = { before: undefined, job: change.job, plan, call: undefined, entries: [], events: [] };
+  jobs.open.set(keyOf(command), opened);
+  return applied(opened, change, command, context);
+}
+
+function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext): Outcome {
+  const opened = jobs.open.get(keyOf(command));
+  if (opened === undefined) return { type: "refused", error: notFound("job") };
+  const change = transition(opened.plan, opened.job, timed(jobs, opened, command, context.now), context.limits);
+  if (change.verdict.type === "refused") {
+    return { type: "refused", error: new ServiceError(change.verdict.code, change.verdict.detail) };
+  }
+  return applied(opened, change, command, context);
+}
+
+function timed(jobs: LoadedJobs, opened: OpenJob, command: FactCommand, at: Timestamp): Fact {
+  const { fact } = command;
+  if (fact.type !== "event.received") return { ...fact, at };
+  const keptBefore = jobs.keptEvents.get(`${keyOf(command)} ${fact.eventId}`);
+  const keptNow = opened.events.find(
+    (change) => change.type === "kept" && change.eventId === fact.eventId,
+  )?.eventNumber;
+  return { ...fact, at, keptAs: keptBefore ?? keptNow ?? null };
+}
+
+function applied(opened: OpenJob, change: Change, command: Command, context: BatchContext): Outcome {
+  const acquired = change.job.leaseEpoch !== opened.job.leaseEpoch;
+  const { state } = change.job;
+  const isCalling = state.status === "RUNNING" && state.step.phase === "calling";
+  // An event for a job that another node is calling must not make this node its owner.
+  const nodeId = !isCalling ? null : acquired ? context.nodeId : opened.job.nodeId;
+  opened.job = { ...change.job, nodeId };
+  opened.entries.push(...change.entries);
+  opened.events.push(...change.events);
+  // A later fact of the same batch may have taken back what an earlier one asked for.
+  opened.call = isCalling ? (change.effects.at(-1) ?? opened.call) : undefined;
+  return { type: "done", answer: command.answer(opened.job, change.verdict), job: opened.job, entries: change.entries };
+}
+
+async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: BatchContext): Promise<void> {
+  const touched = [...jobs.open.values()].filter((opened) => opened.entries.length > 0);
+  await insertJobs(
+    transaction,
+    touched.flatMap((opened) => (opened.before === undefined ? [opened.job] : [])),
+  );
+  await updateJobs(
+    transaction,
+    touched.flatMap(({ before, job }) => (before === undefined ? [] : [{ before, after: job }])),
+  );
+  const history = touched.map(({ job: { organizationId, jobId }, entries }) => ({ organizationId, jobId, entries }));
+  await insertHistory(transaction, history, context.commitId, context.now);
+  const events = [...jobs.open.values()].filter((opened) => opened.events.length > 0);
+  await writeEventChanges(
+    transaction,
+    events.map(({ job: { organizationId, jobId }, events: changes }) => ({ organizationId, jobId, changes })),
+  );
+}
+
+async function settleKeys(transaction: Transaction, fresh: readonly Command[], replies: Replies): Promise<void> {
+  const answered: { organizationId: string; idempotencyKey: string; answer: JsonObject }[] = [];
+  const released: { organizationId: string; idempotencyKey: string }[] = [];
+  for (const command of fresh) {
+    if (command.idempotency === undefined) continue;
+    const outcome = replyTo(replies, command);
+    const key = { organizationId: command.organizationId, idempotencyKey: command.idempotency.key };
+    if (outcome.type === "done") answered.push({ ...key, answer: outcome.answer });
+    else if (outcome.type === "refused") released.push(key);
+  }
+  await storeAnswers(transaction, answered);
+  await releaseKeys(transaction, released);
+}
+
+function changedJobs(jobs: LoadedJobs): ChangedJob[] {
+  return [...jobs.open.values()].filter((opened) => opened.entries.length > 0);
+}
+
+function planOf(plans: ReadonlyMap<string, Plan>, versionId: string): Plan {
+  const plan = plans.get(versionId);
+  if (plan === undefined) throw new Error(`Version ${versionId} is not in the store.`);
+  return plan;
+}
+
+function keyOf(key: JobKey): string {
+  return `${key.organizationId} ${key.jobId}`;
+}

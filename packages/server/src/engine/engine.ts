@@ -1,0 +1,43 @@
+import type { HistoryEntry, StepRun } from "../core/history.ts";
+import type { Job, Timestamp } from "../core/job-state.ts";
+import type { JsonValue } from "../core/json.ts";
+import type { JobKey } from "../store/jobs.ts";
+import type { Command } from "./batch.ts";
+import type { Done, Patience } from "./group-commit.ts";
+
+/** What the HTTP room may ask of the engine. */
+export interface Engine {
+  /** The one way to change a job. Throws `ServiceError`. */
+  commit(command: Command, patience?: Patience): Promise<Done>;
+  /** The job as the store has it now, with its history folded; undefined when it is not there. Reads of one turn share a statement. */
+  readJob(key: JobKey): Promise<WholeJob | undefined>;
+  /**
+   * Answers when `isReached` holds for the job, or at `deadline` (a reading of `performance.now()`), or when `signal` aborts: the
+   * job as it then is; undefined when there is none. Notices changes made on this node at once and on other nodes within some 100 ms.
+   * Throws `ServiceError` (UnavailableError) when too many requests wait already, or while the node drains.
+   */
+  waitForJob(
+    key: JobKey,
+    isReached: (job: Job) => boolean,
+    deadline: number,
+    signal: AbortSignal,
+  ): Promise<WholeJob | undefined>;
+  /** Calls `onChange` after each commit that changed the job (a hint: it may also be called without a change). Answers the unsubscribe. */
+  watchJob(key: JobKey, onChange: () => void): () => void;
+  /** The database's time, in milliseconds since 1970. */
+  now(): Timestamp;
+  /** A new UUID version 7. */
+  newId(): string;
+  /** False while the store is out of reach, before the first heartbeat, and while the node drains. */
+  isReady(): boolean;
+}
+
+/** A job with everything that GetJob shows. */
+export interface WholeJob {
+  readonly job: Job;
+  readonly steps: readonly StepRun[];
+  /** The output of the last step of a job that SUCCEEDED. */
+  readonly output: JsonValue | undefined;
+  /** The whole history, in order, as stored. */
+  readonly entries: readonly HistoryEntry[];
+}

@@ -1,0 +1,40 @@
+import type { CallKind, ExecutorCatalog, PassKind, WaitKind } from "../core/executor-kind.ts";
+import type { StepError } from "../core/job-state.ts";
+import type { JsonObject, JsonValue } from "../core/json.ts";
+
+/**
+ * An executor is one file that exports one of these: its type, its config schema and, where it calls the outside, one function. Adding
+ * one touches nothing but the list in `executors/catalog.ts`.
+ */
+export type Executor = PassKind | WaitKind | CallExecutor;
+
+export interface CallExecutor extends CallKind {
+  /**
+   * Makes one attempt. Answers the output or the failure as a value; what it throws is a defect and counts as an ordinary failure.
+   * `signal` is aborted at the attempt's timeout, on cancellation, and when the node leaves.
+   */
+  readonly call: (request: CallRequest, signal: AbortSignal) => Promise<CallResult>;
+  /** Frees connections when the node stops. */
+  readonly close?: () => void;
+}
+
+export interface CallRequest {
+  readonly organizationId: string;
+  readonly jobId: string;
+  readonly stepName: string;
+  readonly visit: number;
+  readonly attempt: number;
+  /** `jobId:stepName:visit`: the same for every attempt of a visit, so that the called side can tell a repetition. */
+  readonly idempotencyKey: string;
+  readonly config: JsonObject;
+  readonly input: JsonValue;
+  readonly timeoutMs: number;
+}
+
+export type CallResult =
+  | { readonly type: "succeeded"; readonly output: JsonValue }
+  | { readonly type: "failed"; readonly error: StepError; readonly kind: "permanent" | "ordinary" | "transient" };
+
+export function executorMap(executors: readonly Executor[]): ReadonlyMap<string, Executor> & ExecutorCatalog {
+  return new Map(executors.map((executor) => [executor.type, executor]));
+}

@@ -1,0 +1,293 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { JobLimits } from "../core/draft.ts";
+import { ServiceError } from "../core/service-error.ts";
+import { type Database, StoreUnavailableError, TransactionAbortedError } from "../store/database.ts";
+import { hasCommit } from "../store/jobs.ts";
+import {
+  type AppliedBatch,
+  applyBatch,
+  type BatchContext,
+  type ChangedJob,
+  type Command,
+  type Outcome,
+} from "./batch.ts";
+import type { DatabaseClock } from "./clock.ts";
+import type { Plans } from "./plans.ts";
+
+export interface GroupCommitOptions {
+  readonly database: Database;
+  readonly clock: DatabaseClock;
+  readonly plans: Plans;
+  readonly nodeId: string;
+  readonly limits: JobLimits;
+  readonly maxBatchSize: number;
+  readonly maxBatchBytes: number;
+  readonly maxQueuedFacts: number;
+  readonly storePatienceMs: number;
+  readonly idempotencyHours: number;
+  readonly hasRoomForCall: () => boolean;
+  /** Called after each commit, before its callers are answered. Must not throw. */
+  readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
+  /** Called with what could not be applied for a reason that is no caller's: a defect, to be logged. */
+  readonly onDefect: (error: unknown, command: Command) => void;
+  readonly answerBeforeCommit: boolean;
+}
+
+export interface CommitStats {
+  readonly commandCount: number;
+  readonly durationMs: number;
+}
+
+export type Done = Exclude<Outcome, { type: "refused" }>;
+
+/** Who waits for a command: a caller has the patience of one request, the engine's own facts wait until the store is back. */
+export type Patience = "caller" | "engine";
+
+/**
+ * The one way in for every durable change of a job. Commands queue up; what is there, up to a bound, is one transaction. When nothing
+ * is under way the queue is drained at the end of the same turn of the event loop, so a single caller waits for one commit; under load the
+ * batches grow by themselves. Nothing ever waits for a timer.
+ */
+export class GroupCommit {
+  readonly #options: GroupCommitOptions;
+  readonly #groups = new Map<string, Group>();
+  #queued = 0;
+
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
+  }
+
+  /** Answers once the change is committed. Throws `ServiceError` when the command was refused, or when the store is out of reach. */
+  async commit(command: Command, patience: Patience = "caller"): Promise<Done> {
+    if (patience === "caller" && this.#queued >= this.#options.maxQueuedFacts) {
+      throw new ServiceError(
+        "UnavailableError",
+        "The service has more work than it can write. Try again in a moment.",
+        {
+          retryAfterSeconds: 1,
+        },
+      );
+    }
+    const deadline =
+      patience === "caller" ? performance.now() + this.#options.storePatienceMs : Number.POSITIVE_INFINITY;
+    this.#queued += 1;
+    try {
+      const outcome = await new Promise<Outcome>((resolve, reject) => {
+        this.#groupFor(command.organizationId).add({ command, deadline, resolve, reject });
+      });
+      if (outcome.type === "refused") throw outcome.error;
+      return outcome;
+    } finally {
+      this.#queued -= 1;
+    }
+  }
+
+  get queuedCount(): number {
+    return this.#queued;
+  }
+
+  #groupFor(organizationId: string): Group {
+    const name = this.#options.database.groupOf(organizationId);
+    let group = this.#groups.get(name);
+    if (group === undefined) {
+      group = new Group(this.#options);
+      this.#groups.set(name, group);
+    }
+    return group;
+  }
+}
+
+interface Waiting {
+  readonly command: Command;
+  /** Reading of the monotonic timer past which the caller gets 503. */
+  readonly deadline: number;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The commands of organizations that can change in one transaction. */
+class Group {
+  readonly #options: GroupCommitOptions;
+  #queue: Waiting[] = [];
+  #isDraining = false;
+
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
+  }
+
+  add(waiting: Waiting): void {
+    this.#queue.push(waiting);
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    setImmediate(() => void this.#drain());
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
+      await this.#commitWhole(this.#takeBatch());
+      // The embedded store answers without a turn of the event loop: let requests in, or every batch would be of one.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#isDraining = false;
+  }
+
+  /** In the order of arrival, up to the bounds; a second command with the same idempotency key waits for the next batch. */
+  #takeBatch(): Waiting[] {
+    const batch: Waiting[] = [];
+    const left: Waiting[] = [];
+    const keys = new Set<string>();
+    let bytes = 0;
+    for (const [index, waiting] of this.#queue.entries()) {
+      const { organizationId, idempotency } = waiting.command;
+      const key = idempotency === undefined ? undefined : `${organizationId} ${idempotency.key}`;
+      const isFull =
+        batch.length >= this.#options.maxBatchSize ||
+        (batch.length > 0 && bytes + waiting.command.bytes > this.#options.maxBatchBytes);
+      if (isFull) {
+        left.push(...this.#queue.slice(index));
+        break;
+      }
+      if (key !== undefined && keys.has(key)) {
+        left.push(waiting);
+        continue;
+      }
+      if (key !== undefined) keys.add(key);
+      batch.push(waiting);
+      bytes += waiting.command.bytes;
+    }
+    this.#queue = left;
+    return batch;
+  }
+
+  /** Commits a batch; one that fails on one of its commands is halved until that command fails alone. */
+  async #commitWhole(batch: readonly Waiting[]): Promise<void> {
+    if (batch.length === 0) return;
+    try {
+      await this.#commitUntilKnown(batch);
+    } catch (error) {
+      const [first] = batch;
+      if (batch.length === 1 && first !== undefined) {
+        this.#options.onDefect(error, first.command);
+        first.reject(error);
+        return;
+      }
+      const middle = Math.ceil(batch.length / 2);
+      await this.#commitWhole(batch.slice(0, middle));
+      await this.#commitWhole(batch.slice(middle));
+    }
+  }
+
+  /**
+   * Goes on while the store is out of reach; callers leave at their deadline. A commit whose answer was lost is looked up before anything
+   * is applied again, also when all its callers have left: its calls may be ours to make.
+   */
+  async #commitUntilKnown(batch: readonly Waiting[]): Promise<void> {
+    let waiting = batch;
+    let unsure: Attempt | undefined;
+    while (waiting.length > 0 || unsure !== undefined) {
+      try {
+        if (unsure !== undefined && (await this.#hasLanded(unsure))) return this.#answer(unsure);
+        unsure = undefined;
+        if (waiting.length > 0) this.#answer(await this.#attempt(waiting));
+        return;
+      } catch (error) {
+        if (error instanceof TransactionAbortedError) continue;
+        if (error instanceof FateUnknownError) unsure = error.attempt;
+        else if (!(error instanceof StoreUnavailableError)) throw error;
+        waiting = this.#dismissLate(waiting, error);
+        this.#queue = this.#dismissLate(this.#queue, error);
+        await delay(retryStoreMs);
+      }
+    }
+  }
+
+  async #attempt(batch: readonly Waiting[]): Promise<Attempt> {
+    const { plans, limits, nodeId, idempotencyHours, hasRoomForCall, clock, database } = this.#options;
+    const startedAt = performance.now();
+    const commitId = randomUUID();
+    const context: BatchContext = {
+      plans,
+      limits,
+      nodeId,
+      now: clock.now(),
+      commitId,
+      idempotencyHours,
+      hasRoomForCall,
+    };
+    const commands = batch.map(({ command }) => command);
+    let attempt: Attempt | undefined;
+    try {
+      return await database.transaction(async (transaction) => {
+        attempt = { batch, applied: await applyBatch(transaction, commands, context), commitId, startedAt };
+        if (this.#options.answerBeforeCommit) await this.#answerTooEarly(attempt);
+        return attempt;
+      });
+    } catch (error) {
+      if (attempt !== undefined && error instanceof StoreUnavailableError && error.fate === "unknown") {
+        throw new FateUnknownError(attempt, error);
+      }
+      throw error;
+    }
+  }
+
+  async #hasLanded({ applied, commitId }: Attempt): Promise<boolean> {
+    const [changed] = applied.changed;
+    const first = changed?.entries[0];
+    // Without a changed job nothing but counters and replays was written: doing that again does no harm.
+    if (changed === undefined || first === undefined) return false;
+    return await hasCommit(this.#options.database, changed.job, first.sequence, commitId);
+  }
+
+  #answer({ batch, applied, startedAt }: Attempt): void {
+    this.#options.onCommitted(applied.changed, {
+      commandCount: batch.length,
+      durationMs: performance.now() - startedAt,
+    });
+    for (const [index, { resolve }] of batch.entries()) {
+      const outcome = applied.outcomes[index];
+      if (outcome !== undefined) resolve(outcome);
+    }
+  }
+
+  /** The planted fault of the crash check: answers while the change can still be lost. */
+  async #answerTooEarly({ batch, applied }: Attempt): Promise<void> {
+    for (const [index, { resolve }] of batch.entries()) {
+      const outcome = applied.outcomes[index];
+      if (outcome !== undefined) resolve(outcome);
+    }
+    await delay(plantedDelayMs);
+  }
+
+  #dismissLate(waiting: readonly Waiting[], cause: Error): Waiting[] {
+    const now = performance.now();
+    return waiting.filter(({ deadline, reject }) => {
+      if (deadline > now) return true;
+      const message =
+        "The store is out of reach. Whether this change was kept is not known yet: ask again, best under the same Idempotency-Key.";
+      reject(new ServiceError("UnavailableError", message, { retryAfterSeconds: 2, cause }));
+      return false;
+    });
+  }
+}
+
+interface Attempt {
+  readonly batch: readonly Waiting[];
+  readonly applied: AppliedBatch;
+  readonly commitId: string;
+  readonly startedAt: number;
+}
+
+/** The connection was lost during COMMIT. */
+class FateUnknownError extends Error {
+  readonly attempt: Attempt;
+
+  constructor(attempt: Attempt, cause: unknown) {
+    super("It is not known whether the commit landed.", { cause });
+    this.attempt = attempt;
+  }
+}
+
+/** How long to wait before the store is asked again. */
+const retryStoreMs = 200;
+const plantedDelayMs = 20;

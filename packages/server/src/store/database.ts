@@ -1,0 +1,87 @@
+/**
+ * The port to the store: one dialect (PostgreSQL), two homes (`postgres.ts`, `embedded.ts`). Statements are named values, so that
+ * the server plans each once per connection and a test can read them all and hold them against the rules of `docs/store.md`.
+ */
+export interface Database extends Queryable {
+  /** Runs `work` in one transaction at READ COMMITTED: commits when it returns, rolls back when it throws. */
+  transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  /**
+   * The group of organizations that can change in one transaction with this one. One single group on the embedded store and on
+   * a PostgreSQL server; the shard where a server is sharded by organization.
+   */
+  groupOf(organizationId: string): string;
+  close(): Promise<void>;
+}
+
+export interface Queryable {
+  query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]>;
+}
+
+export type Transaction = Queryable;
+
+/** One SQL statement. `Row` is the shape of what it answers, with the columns named as in the code (`"jobId"`). */
+export interface Statement<Row> {
+  readonly name: string;
+  readonly text: string;
+  readonly scope: Scope;
+  readonly planned: "once" | "each-time";
+  /** Never set: it only ties `Row` to the statement. */
+  readonly row?: Row;
+}
+
+/**
+ * - `organization`: names the organization in every table's WHERE or VALUES, so that it goes to one shard.
+ * - `global`: a small table with its own key (users, nodes), no organization's.
+ * - `maintenance`: reads candidates over all organizations; only maintenance duties run it.
+ */
+export type Scope = "organization" | "global" | "maintenance";
+
+const registered = new Map<string, Statement<unknown>>();
+
+/** Every statement of the service, for the test that reads them. */
+export const statements: ReadonlyMap<string, Statement<unknown>> = registered;
+
+/**
+ * `planned`: "once" per connection is right for keyed statements; "each-time" lets the planner see the values, for searches whose
+ * filters are optional.
+ */
+export function statement<Row>(
+  name: string,
+  scope: Scope,
+  text: string,
+  planned: "once" | "each-time" = "once",
+): Statement<Row> {
+  if (registered.has(name)) throw new Error(`Two statements are named ${name}.`);
+  const created: Statement<Row> = { name, scope, text: text.trim(), planned };
+  registered.set(name, created);
+  return created;
+}
+
+/** The store cannot be reached, or gave up in time. Whether a write landed may be unknown: `fate` says. */
+export class StoreUnavailableError extends Error {
+  readonly fate: "nothing-written" | "unknown";
+
+  constructor(fate: "nothing-written" | "unknown", cause: unknown) {
+    super(`The store is out of reach: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.name = "StoreUnavailableError";
+    this.fate = fate;
+  }
+}
+
+/** The database aborted the transaction for the sake of another one (40001, 40P01): nothing was written, try again. */
+export class TransactionAbortedError extends Error {
+  constructor(cause: unknown) {
+    super("The transaction was aborted by the database and can be tried again.", { cause });
+    this.name = "TransactionAbortedError";
+  }
+}
+
+/** True for a unique violation (SQLSTATE 23505). Which rule it broke follows from the statement that ran. */
+export function isUniqueViolation(error: unknown): boolean {
+  return sqlState(error) === "23505";
+}
+
+export function sqlState(error: unknown): string | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}

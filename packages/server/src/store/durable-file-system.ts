@@ -1,0 +1,49 @@
+import { fdatasyncSync } from "node:fs";
+import type { PGlite, postgresMod } from "@electric-sql/pglite";
+import { NodeFS } from "@electric-sql/pglite/nodefs";
+
+export interface SyncOptions {
+  /** Called once for each sync that reached the disk; for tests that count them. */
+  readonly onSync?: () => void;
+  /**
+   * Called when a sync failed. After that nobody knows what is on the disk, and asking again would answer "fine" for pages that the
+   * kernel dropped: the process must end and recover from the log at its next start.
+   */
+  readonly onSyncFailed: (error: unknown) => void;
+}
+
+const EIO = 29; // Emscripten's number for it, not the kernel's.
+
+/** PGlite's Node file system with an fsync that reaches the disk. The one that it brings does nothing. */
+export class DurableFileSystem extends NodeFS {
+  readonly #options: SyncOptions;
+
+  constructor(directory: string, options: SyncOptions) {
+    super(directory);
+    this.#options = options;
+  }
+
+  override async init(pglite: PGlite, base: Partial<postgresMod.PostgresMod>) {
+    const { emscriptenOpts } = await super.init(pglite, base);
+    const installSync = (module: postgresMod.PostgresMod) => {
+      const { stream_ops } = module.NODEFS as unknown as NodeFileOperations;
+      stream_ops.fsync = (stream) => {
+        try {
+          // The log is preallocated and its length never changes under a commit, so the data alone is enough.
+          fdatasyncSync(stream.nfd);
+        } catch (error) {
+          this.#options.onSyncFailed(error);
+          throw new (module.FS as unknown as { ErrnoError: new (errno: number) => Error }).ErrnoError(EIO);
+        }
+        this.#options.onSync?.();
+        return 0;
+      };
+    };
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), installSync] } };
+  }
+}
+
+/** What Emscripten's NODEFS looks like inside; its types do not say. */
+interface NodeFileOperations {
+  stream_ops: { fsync?: (stream: { readonly nfd: number }) => number };
+}

@@ -1,0 +1,81 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { PGlite } from "@electric-sql/pglite";
+import { createPgConfig } from "@electric-sql/pglite/node-postgres";
+import pg from "pg";
+import type { Database } from "./database.ts";
+import { lockDirectory } from "./directory-lock.ts";
+import { DurableFileSystem, type SyncOptions } from "./durable-file-system.ts";
+import { columnTypes, poolDatabase } from "./pool.ts";
+
+export interface EmbeddedOptions extends SyncOptions {
+  readonly dataDir: string;
+  readonly bufferMb: number;
+}
+
+/**
+ * The store in this process: PGlite, which is PostgreSQL compiled to WebAssembly, in `dataDir`. As durable as a server: every
+ * commit syncs its log to disk before it answers. Throws `DirectoryLockedError` when another process holds the directory.
+ */
+export async function openEmbedded(options: EmbeddedOptions): Promise<Database> {
+  const unlock = lockDirectory(options.dataDir);
+  try {
+    const cluster = join(options.dataDir, "postgres");
+    if (!existsSync(cluster)) await createCluster(cluster);
+    const pglite = await PGlite.create({
+      fs: new DurableFileSystem(cluster, options),
+      startParams: startParameters(options.bufferMb),
+    });
+    // PGlite is one session: a pool of one queues reads behind a transaction, as they must be.
+    const pool = new pg.Pool({ ...createPgConfig(pglite), max: 1, types: columnTypes } as unknown as pg.PoolConfig);
+    return poolDatabase(pool, {
+      preparedStatements: true,
+      groupOf: () => "embedded",
+      closeHome: async () => {
+        // What is in the log only would have to be replayed at the next start.
+        await pglite.exec("CHECKPOINT");
+        await pglite.close();
+        unlock();
+      },
+    });
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+/** PGlite's own defaults turn fsync off ("-F"), which is right in a browser and wrong here. */
+function startParameters(bufferMb: number): string[] {
+  const parameters = {
+    search_path: "public",
+    exit_on_error: "false",
+    log_checkpoints: "false",
+    max_worker_processes: "0",
+    max_parallel_workers: "0",
+    max_parallel_workers_per_gather: "0",
+    max_parallel_maintenance_workers: "0",
+    io_method: "sync",
+    fsync: "on",
+    wal_sync_method: "fsync",
+    shared_buffers: `${bufferMb}MB`,
+    // A checkpoint blocks this process, and after a crash the log since the last one is replayed: keep both short.
+    max_wal_size: "96MB",
+    jit: "off",
+  };
+  return ["--single", "-O", "-j", ...Object.entries(parameters).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
+}
+
+/** In a process of its own: creating a cluster takes 200 MB that this process would keep until its end. */
+async function createCluster(cluster: string): Promise<void> {
+  const script = fileURLToPath(new URL(`./embedded-create${extname(import.meta.url)}`, import.meta.url));
+  const child = spawn(process.execPath, [script, cluster], { stdio: ["ignore", "ignore", "pipe"] });
+  let complaint = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    complaint += chunk.toString("utf8");
+  });
+  const [code] = (await once(child, "exit")) as [number | null];
+  if (code !== 0) throw new Error(`The embedded store could not be created in ${cluster}: ${complaint.trim()}`);
+}

@@ -1,0 +1,88 @@
+import type { EventChange } from "../core/fact.ts";
+import { statement, type Transaction } from "./database.ts";
+import type { JobKey } from "./jobs.ts";
+
+/** Writes what one commit changes of the events of its jobs. */
+export async function writeEventChanges(
+  transaction: Transaction,
+  changes: readonly (JobKey & { readonly changes: readonly EventChange[] })[],
+): Promise<void> {
+  const kept: object[] = [];
+  const repeated = new Map<string, object & { count: number }>();
+  const consumed: object[] = [];
+  for (const { organizationId, jobId, changes: ofJob } of changes) {
+    for (const change of ofJob) {
+      const key = { organization_id: organizationId, job_id: jobId, event_number: change.eventNumber };
+      const at = new Date(change.at).toISOString();
+      if (change.type === "kept") {
+        const { eventId: event_id, payload, outcome, sentBy: sent_by } = change;
+        kept.push({ ...key, event_id, payload, outcome, sent_by, received_at: at });
+      } else if (change.type === "repeated") {
+        const name = `${jobId} ${change.eventNumber}`;
+        repeated.set(name, { ...key, at, count: (repeated.get(name)?.count ?? 0) + 1 });
+      } else consumed.push({ ...key, at, step: change.step, visit: change.visit });
+    }
+  }
+  const organizations = [...new Set(changes.map((change) => change.organizationId))];
+  if (kept.length > 0) await transaction.query(insertEvents, [JSON.stringify(kept)]);
+  if (repeated.size > 0)
+    await transaction.query(countDuplicates, [JSON.stringify([...repeated.values()]), organizations]);
+  if (consumed.length > 0) await transaction.query(consumeEvents, [JSON.stringify(consumed), organizations]);
+}
+
+const insertEvents = statement<never>(
+  "insert_job_events",
+  "organization",
+  `INSERT INTO job_event (organization_id, job_id, event_number, event_id, payload, outcome, sent_by, received_at)
+   SELECT organization_id, job_id, event_number, event_id, payload, outcome, sent_by, received_at
+   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, event_number integer, event_id text, payload json,
+     outcome text, sent_by json, received_at timestamptz)`,
+);
+
+/** A repeated event is acknowledged by a write too, so that the acknowledgement survives a failover as the event does. */
+const countDuplicates = statement<never>(
+  "count_duplicate_events",
+  "organization",
+  `UPDATE job_event
+   SET duplicate_count = duplicate_count + repeated.count, last_duplicate_at = repeated.at
+   FROM json_to_recordset($1) AS repeated (organization_id uuid, job_id uuid, event_number integer, at timestamptz,
+     count integer)
+   WHERE job_event.organization_id = ANY($2::uuid[])
+     AND job_event.organization_id = repeated.organization_id AND job_event.job_id = repeated.job_id
+     AND job_event.event_number = repeated.event_number`,
+);
+
+const consumeEvents = statement<never>(
+  "consume_job_events",
+  "organization",
+  `UPDATE job_event
+   SET consumed_at = consumed.at, consumed_by_step = consumed.step, consumed_by_visit = consumed.visit
+   FROM json_to_recordset($1) AS consumed (organization_id uuid, job_id uuid, event_number integer, at timestamptz, step text,
+     visit integer)
+   WHERE job_event.organization_id = ANY($2::uuid[])
+     AND job_event.organization_id = consumed.organization_id AND job_event.job_id = consumed.job_id
+     AND job_event.event_number = consumed.event_number`,
+);
+
+/**
+ * The kept events with these ids on these jobs, for ids that a version does not list: of those the job's state keeps no note,
+ * since anybody may send any number of them.
+ */
+export async function findKeptEvents(
+  transaction: Transaction,
+  wanted: readonly (JobKey & { readonly eventId: string })[],
+): Promise<(JobKey & { readonly eventId: string; readonly eventNumber: number })[]> {
+  if (wanted.length === 0) return [];
+  const organizations = [...new Set(wanted.map((key) => key.organizationId))];
+  const jobs = [...new Set(wanted.map((key) => key.jobId))];
+  const eventIds = [...new Set(wanted.map((key) => key.eventId))];
+  return await transaction.query(findEvents, [organizations, jobs, eventIds]);
+}
+
+const findEvents = statement<JobKey & { eventId: string; eventNumber: number }>(
+  "find_kept_events",
+  "organization",
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", event_id AS "eventId", event_number AS "eventNumber"
+   FROM job_event
+   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[]) AND event_id = ANY($3::text[]) AND outcome = 'unmatched'`,
+);

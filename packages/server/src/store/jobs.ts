@@ -1,0 +1,170 @@
+import type { HistoryEntry } from "../core/history.ts";
+import { type Job, type JobState, type Timestamp, wakeAtOf } from "../core/job-state.ts";
+import { type Queryable, statement, type Transaction } from "./database.ts";
+
+/** Names one job. Every look-up carries the organization, so that it goes to one shard and tenants cannot mix. */
+export interface JobKey {
+  readonly organizationId: string;
+  readonly jobId: string;
+}
+
+/** Locks the jobs' rows in the order of their keys, so that two transactions never wait for each other, and answers those that exist. */
+export async function lockJobs(transaction: Transaction, keys: readonly JobKey[]): Promise<Job[]> {
+  if (keys.length === 0) return [];
+  return await transaction.query(lockJobRows, keyArrays(keys));
+}
+
+const jobColumns = `
+  organization_id AS "organizationId", job_id AS "jobId", workflow_id AS "workflowId", workflow_name AS "workflowName",
+  version_id AS "versionId", version_number AS "versionNumber", tag, sequence, lease_epoch AS "leaseEpoch", node_id AS "nodeId", state, input,
+  submitted_by AS "submittedBy", created_at AS "createdAt", started_at AS "startedAt", updated_at AS "updatedAt",
+  finished_at AS "finishedAt"`;
+
+const lockJobRows = statement<Job>(
+  "lock_jobs",
+  "organization",
+  `SELECT ${jobColumns}
+   FROM job
+   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
+   ORDER BY organization_id, job_id
+   FOR UPDATE`,
+);
+
+/** Writes new jobs. A job id that exists already is a defect of ours and fails the transaction. */
+export async function insertJobs(transaction: Transaction, jobs: readonly Job[]): Promise<void> {
+  if (jobs.length === 0) return;
+  await transaction.query(insertJobRows, [JSON.stringify(jobs.map(rowOfJob))]);
+}
+
+const insertJobRows = statement<never>(
+  "insert_jobs",
+  "organization",
+  `INSERT INTO job (organization_id, job_id, workflow_id, workflow_name, version_id, version_number, tag, status, sequence,
+     lease_epoch, node_id, wake_at, awaiting_event_ids, state, input, submitted_by, created_at, started_at, updated_at, finished_at)
+   SELECT organization_id, job_id, workflow_id, workflow_name, version_id, version_number, tag, status, sequence,
+     lease_epoch, node_id, wake_at, awaiting_event_ids, state, input, submitted_by, created_at, started_at, updated_at, finished_at
+   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, workflow_id uuid, workflow_name text, version_id uuid,
+     version_number integer, tag text, status text, sequence integer, lease_epoch integer, node_id uuid, wake_at timestamptz,
+     awaiting_event_ids text[], state json, input json, submitted_by json, created_at timestamptz, started_at timestamptz,
+     updated_at timestamptz, finished_at timestamptz)`,
+);
+
+export interface JobUpdate {
+  readonly before: Job;
+  readonly after: Job;
+}
+
+/** Writes changed jobs; the row must still be as it was loaded. Throws when one is not: the lock was not held. */
+export async function updateJobs(transaction: Transaction, updates: readonly JobUpdate[]): Promise<void> {
+  if (updates.length === 0) return;
+  const rows = updates.map(({ before, after }) => {
+    const { input: _input, submitted_by: _submittedBy, ...row } = rowOfJob(after);
+    return { ...row, sequence_before: before.sequence, lease_epoch_before: before.leaseEpoch };
+  });
+  const organizations = [...new Set(rows.map((row) => row.organization_id))];
+  const written = await transaction.query(updateJobRows, [JSON.stringify(rows), organizations]);
+  if (written.length !== updates.length) {
+    throw new Error(`${updates.length - written.length} of ${updates.length} jobs changed under their lock.`);
+  }
+}
+
+const updateJobRows = statement<{ jobId: string }>(
+  "update_jobs",
+  "organization",
+  `UPDATE job
+   SET status = changed.status, sequence = changed.sequence, lease_epoch = changed.lease_epoch, node_id = changed.node_id,
+     wake_at = changed.wake_at, awaiting_event_ids = changed.awaiting_event_ids, state = changed.state,
+     started_at = changed.started_at, updated_at = changed.updated_at, finished_at = changed.finished_at
+   FROM json_to_recordset($1) AS changed (organization_id uuid, job_id uuid, status text, sequence integer, lease_epoch integer,
+     node_id uuid, wake_at timestamptz, awaiting_event_ids text[], state json, started_at timestamptz, updated_at timestamptz,
+     finished_at timestamptz, sequence_before integer, lease_epoch_before integer)
+   WHERE job.organization_id = ANY($2::uuid[])
+     AND job.organization_id = changed.organization_id AND job.job_id = changed.job_id
+     AND job.sequence = changed.sequence_before AND job.lease_epoch = changed.lease_epoch_before
+   RETURNING job.job_id AS "jobId"`,
+);
+
+export interface HistoryRow extends JobKey {
+  readonly entries: readonly HistoryEntry[];
+}
+
+/** One row per job and commit. `commitId` is the same for the whole commit: by it one can ask later whether it landed. */
+export async function insertHistory(
+  transaction: Transaction,
+  rows: readonly HistoryRow[],
+  commitId: string,
+  committedAt: Timestamp,
+): Promise<void> {
+  const written = rows.flatMap(({ organizationId, jobId, entries }) => {
+    const first = entries[0];
+    if (first === undefined) return [];
+    return {
+      organization_id: organizationId,
+      job_id: jobId,
+      first_sequence: first.sequence,
+      last_sequence: first.sequence + entries.length - 1,
+      entries,
+    };
+  });
+  if (written.length === 0) return;
+  await transaction.query(insertHistoryRows, [JSON.stringify(written), commitId, new Date(committedAt).toISOString()]);
+}
+
+const insertHistoryRows = statement<never>(
+  "insert_job_history",
+  "organization",
+  `INSERT INTO job_history (organization_id, job_id, first_sequence, last_sequence, commit_id, committed_at, entries)
+   SELECT organization_id, job_id, first_sequence, last_sequence, $2::uuid, $3::timestamptz, entries
+   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, first_sequence integer, last_sequence integer, entries json)`,
+);
+
+/** Whether the commit that wrote this job's entries from `firstSequence` on is in the store. */
+export async function hasCommit(db: Queryable, key: JobKey, firstSequence: number, commitId: string): Promise<boolean> {
+  const rows = await db.query(findCommit, [key.organizationId, key.jobId, firstSequence, commitId]);
+  return rows.length > 0;
+}
+
+const findCommit = statement<{ found: number }>(
+  "find_commit",
+  "organization",
+  `SELECT 1 AS found FROM job_history
+   WHERE organization_id = $1 AND job_id = $2 AND first_sequence = $3 AND commit_id = $4`,
+);
+
+function rowOfJob(job: Job) {
+  const { state } = job;
+  return {
+    organization_id: job.organizationId,
+    job_id: job.jobId,
+    workflow_id: job.workflowId,
+    workflow_name: job.workflowName,
+    version_id: job.versionId,
+    version_number: job.versionNumber,
+    tag: job.tag,
+    status: state.status,
+    sequence: job.sequence,
+    lease_epoch: job.leaseEpoch,
+    node_id: job.nodeId,
+    wake_at: isoOrNull(wakeAtOf(state)),
+    awaiting_event_ids: awaitedEventIds(state),
+    state,
+    input: job.input,
+    submitted_by: job.submittedBy,
+    created_at: isoOrNull(job.createdAt),
+    started_at: isoOrNull(job.startedAt),
+    updated_at: isoOrNull(job.updatedAt),
+    finished_at: isoOrNull(job.finishedAt),
+  };
+}
+
+function isoOrNull(at: Timestamp | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+function keyArrays(keys: readonly JobKey[]): [string[], string[]] {
+  return [[...new Set(keys.map((key) => key.organizationId))], [...new Set(keys.map((key) => key.jobId))]];
+}
+
+function awaitedEventIds(state: JobState): readonly string[] | null {
+  return state.status === "RUNNING" && state.step.phase === "waiting" ? state.step.missingEventIds : null;
+}

@@ -1,0 +1,128 @@
+import pg from "pg";
+import {
+  type Database,
+  type Queryable,
+  type Statement,
+  StoreUnavailableError,
+  sqlState,
+  TransactionAbortedError,
+} from "./database.ts";
+
+export interface PoolOptions {
+  /** False behind a PgBouncer that breaks named statements. */
+  readonly preparedStatements: boolean;
+  readonly groupOf: (organizationId: string) => string;
+  readonly closeHome: () => Promise<void>;
+}
+
+/** The one implementation of the port: node-postgres, which speaks to a server and (through its own adapter) to PGlite alike. */
+export function poolDatabase(pool: pg.Pool, options: PoolOptions): Database {
+  const run = async <Row>(target: pg.Pool | pg.PoolClient, statement: Statement<Row>, values: readonly unknown[]) => {
+    const query = { text: statement.text, values: [...values] };
+    const named =
+      options.preparedStatements && statement.planned === "once" ? { ...query, name: statement.name } : query;
+    const result = await target.query<pg.QueryResultRow>(named);
+    return result.rows as Row[];
+  };
+
+  return {
+    async query(statement, values) {
+      try {
+        return await run(pool, statement, values);
+      } catch (error) {
+        throw meaningOf(error, "nothing-written");
+      }
+    },
+    async transaction(work) {
+      const client = await connect(pool);
+      const transaction: Queryable = { query: (statement, values) => run(client, statement, values) };
+      try {
+        await client.query("BEGIN");
+        const result = await work(transaction);
+        await commit(client);
+        client.release();
+        return result;
+      } catch (error) {
+        const meaning = meaningOf(error, "nothing-written");
+        await giveBack(client, meaning);
+        throw meaning;
+      }
+    },
+    groupOf: options.groupOf,
+    async close() {
+      await pool.end();
+      await options.closeHome();
+    },
+  };
+}
+
+async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw new StoreUnavailableError("nothing-written", error);
+  }
+}
+
+async function commit(client: pg.PoolClient): Promise<void> {
+  try {
+    const result = await client.query("COMMIT");
+    // A transaction that failed before answers COMMIT with ROLLBACK and no error.
+    if (result.command === "ROLLBACK") throw new Error("The transaction had failed and was rolled back.");
+  } catch (error) {
+    throw meaningOf(error, "unknown");
+  }
+}
+
+/** A client whose connection may be broken is destroyed, so that the pool replaces it. */
+async function giveBack(client: pg.PoolClient, error: unknown): Promise<void> {
+  if (error instanceof StoreUnavailableError) {
+    client.release(true);
+    return;
+  }
+  try {
+    await client.query("ROLLBACK");
+    client.release();
+  } catch {
+    client.release(true);
+  }
+}
+
+/**
+ * Sorts errors by SQLSTATE, never by text or constraint name. Of a COMMIT only a definite answer (40xxx, 23xxx) says that
+ * nothing was written; any other error leaves its fate unknown.
+ */
+function meaningOf(error: unknown, fate: "nothing-written" | "unknown"): unknown {
+  if (error instanceof StoreUnavailableError || error instanceof TransactionAbortedError) return error;
+  const state = sqlState(error);
+  if (state === "40001" || state === "40P01") return new TransactionAbortedError(error);
+  if (fate === "unknown" && !state?.startsWith("23") && !state?.startsWith("40")) {
+    return new StoreUnavailableError("unknown", error);
+  }
+  return isConnectionTrouble(error, state) ? new StoreUnavailableError(fate, error) : error;
+}
+
+/** Class 08 connection exception, 57P administrator or crash shutdown, 53 resources, 25006 read-only after a failover, 58 I/O. */
+function isConnectionTrouble(error: unknown, state: string | undefined): boolean {
+  if (state !== undefined) return /^(08|57P|57014|53|25006|58|XX001)/.test(state);
+  if (!(error instanceof Error)) return false;
+  // node-postgres names no class for these: a lost socket, its own timeouts, a pool without a free connection.
+  return (
+    "errno" in error ||
+    /^(Connection terminated|Query read timeout|timeout exceeded|Client has encountered)/.test(error.message)
+  );
+}
+
+/** PostgreSQL's text to JavaScript: times as milliseconds since 1970, 64-bit integers as numbers (all of ours are small). */
+export const columnTypes: pg.CustomTypesConfig = {
+  getTypeParser(oid: number, format?: "text" | "binary") {
+    if (oid === pg.types.builtins.TIMESTAMPTZ) return parseTimestamp;
+    if (oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC) return Number;
+    return pg.types.getTypeParser(oid, format);
+  },
+} as pg.CustomTypesConfig;
+
+/** Sessions run in UTC, so the text is always `2026-01-31 12:00:00.123+00`. */
+function parseTimestamp(text: string): number {
+  return Date.parse(`${text.slice(0, 10)}T${text.slice(11)}:00`);
+}

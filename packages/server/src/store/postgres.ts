@@ -1,0 +1,46 @@
+import pg from "pg";
+import type { Database } from "./database.ts";
+import { columnTypes, poolDatabase } from "./pool.ts";
+
+export interface PostgresOptions {
+  readonly databaseUrl: string;
+  readonly poolSize: number;
+  readonly timeoutMs: number;
+  readonly preparedStatements: boolean;
+  /** Told of connections that break while idle; the pool replaces them by itself. */
+  readonly onConnectionLost: (error: Error) => void;
+}
+
+/** The store on a PostgreSQL server, 15 or newer. Connects on first use: a server that is away at start is no error yet. */
+export function openPostgres(options: PostgresOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: options.databaseUrl,
+    max: options.poolSize,
+    application_name: "stepwell",
+    connectionTimeoutMillis: Math.min(options.timeoutMs, 5_000),
+    query_timeout: options.timeoutMs,
+    statement_timeout: options.timeoutMs,
+    idle_in_transaction_session_timeout: options.timeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
+    types: columnTypes,
+    options: "-c timezone=UTC",
+    // After a failover a pool may reach the old primary, or a standby: take no connection that cannot write.
+    verify: (client: pg.PoolClient, done: (error?: Error) => void) => {
+      client.query<{ recovering: boolean }>("SELECT pg_is_in_recovery() AS recovering").then(
+        (result) => done(result.rows[0]?.recovering === true ? standbyError() : undefined),
+        (error: Error) => done(error),
+      );
+    },
+  } as pg.PoolConfig);
+  pool.on("error", options.onConnectionLost);
+  return poolDatabase(pool, {
+    preparedStatements: options.preparedStatements,
+    groupOf: () => "server",
+    closeHome: async () => {},
+  });
+}
+
+function standbyError(): Error {
+  return Object.assign(new Error("The server is a standby and takes no writes."), { code: "25006" });
+}
