@@ -1,6 +1,7 @@
 import type { Definition } from "./definition.ts";
 import type { ExecutorCatalog, WaitRule } from "./executor-kind.ts";
 import type { JsonObject } from "./json.ts";
+import { livePropertiesAfter, oncePerSchema, stepsWhoseFailureReadsLastOutput } from "./liveness.ts";
 import type { RetryPolicy } from "./retry.ts";
 import type { Schema } from "./schema.ts";
 
@@ -44,5 +45,60 @@ export interface PlanStep {
 
 /** Compiles a definition that `parseDefinition` found valid. */
 export function compilePlan(definition: Definition, executors: ExecutorCatalog): Plan {
-  throw new Error(`not written: ${definition.workflowName} ${executors.size}`);
+  const { workflowName, steps } = definition;
+  const compile = stepCompiler(steps, executors);
+  const firstStep = compile(steps[0], 0);
+  const planSteps = steps.map((step, index) => (index === 0 ? firstStep : compile(step, index)));
+  return {
+    workflowName,
+    steps: new Map(planSteps.map((step) => [step.name, step])),
+    firstStep,
+    listedEventIds: new Set(planSteps.flatMap(({ wait }) => wait?.eventIds ?? [])),
+  };
+}
+
+function stepCompiler(steps: Steps, executors: ExecutorCatalog): (step: StepDefinition, index: number) => PlanStep {
+  const graph = buildGraph(steps);
+  const liveAfter = livePropertiesAfter(steps, graph);
+  const readLastOutput = stepsWhoseFailureReadsLastOutput(steps);
+  const inputProperties = oncePerSchema((schema) => (isClosed(schema) ? [...declaredProperties(schema)] : undefined));
+  return (step, index) => {
+    const { name, type, behaviour, config, inputSchema, outputSchema, transitionToStep, onFailure, retry } = step;
+    const timeoutMs = step.timeoutSeconds === undefined ? undefined : toMs(step.timeoutSeconds);
+    return {
+      name,
+      type,
+      config,
+      behaviour,
+      wait: waitRuleOf(step, executors, timeoutMs),
+      inputSchema,
+      outputSchema,
+      inputProperties: inputProperties(inputSchema),
+      transitionToStep,
+      onFailure,
+      retry,
+      timeoutMs: behaviour === "call" ? timeoutMs : undefined,
+      livePropertiesAfter: liveAfter(index),
+      failureReadsLastOutput: readLastOutput.has(name),
+    };
+  };
+}
+
+/** A wait has its timeout from the step or from its config; the parser saw to it that there is one at most. */
+function waitRuleOf(
+  step: StepDefinition,
+  executors: ExecutorCatalog,
+  timeoutMs: number | undefined,
+): WaitRule | undefined {
+  if (step.behaviour !== "wait") return undefined;
+  const kind = executors.get(step.type);
+  if (kind?.behaviour !== "wait")
+    throw new Error(`${step.type} waited when the definition was parsed, and does not now`);
+  const rule = kind.waitRule(step.config);
+  return timeoutMs === undefined ? rule : { ...rule, timeoutMs };
+}
+
+/** A timeout below a millisecond is still one. */
+function toMs(seconds: number): number {
+  return Math.max(1, Math.round(seconds * 1000));
 }

@@ -8,7 +8,7 @@ export async function writeEventChanges(
   changes: readonly (JobKey & { readonly changes: readonly EventChange[] })[],
 ): Promise<void> {
   const kept: object[] = [];
-  const repeated = new Map<string, object & { count: number }>();
+  const repeated = new Map<string, { readonly at: string; readonly count: number }>();
   const consumed: object[] = [];
   for (const { organizationId, jobId, changes: ofJob } of changes) {
     for (const change of ofJob) {

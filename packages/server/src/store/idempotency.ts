@@ -1,6 +1,6 @@
 import type { Timestamp } from "../core/job-state.ts";
 import type { JsonValue } from "../core/json.ts";
-import { statement, type Transaction } from "./database.ts";
+import { type Database, statement, type Transaction } from "./database.ts";
 
 export interface KeyClaim {
   readonly organizationId: string;
@@ -108,6 +108,34 @@ const releaseKeyRows = statement<never>(
    WHERE idempotency_key.organization_id = ANY($1::uuid[])
      AND idempotency_key.organization_id = released.organization_id
      AND idempotency_key.idempotency_key = released.idempotency_key`,
+);
+
+/** Deletes keys that are past their life, at most `limit`, and answers how many it found. */
+export async function deleteExpiredKeys(db: Database, expiredBefore: Timestamp, limit: number): Promise<number> {
+  const before = new Date(expiredBefore).toISOString();
+  const expired = await db.query(findExpiredKeyRows, [before, limit]);
+  const groups = Map.groupBy(expired, (key) => db.groupOf(key.organizationId));
+  for (const keys of groups.values()) {
+    await db.query(deleteExpiredKeyRows, [organizationsOf(keys), keys.map((key) => key.idempotencyKey), before]);
+  }
+  return expired.length;
+}
+
+/** Asks for the age again: a key may have been claimed anew since it was found. */
+const deleteExpiredKeyRows = statement<never>(
+  "delete_expired_idempotency_keys",
+  "organization",
+  `DELETE FROM idempotency_key
+   WHERE organization_id = ANY($1::uuid[]) AND idempotency_key = ANY($2::text[]) AND created_at < $3`,
+);
+
+const findExpiredKeyRows = statement<{ organizationId: string; idempotencyKey: string }>(
+  "find_expired_idempotency_keys",
+  "maintenance",
+  `SELECT organization_id AS "organizationId", idempotency_key AS "idempotencyKey"
+   FROM idempotency_key
+   WHERE created_at < $1
+   LIMIT $2`,
 );
 
 function organizationsOf(rows: readonly { readonly organizationId: string }[]): string[] {

@@ -118,6 +118,41 @@ const insertHistoryRows = statement<never>(
    FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, first_sequence integer, last_sequence integer, entries json)`,
 );
 
+/** Jobs with their whole histories, as of one instant. Jobs that do not exist are missing from the answer. */
+export async function readJobs(
+  db: Queryable,
+  keys: readonly JobKey[],
+): Promise<(Job & { commits: HistoryEntry[][] })[]> {
+  return await db.query(readJobRows, keyArrays(keys));
+}
+
+const readJobRows = statement<Job & { commits: HistoryEntry[][] }>(
+  "read_jobs",
+  "organization",
+  `SELECT ${jobColumns},
+     (SELECT json_agg(entries ORDER BY first_sequence)
+      FROM job_history
+      WHERE job_history.organization_id = job.organization_id AND job_history.job_id = job.job_id) AS commits
+   FROM job
+   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
+);
+
+/** How far each of these jobs has come: enough to notice a change made by another node. */
+export async function readSequences(
+  db: Queryable,
+  keys: readonly JobKey[],
+): Promise<{ jobId: string; sequence: number }[]> {
+  return await db.query(readSequenceRows, keyArrays(keys));
+}
+
+const readSequenceRows = statement<{ jobId: string; sequence: number }>(
+  "read_job_sequences",
+  "organization",
+  `SELECT job_id AS "jobId", sequence
+   FROM job
+   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
+);
+
 /** Whether the commit that wrote this job's entries from `firstSequence` on is in the store. */
 export async function hasCommit(db: Queryable, key: JobKey, firstSequence: number, commitId: string): Promise<boolean> {
   const rows = await db.query(findCommit, [key.organizationId, key.jobId, firstSequence, commitId]);

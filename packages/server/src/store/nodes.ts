@@ -66,6 +66,20 @@ const findOrphanRows = statement<OrphanedJob>(
    LIMIT $2`,
 );
 
+/** Jobs that a node owns and that have not changed for `ageMs`. */
+export async function findOwned(db: Queryable, nodeId: string, ageMs: number, limit: number): Promise<OrphanedJob[]> {
+  return await db.query(findOwnedRows, [nodeId, ageMs, limit]);
+}
+
+const findOwnedRows = statement<OrphanedJob>(
+  "find_owned_jobs",
+  "maintenance",
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", node_id AS "nodeId"
+   FROM job
+   WHERE node_id = $1 AND updated_at < now() - $2::integer * interval '1 millisecond'
+   LIMIT $3`,
+);
+
 export interface OwnedJob extends JobKey {
   readonly leaseEpoch: number;
 }

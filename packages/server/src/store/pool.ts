@@ -49,6 +49,9 @@ export function poolDatabase(pool: pg.Pool, options: PoolOptions): Database {
       }
     },
     groupOf: options.groupOf,
+    async vacuum(table) {
+      await pool.query(`VACUUM (ANALYZE) ${pg.escapeIdentifier(table)}`);
+    },
     async close() {
       await pool.end();
       await options.closeHome();

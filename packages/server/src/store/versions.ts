@@ -1,5 +1,6 @@
-import type { Queryable } from "./database.ts";
-import { statement } from "./database.ts";
+import type { Actor, Timestamp } from "../core/job-state.ts";
+import { type Queryable, statement, type Transaction } from "./database.ts";
+import type { WorkflowKey } from "./workflows.ts";
 
 export interface VersionKey {
   readonly organizationId: string;
@@ -79,4 +80,109 @@ const loadDefinitionRows = statement<{ versionId: string; definition: string }>(
   `SELECT version_id AS "versionId", definition
    FROM workflow_version
    WHERE organization_id = ANY($1::uuid[]) AND version_id = ANY($2::uuid[])`,
+);
+
+export interface Version {
+  readonly versionId: string;
+  readonly workflowId: string;
+  readonly versionNumber: number;
+  readonly createdBy: Actor;
+  readonly createdAt: Timestamp;
+}
+
+export interface WholeVersion extends Version {
+  /** The very text that was sent. */
+  readonly definition: string;
+}
+
+/**
+ * Writes a new version and answers its number. The caller holds the workflow's lock (`lockWorkflow`), so that numbers count from 1
+ * without gaps.
+ */
+export async function insertVersion(
+  transaction: Transaction,
+  organizationId: string,
+  version: Omit<WholeVersion, "versionNumber">,
+): Promise<number> {
+  const [row] = await transaction.query(insertVersionRow, [
+    organizationId,
+    version.versionId,
+    version.workflowId,
+    version.definition,
+    JSON.stringify(version.createdBy),
+    new Date(version.createdAt).toISOString(),
+  ]);
+  if (row === undefined) throw new Error("The new version was not written.");
+  return row.versionNumber;
+}
+
+const insertVersionRow = statement<{ versionNumber: number }>(
+  "insert_version",
+  "organization",
+  `INSERT INTO workflow_version (organization_id, version_id, workflow_id, version_number, definition, created_by, created_at)
+   SELECT $1::uuid, $2::uuid, $3::uuid, COALESCE(max(version_number), 0) + 1, $4::text, $5::json, $6::timestamptz
+   FROM workflow_version
+   WHERE organization_id = $1::uuid AND workflow_id = $3::uuid
+   RETURNING version_number AS "versionNumber"`,
+);
+
+/** Newest first, without their definitions: two hundred of those may be a hundred megabytes. */
+export async function listVersions(
+  db: Queryable,
+  workflow: WorkflowKey,
+  beforeVersionNumber: number | null,
+  limit: number,
+): Promise<Version[]> {
+  return await db.query(listVersionRows, [workflow.organizationId, workflow.workflowId, beforeVersionNumber, limit]);
+}
+
+const versionColumns = `
+  version_id AS "versionId", workflow_id AS "workflowId", version_number AS "versionNumber", created_by AS "createdBy",
+  created_at AS "createdAt"`;
+
+const listVersionRows = statement<Version>(
+  "list_versions",
+  "organization",
+  `SELECT ${versionColumns}
+   FROM workflow_version
+   WHERE organization_id = $1 AND workflow_id = $2 AND ($3::integer IS NULL OR version_number < $3)
+   ORDER BY version_number DESC
+   LIMIT $4`,
+  "each-time",
+);
+
+/** The version, if it is one of this workflow. */
+export async function findVersion(
+  db: Queryable,
+  workflow: WorkflowKey,
+  versionId: string,
+): Promise<WholeVersion | undefined> {
+  const [row] = await db.query(findVersionRow, [workflow.organizationId, workflow.workflowId, versionId]);
+  return row;
+}
+
+const findVersionRow = statement<WholeVersion>(
+  "find_version",
+  "organization",
+  `SELECT ${versionColumns}, definition
+   FROM workflow_version
+   WHERE organization_id = $1 AND workflow_id = $2 AND version_id = $3`,
+);
+
+/** The number of a version of this workflow; undefined when it has no such version. */
+export async function findVersionNumber(
+  db: Queryable,
+  workflow: WorkflowKey,
+  versionId: string,
+): Promise<number | undefined> {
+  const [row] = await db.query(findVersionNumberRow, [workflow.organizationId, workflow.workflowId, versionId]);
+  return row?.versionNumber;
+}
+
+const findVersionNumberRow = statement<{ versionNumber: number }>(
+  "find_version_number",
+  "organization",
+  `SELECT version_number AS "versionNumber"
+   FROM workflow_version
+   WHERE organization_id = $1 AND workflow_id = $2 AND version_id = $3`,
 );

@@ -146,17 +146,17 @@ SELECT distribute('workflow_tag');
 ALTER TABLE workflow_tag ADD CONSTRAINT workflow_tag_version
   FOREIGN KEY (organization_id, version_id) REFERENCES workflow_version (organization_id, version_id);
 
--- What a tag meant and when; version_id is NULL where the tag was deleted.
+-- What a tag meant and when, numbered from 1; version_id is NULL where the tag was deleted.
 CREATE TABLE workflow_tag_history (
   organization_id uuid NOT NULL,
   workflow_id uuid NOT NULL,
   tag text NOT NULL,
-  change_id uuid NOT NULL,
+  change_number integer NOT NULL,
   version_id uuid,
   version_number integer,
   changed_by json NOT NULL,
   changed_at timestamptz NOT NULL,
-  PRIMARY KEY (organization_id, workflow_id, tag, change_id)
+  PRIMARY KEY (organization_id, workflow_id, tag, change_number)
 );
 SELECT distribute('workflow_tag_history');
 ALTER TABLE workflow_tag_history ADD CONSTRAINT workflow_tag_history_workflow

@@ -1,0 +1,84 @@
+import { event } from "./event.ts";
+import { type LoadBench, type LoadResult, runLoadBench } from "./load-bench.ts";
+import { noop3 } from "./noop3.ts";
+import { noop3Poll } from "./noop3-poll.ts";
+import { type BenchOptions, parseBenchOptions, UsageError } from "./options.ts";
+import { medianBy } from "./samples.ts";
+import { runStartupBench } from "./startup.ts";
+import { openStoreHomes, type StoreHomes } from "./target/store-home.ts";
+
+const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs N] [--concurrency N] [--runs N]
+
+  noop3        jobs of three no-op steps; the submission waits for the result
+  noop3-poll   the same, submitted and then polled
+  event        jobs that wait for an event; send it, wait for the end
+  startup      from the start of the process to the first finished job, and memory when idle
+  all          each of these in turn
+
+Each result is one line of JSON on stdout. --runs N repeats and reports the median run.
+With --store postgres: the server that STEPWELL_BENCH_DATABASE_URL or DATABASE_URL names, else one of our own.
+`;
+
+const loadBenches: Readonly<Record<string, LoadBench>> = { noop3, "noop3-poll": noop3Poll, event };
+const defaultRuns = { load: 1, startup: 5 };
+const startupSize = { jobs: 1_000, concurrency: 16 };
+
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    await run(parseBenchOptions(args, [...Object.keys(loadBenches), "startup"]));
+    return 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      progress(`${error.message}\n\n${usage}`);
+      return 2;
+    }
+    progress(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return 1;
+  }
+}
+
+async function run(options: BenchOptions): Promise<void> {
+  const homes = await openStoreHomes(options.store);
+  for (const name of options.names) {
+    const bench = loadBenches[name];
+    if (bench !== undefined) report(await medianRun(name, bench, homes, options));
+    else for (const result of await startup(homes, options)) report(result);
+  }
+  await homes.close();
+}
+
+async function medianRun(
+  name: string,
+  bench: LoadBench,
+  homes: StoreHomes,
+  options: BenchOptions,
+): Promise<LoadResult> {
+  const size = { jobs: options.jobs ?? bench.jobs, concurrency: options.concurrency ?? bench.concurrency };
+  const runs = options.runs ?? defaultRuns.load;
+  const results: LoadResult[] = [];
+  for (let run = 1; run <= runs; run += 1) {
+    const result = await runLoadBench(name, bench, homes, size);
+    results.push(result);
+    progress(`${name} ${run}/${runs}: ${result.jobsPerSecond} jobs/s, p50 ${result.p50Ms} ms, p99 ${result.p99Ms} ms`);
+  }
+  return medianBy(results, ({ jobsPerSecond }) => jobsPerSecond);
+}
+
+function startup(homes: StoreHomes, options: BenchOptions) {
+  const size = {
+    jobs: options.jobs ?? startupSize.jobs,
+    concurrency: options.concurrency ?? startupSize.concurrency,
+  };
+  return runStartupBench(homes, size, options.runs ?? defaultRuns.startup, progress);
+}
+
+function report(result: object): void {
+  process.stdout.write(`${JSON.stringify(result)}\n`);
+}
+
+function progress(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+// Said aloud: a library that we load for PostgreSQL would otherwise end this process with 0 whatever happened.
+process.exit(await main(process.argv.slice(2)));

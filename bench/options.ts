@@ -1,0 +1,59 @@
+import { parseArgs } from "node:util";
+import { type StoreKind, storeKinds } from "./target/store-home.ts";
+
+export interface BenchOptions {
+  readonly names: readonly string[];
+  readonly store: StoreKind;
+  /** Undefined: the bench's own default. */
+  readonly jobs: number | undefined;
+  readonly concurrency: number | undefined;
+  readonly runs: number | undefined;
+}
+
+/** Throws `UsageError`. `known` are the names of the benches; "all" stands for every one of them. */
+export function parseBenchOptions(args: readonly string[], known: readonly string[]): BenchOptions {
+  const { values, positionals } = parse(args);
+  const [name, ...rest] = positionals;
+  if (name === undefined || rest.length > 0) throw new UsageError("Give the name of one bench.");
+  if (name !== "all" && !known.includes(name)) throw new UsageError(`There is no bench named "${name}".`);
+  return {
+    names: name === "all" ? known : [name],
+    store: oneOf("store", values.store, storeKinds),
+    jobs: count("jobs", values.jobs),
+    concurrency: count("concurrency", values.concurrency),
+    runs: count("runs", values.runs),
+  };
+}
+
+/** The command line does not say what to do. */
+export class UsageError extends Error {}
+
+export function oneOf<const Value extends string>(
+  option: string,
+  given: string | undefined,
+  allowed: readonly [Value, ...Value[]] | readonly Value[],
+): Value {
+  const value = given === undefined ? allowed[0] : allowed.find((candidate) => candidate === given);
+  if (value === undefined) throw new UsageError(`--${option} must be one of: ${allowed.join(", ")}.`);
+  return value;
+}
+
+export function count(option: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(given))
+    throw new UsageError(`--${option} must be a whole number above 0, not "${given}".`);
+  return Number(given);
+}
+
+function parse(args: readonly string[]) {
+  const text = { type: "string" } as const;
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { store: text, jobs: text, concurrency: text, runs: text },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,24 @@
+/** Nearest rank: the least sample that at least `percent` of all samples do not exceed. */
+export function percentile(samples: Float64Array, percent: number): number {
+  const sorted = samples.toSorted();
+  const rank = Math.max(1, Math.ceil((percent / 100) * sorted.length));
+  return sorted[rank - 1] ?? Number.NaN;
+}
+
+/** Of an even number the lower of the two in the middle: a value that was really measured. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;
+}
+
+export function medianBy<Item>(items: readonly Item[], keyOf: (item: Item) => number): Item {
+  const sorted = items.toSorted((left, right) => keyOf(left) - keyOf(right));
+  const middle = sorted[Math.floor((sorted.length - 1) / 2)];
+  if (middle === undefined) throw new Error("Nothing has no median.");
+  return middle;
+}
+
+/** Three digits after the point say more than any such measurement knows. */
+export function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

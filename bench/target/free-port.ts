@@ -1,0 +1,27 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+
+/**
+ * A port that nobody listens on. Below the range that systems give to outgoing connections: a service that is killed and
+ * started again must find its port free, and no client may have taken it meanwhile.
+ */
+export async function findFreePort(): Promise<number> {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    if (await isFree(port)) return port;
+  }
+  throw new Error("No free port found.");
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+}

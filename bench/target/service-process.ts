@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { own } from "./owned.ts";
+import { residentMbOf } from "./resident-memory.ts";
+import type { StoreHome } from "./store-home.ts";
+
+export interface ServiceOptions {
+  readonly home: StoreHome;
+  readonly port: number;
+  /** Settings besides those that every run has. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** What `stepwell dev` writes into its data directory. */
+export interface DevFile {
+  readonly organizationId: string;
+  readonly token: string;
+  readonly workflowId: string;
+  readonly jobId: string;
+}
+
+/** The service as a process of its own. */
+export class ServiceProcess {
+  readonly pid: number;
+  readonly #child: ChildProcess;
+  readonly #options: ServiceOptions;
+  readonly #logFile: string;
+  readonly #ended: Promise<unknown>;
+
+  constructor(options: ServiceOptions) {
+    const { home, port, environment } = options;
+    this.#options = options;
+    this.#logFile = join(home.dataDir, "service.log");
+    const log = openSync(this.#logFile, "a", 0o600);
+    this.#child = spawn(process.execPath, [entry, "dev"], {
+      stdio: ["ignore", log, log],
+      // A process group of its own, so that a kill takes what the service started with it.
+      detached: true,
+      env: {
+        ...inheritedEnvironment(),
+        STEPWELL_PORT: String(port),
+        STEPWELL_METRICS_PORT: "0",
+        STEPWELL_LOG_LEVEL: "warn",
+        ...home.environment,
+        ...environment,
+      },
+    });
+    closeSync(log);
+    if (this.#child.pid === undefined) throw new Error(`${process.execPath} could not be started.`);
+    this.pid = this.#child.pid;
+    const release = own(() => this.#signalGroup("SIGKILL"));
+    this.#ended = once(this.#child, "exit").then(release);
+  }
+
+  /** Waits until the service answers that it is ready and has seeded its store. */
+  async ready(timeoutMs = 60_000): Promise<DevFile> {
+    const deadline = performance.now() + timeoutMs;
+    while (performance.now() < deadline) {
+      if (this.hasEnded) throw new Error(`The service ended before it was ready.\n${this.logTail()}`);
+      const devFile = readDevFile(this.#options.home.dataDir);
+      if (devFile !== undefined && (await this.isReady())) return devFile;
+      await sleep(5);
+    }
+    throw new Error(`The service was not ready after ${timeoutMs / 1000} s.\n${this.logTail()}`);
+  }
+
+  async isReady(): Promise<boolean> {
+    try {
+      const address = `http://127.0.0.1:${this.#options.port}/health/ready`;
+      const answer = await fetch(address, { signal: AbortSignal.timeout(2_000), headers: { connection: "close" } });
+      await answer.arrayBuffer();
+      return answer.status === 200;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Asks it to leave in order, and waits until it has. */
+  async stop(): Promise<void> {
+    this.#child.kill("SIGTERM");
+    await this.#ended;
+  }
+
+  /** Takes it away at once, as a power switch takes a process. */
+  async kill(): Promise<void> {
+    this.#signalGroup("SIGKILL");
+    await this.#ended;
+  }
+
+  /** SIGSTOP and SIGCONT: a node that hangs and comes back. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.#signalGroup(signal);
+  }
+
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  /** Megabytes in memory now; null where the system does not say. */
+  residentMb(): number | null {
+    return residentMbOf(this.pid);
+  }
+
+  logTail(): string {
+    return readFileSync(this.#logFile, "utf8").slice(-4_000);
+  }
+
+  #signalGroup(signal: NodeJS.Signals): void {
+    if (this.hasEnded) return;
+    try {
+      process.kill(-this.pid, signal);
+    } catch (error) {
+      // It ended by itself in this very moment.
+      if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+    }
+  }
+}
+
+const entry = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+
+/** Ours without what would change the service's behaviour. */
+function inheritedEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => name !== "DATABASE_URL" && !name.startsWith("STEPWELL_"));
+  return Object.fromEntries(kept);
+}
+
+/** Undefined until the service has written all of it. */
+function readDevFile(dataDir: string): DevFile | undefined {
+  try {
+    const content = JSON.parse(readFileSync(join(dataDir, "dev.json"), "utf8")) as Partial<DevFile>;
+    const { organizationId, token, workflowId, jobId } = content;
+    if (!organizationId || !token || !workflowId || !jobId) return undefined;
+    return { organizationId, token, workflowId, jobId };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from "node:crypto";
+import { ownTemporaryDirectory } from "./owned.ts";
+import { type DatabaseServer, externalServer, startPostgresServer } from "./postgres-server.ts";
+
+export const storeKinds = ["embedded", "postgres"] as const;
+export type StoreKind = (typeof storeKinds)[number];
+
+/** One empty store, and how the service is told of it. */
+export interface StoreHome {
+  readonly dataDir: string;
+  readonly environment: Readonly<Record<string, string>>;
+  discard(): Promise<void>;
+}
+
+/** Where fresh stores come from: a temporary directory each, or a database each on one PostgreSQL server. */
+export interface StoreHomes {
+  readonly kind: StoreKind;
+  fresh(): Promise<StoreHome>;
+  close(): Promise<void>;
+}
+
+/** For "postgres": the server that the environment names, else one of our own. */
+export async function openStoreHomes(kind: StoreKind): Promise<StoreHomes> {
+  if (kind === "embedded") return { kind, fresh: freshDirectory, close: async () => {} };
+  const url = process.env.STEPWELL_BENCH_DATABASE_URL ?? process.env.DATABASE_URL;
+  const server = url ? externalServer(url) : await startPostgresServer();
+  return { kind, fresh: () => freshDatabase(server), close: () => server.stop() };
+}
+
+async function freshDirectory(): Promise<StoreHome> {
+  const directory = ownTemporaryDirectory("data");
+  return {
+    dataDir: directory.path,
+    environment: { STEPWELL_DATA_DIR: directory.path },
+    discard: async () => directory.remove(),
+  };
+}
+
+/** The directory is for `dev.json` and the log alone. */
+export async function freshDatabase(server: DatabaseServer): Promise<StoreHome> {
+  const directory = await freshDirectory();
+  const name = `stepwell_${randomUUID().replaceAll("-", "").slice(0, 12)}`;
+  const url = await server.createDatabase(name);
+  return {
+    dataDir: directory.dataDir,
+    environment: { ...directory.environment, DATABASE_URL: url },
+    discard: async () => {
+      await directory.discard();
+      await server.dropDatabase(name);
+    },
+  };
+}

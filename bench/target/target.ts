@@ -1,0 +1,22 @@
+import { RequestWriter } from "../requests.ts";
+import { Api } from "./api.ts";
+import { findFreePort } from "./free-port.ts";
+import { ServiceProcess } from "./service-process.ts";
+import type { StoreHome } from "./store-home.ts";
+
+/** A service under test that is ready, and what one needs to talk to it. */
+export interface Target {
+  readonly service: ServiceProcess;
+  readonly port: number;
+  readonly organizationId: string;
+  readonly token: string;
+  readonly api: Api;
+  readonly requests: RequestWriter;
+}
+
+export async function startTarget(home: StoreHome): Promise<Target> {
+  const port = await findFreePort();
+  const service = new ServiceProcess({ home, port });
+  const { organizationId, token } = await service.ready();
+  return { service, port, organizationId, token, api: new Api(port, token), requests: new RequestWriter(port, token) };
+}

@@ -1,0 +1,31 @@
+import type { Definition } from "./api.ts";
+
+/** A step in short form: a no-op, or a wait for all of these events. */
+export interface StepSketch {
+  readonly name: string;
+  readonly eventIds?: readonly string[];
+}
+
+/** The steps one after the other, all with one closed schema in and out. */
+export function definitionOf(
+  workflowName: string,
+  steps: readonly StepSketch[],
+  properties: Readonly<Record<string, object>>,
+): Definition {
+  const value = { $ref: "#/definitions/value" };
+  return {
+    workflowName,
+    steps: steps.map(({ name, eventIds }, index) => ({
+      name,
+      integrationDetails: {
+        ...(eventIds ? { type: "/service/waitForEventIds", config: { eventIds } } : { type: "/service/noop" }),
+        inputDefinition: value,
+        outputDefinition: value,
+      },
+      transitionToStep: steps[index + 1]?.name ?? null,
+    })),
+    definitions: {
+      value: { type: "object", properties, required: Object.keys(properties), additionalProperties: false },
+    },
+  };
+}

@@ -1,0 +1,179 @@
+import { expect, test } from "vitest";
+import type { Operation } from "../operation.ts";
+import { checkCampaign } from "./check.ts";
+import type { FinalJob } from "./final-job.ts";
+import type { Finding } from "./finding.ts";
+import {
+  cancel,
+  finished,
+  info,
+  ok,
+  read,
+  send,
+  sendingOf,
+  shapesById,
+  soundJobs,
+  soundOperations,
+  submissionOf,
+  submit,
+} from "./sound-campaign.ts";
+
+test("a sound campaign has no findings", async () => {
+  expect(await check()).toEqual([]);
+});
+
+test("an acknowledged submission whose job is gone is lost", async () => {
+  const findings = await check({ jobs: (jobs) => jobs.filter(({ jobId }) => jobId !== "finished") });
+  expect(findings.map(({ kind }) => kind)).toEqual(["lost"]);
+  expect(findings[0]?.detail).toContain("Job finished");
+});
+
+test("the acknowledged events of a job that is gone are lost with it", async () => {
+  const findings = await check({ jobs: (jobs) => jobs.filter(({ jobId }) => jobId !== "waiting") });
+  expect(findings.map(({ kind }) => kind)).toEqual(["lost", "lost", "lost", "lost"]);
+});
+
+test("a submission without an answer may have become a job or not", async () => {
+  const unanswered = submit(submissionOf({ ...finished, input: { nonce: "unanswered", count: 1 } }), info, 9);
+  const itsJob = { ...jobOf("finished"), jobId: "surprise", input: { nonce: "unanswered", count: 1 } };
+  expect(await check({ operations: (operations) => [...operations, unanswered] })).toEqual([]);
+  expect(
+    await check({ operations: (operations) => [...operations, unanswered], jobs: (jobs) => [...jobs, itsJob] }),
+  ).toEqual([]);
+});
+
+test("two jobs under one idempotency key are a duplicate", async () => {
+  const findings = await check({ jobs: (jobs) => [...jobs, { ...jobOf("finished"), jobId: "twin" }] });
+  expect(findings.map(({ kind }) => kind)).toEqual(["duplicated"]);
+});
+
+test("a repeated key that is answered with another job is a violation", async () => {
+  const { submission } = firstSubmit();
+  const replay = submit(submission, ok({ jobId: "waiting", status: "RUNNING" }), 9);
+  const findings = await check({ operations: (operations) => [...operations, replay] });
+  expect(details(findings)).toContain("different jobs");
+});
+
+test("a job that nobody asked for is a violation", async () => {
+  const stranger = { ...jobOf("finished"), jobId: "stranger", input: { nonce: "of a stranger", count: 3 } };
+  expect(details(await check({ jobs: (jobs) => [...jobs, stranger] }))).toContain("Nobody asked");
+});
+
+test("a job with another input than was sent is a violation", async () => {
+  const changed = { input: { ...finished.input, count: 4 } };
+  expect(details(await check({ jobs: change("finished", changed) }))).toContain("Its input is");
+});
+
+test("an acknowledged event that is not listed is lost", async () => {
+  const findings = await check({ jobs: change("waiting", { events: jobOf("waiting").events.slice(1) }) });
+  expect(findings.find(({ kind }) => kind === "lost")?.detail).toContain("part-1");
+});
+
+test("an event that is listed twice is a duplicate", async () => {
+  const { events } = jobOf("waiting");
+  const findings = await check({ jobs: change("waiting", { events: [...events, ...events.slice(0, 1)] }) });
+  expect(findings.some(({ kind }) => kind === "duplicated")).toBe(true);
+});
+
+test("a duplicate that was acknowledged needs its first to be there", async () => {
+  const duplicate = send(sendingOf("event-9", "part-2"), ok({ outcome: "duplicate" }), 9);
+  const findings = await check({ operations: (operations) => [...operations, duplicate] });
+  expect(details(findings)).toContain("called a duplicate");
+});
+
+test("an event that a live job refused is a violation", async () => {
+  const refused = send(sendingOf("event-9", "part-2"), { type: "refused", httpStatus: 409, code: "ConflictError" }, 9);
+  expect(details(await check({ operations: (operations) => [...operations, refused] }))).toContain("refused");
+});
+
+test("a gap in a history is a violation", async () => {
+  const entries = jobOf("finished").entries.filter(({ sequence }) => sequence !== 5);
+  expect(details(await check({ jobs: change("finished", { entries }) }))).toContain("follows number 4");
+});
+
+test("a status that does not follow from the history is a violation", async () => {
+  const changed = { status: "CANCELLED", listedStatus: "CANCELLED" } as const;
+  const withoutRead = (operations: Operation[]) => operations.filter(({ type }) => type !== "read");
+  const findings = await check({ operations: withoutRead, jobs: change("finished", changed) });
+  expect(details(findings)).toContain("GetJob says CANCELLED, its history SUCCEEDED");
+});
+
+test("steps that do not follow from the history are a violation", async () => {
+  const findings = await check({ jobs: change("finished", { steps: jobOf("finished").steps.slice(1) }) });
+  expect(details(findings)).toContain("Its steps");
+});
+
+test("a job that left its wait before all events came is a violation", async () => {
+  const { entries } = jobOf("waiting");
+  const rest = [
+    { type: "step.succeeded", step: "wait", visit: 1, attempt: 1, output: { value: {} }, consumed: [1, 2] },
+    { type: "step.started", step: "after", visit: 1, input: { value: {} } },
+    { type: "step.succeeded", step: "after", visit: 1, attempt: 1, output: { value: {} } },
+    { type: "job.succeeded" },
+  ] as const;
+  const ended: Partial<FinalJob> = {
+    status: "SUCCEEDED",
+    listedStatus: "SUCCEEDED",
+    steps: ["before", "wait", "after"].map((name) => ({ name, visit: 1, status: "success" })),
+    entries: [...entries, ...rest.map((entry, index) => ({ sequence: entries.length + 1 + index, ...entry }))],
+  };
+  expect(details(await check({ jobs: change("waiting", ended) }))).toContain("Its events of wait");
+});
+
+test("a job that goes on waiting though all events came is a violation", async () => {
+  const { entries, events } = jobOf("waiting");
+  const received = { type: "event.received", eventId: "part-2", eventNumber: 3, outcome: "matched" } as const;
+  const stuck: Partial<FinalJob> = {
+    missingEventIds: [],
+    entries: [...entries, { sequence: entries.length + 1, ...received }],
+    events: [...events, { eventId: "part-2", outcome: "matched", nonce: "event-2" }],
+  };
+  const sent = send(sendingOf("event-2", "part-2"), ok({ outcome: "matched" }), 9);
+  const findings = await check({ operations: (all) => [...all, sent], jobs: change("waiting", stuck) });
+  expect(details(findings)).toContain("though all its events have come");
+});
+
+test("a terminal state that a client saw and that changed is a violation", async () => {
+  const findings = await check({ operations: (operations) => [...operations, read("waiting", "CANCELLED", 9)] });
+  expect(details(findings)).toContain("saw it CANCELLED, and now it is RUNNING");
+});
+
+test("a cancellation that was acknowledged and does not hold is a violation", async () => {
+  const findings = await check({ operations: (operations) => [...operations, cancel("waiting", 9)] });
+  expect(details(findings)).toContain("It was cancelled");
+});
+
+test("a live state that is seen after the end was known is a violation", async () => {
+  const findings = await check({ operations: (operations) => [...operations, read("finished", "RUNNING", 9)] });
+  expect(details(findings)).toContain("after its end was known");
+});
+
+function check({
+  operations = (all) => all,
+  jobs = (all) => all,
+}: {
+  operations?: (sound: Operation[]) => Operation[];
+  jobs?: (sound: FinalJob[]) => FinalJob[];
+} = {}): Promise<Finding[]> {
+  return checkCampaign(operations(soundOperations()), jobs(soundJobs()), shapesById);
+}
+
+function change(jobId: string, changes: Partial<FinalJob>): (jobs: FinalJob[]) => FinalJob[] {
+  return (jobs) => jobs.map((job) => (job.jobId === jobId ? { ...job, ...changes } : job));
+}
+
+function jobOf(jobId: string): FinalJob {
+  const job = soundJobs().find((candidate) => candidate.jobId === jobId);
+  if (job === undefined) throw new Error(`There is no job ${jobId}.`);
+  return job;
+}
+
+function firstSubmit() {
+  const operation = soundOperations().find(({ type }) => type === "submit");
+  if (operation?.type !== "submit") throw new Error("Nothing was submitted.");
+  return operation;
+}
+
+function details(findings: readonly Finding[]): string {
+  return findings.map(({ kind, detail }) => `${kind}: ${detail}`).join("\n");
+}

@@ -1,0 +1,48 @@
+import type { Operation } from "../operation.ts";
+import type { WorkflowShape } from "../workflows.ts";
+import { checkEvents, findLostEvents } from "./events.ts";
+import type { FinalJob } from "./final-job.ts";
+import { type Finding, violation } from "./finding.ts";
+import { checkHistory } from "./histories.ts";
+import { type Ledger, ledgerOf } from "./ledger.ts";
+import { checkObservations } from "./observations.ts";
+import { checkOrigin, checkSubmissions, nonceOf } from "./submissions.ts";
+
+/**
+ * Holds what the clients did and were told against what the service shows at the end.
+ * `shapes`: the campaign's workflows by their id. The jobs come one after the other, since a long campaign's do not fit into
+ * memory together.
+ */
+export async function checkCampaign(
+  operations: Iterable<Operation>,
+  jobs: AsyncIterable<FinalJob> | Iterable<FinalJob>,
+  shapes: ReadonlyMap<string, WorkflowShape>,
+): Promise<Finding[]> {
+  const ledger = ledgerOf(operations);
+  const found = new Map<string, string[]>();
+  const seen = new Set<string>();
+  const findings: Finding[] = [];
+  for await (const job of jobs) {
+    if (seen.has(job.jobId)) {
+      findings.push(violation(job.jobId, "It is listed twice."));
+      continue;
+    }
+    seen.add(job.jobId);
+    const nonce = nonceOf(job);
+    if (nonce !== undefined) found.set(nonce, [...(found.get(nonce) ?? []), job.jobId]);
+    findings.push(...checkJob(job, ledger, shapes.get(job.workflowId)));
+  }
+  findings.push(...checkSubmissions(ledger, found));
+  for (const [jobId, record] of ledger.jobs) if (!seen.has(jobId)) findings.push(...findLostEvents(record));
+  return findings;
+}
+
+function checkJob(job: FinalJob, ledger: Ledger, shape: WorkflowShape | undefined): Finding[] {
+  const record = ledger.jobs.get(job.jobId);
+  return [
+    ...checkOrigin(job, ledger),
+    ...checkEvents(job, record),
+    ...checkHistory(job, shape),
+    ...checkObservations(job, record),
+  ];
+}

@@ -1,0 +1,72 @@
+import { type EventOutcome, type EventSending, isTerminal, type Outcome } from "../operation.ts";
+import type { FinalEvent, FinalJob } from "./final-job.ts";
+import { type Finding, violation } from "./finding.ts";
+import type { JobRecord, SendingRecord } from "./ledger.ts";
+
+/** Every acknowledged event is listed for its job, and none more often than it was sent. */
+export function checkEvents(job: FinalJob, record: JobRecord | undefined): Finding[] {
+  const byNonce = Map.groupBy(job.events, ({ nonce }) => nonce);
+  const findings: Finding[] = [];
+  for (const nonce of byNonce.keys()) {
+    if (nonce !== undefined && record?.sendings.has(nonce)) continue;
+    findings.push(violation(job.jobId, `It lists an event that nobody sent: ${JSON.stringify(byNonce.get(nonce))}.`));
+  }
+  for (const sending of record?.sendings.values() ?? []) {
+    findings.push(...checkSending(job, sending, byNonce.get(sending.sending.nonce) ?? []));
+  }
+  return findings;
+}
+
+/** The job of these events is not there at all. */
+export function findLostEvents(record: JobRecord): Finding[] {
+  return [...record.sendings.values()]
+    .filter(({ attempts }) => attempts.some(({ outcome }) => outcome.type === "ok"))
+    .map(({ sending }) => lost(sending, "is gone with its job"));
+}
+
+function checkSending(job: FinalJob, { sending, attempts }: SendingRecord, listed: readonly FinalEvent[]): Finding[] {
+  const outcomes = attempts.map(({ outcome }) => outcome);
+  const { least, most } = timesToBeListed(sending, outcomes);
+  const findings: Finding[] = [];
+  if (listed.length < least) findings.push(lost(sending, `is listed ${listed.length} times instead of ${least}`));
+  if (listed.length > most) {
+    const detail = `Event ${sending.eventId} is listed ${listed.length} times instead of at most ${most}.`;
+    findings.push({ kind: "duplicated", subject: job.jobId, detail });
+  }
+  if (outcomes.some(isDuplicate) && !job.events.some(({ eventId }) => eventId === sending.eventId)) {
+    findings.push(lost(sending, "is called a duplicate, but none is listed"));
+  }
+  for (const outcome of outcomes) {
+    if (outcome.type !== "refused" || (outcome.httpStatus === 409 && isTerminal(job.status))) continue;
+    const detail = `Event ${sending.eventId} was refused: ${outcome.httpStatus} ${outcome.code}; the job is ${job.status}.`;
+    findings.push(violation(job.jobId, detail));
+  }
+  return findings;
+}
+
+/**
+ * Under a key every repetition means the same event. Without one, an event that is sent again may be a new one: the first may have
+ * been consumed meanwhile.
+ */
+function timesToBeListed(
+  { idempotencyKey }: EventSending,
+  outcomes: readonly EventAnswer[],
+): { readonly least: number; readonly most: number } {
+  const least = outcomes.filter(isKept).length;
+  const most = least + outcomes.filter(({ type }) => type === "info").length;
+  return idempotencyKey === null ? { least, most } : { least: Math.min(least, 1), most: Math.min(most, 1) };
+}
+
+type EventAnswer = Outcome<{ readonly outcome: EventOutcome }>;
+
+function isKept(outcome: EventAnswer): boolean {
+  return outcome.type === "ok" && outcome.answer.outcome !== "duplicate";
+}
+
+function isDuplicate(outcome: EventAnswer): boolean {
+  return outcome.type === "ok" && outcome.answer.outcome === "duplicate";
+}
+
+function lost({ jobId, eventId }: EventSending, what: string): Finding {
+  return { kind: "lost", subject: jobId, detail: `Event ${eventId} was acknowledged and ${what}.` };
+}

@@ -1,0 +1,29 @@
+import type { JobKey, JobStatus } from "../operation.ts";
+import type { Entry } from "./history-automaton.ts";
+
+/** One job as the service shows it at the end of a campaign, from GetJob, ListJobs, GetJobHistory and ListJobEvents. */
+export interface FinalJob extends JobKey {
+  readonly workflowId: string;
+  readonly status: JobStatus;
+  /** As the list of jobs says it. */
+  readonly listedStatus: JobStatus;
+  readonly input: unknown;
+  readonly steps: readonly FinalStep[];
+  /** While it waits. */
+  readonly missingEventIds?: readonly string[];
+  readonly entries: readonly Entry[];
+  readonly events: readonly FinalEvent[];
+}
+
+export interface FinalStep {
+  readonly name: string;
+  readonly visit: number;
+  readonly status: "running" | "success" | "failure" | "successful_but_incomplete";
+}
+
+export interface FinalEvent {
+  readonly eventId: string;
+  readonly outcome: string;
+  /** From the payload; undefined when no client of ours sent it. */
+  readonly nonce: string | undefined;
+}

@@ -1,0 +1,16 @@
+/**
+ * What must not be.
+ * - lost: acknowledged, and not there.
+ * - duplicated: asked for once (or again under the same key), and there more than once.
+ * - violation: any other broken promise.
+ */
+export interface Finding {
+  readonly kind: "lost" | "duplicated" | "violation";
+  /** The job or the nonce that it is about. */
+  readonly subject: string;
+  readonly detail: string;
+}
+
+export function violation(subject: string, detail: string): Finding {
+  return { kind: "violation", subject, detail };
+}

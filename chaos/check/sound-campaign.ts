@@ -1,0 +1,126 @@
+import type { EventOutcome, EventSending, JobStatus, Operation, Outcome, Submission } from "../operation.ts";
+import { shapes } from "../workflows.ts";
+import type { FinalJob } from "./final-job.ts";
+
+/*
+ * For the tests of the checker: a campaign without fault, of which each test breaks one thing.
+ */
+
+const organizationId = "organization";
+const by = { type: "user", id: "owner" } as const;
+const nothing = { value: {} };
+
+export const shapesById = new Map(shapes.map((shape) => [shape.name, shape]));
+
+export const finished = jobNamed("finished", "three-noops");
+export const waiting = jobNamed("waiting", "wait-for-3");
+
+const first: Submission = { ...submissionOf(finished), idempotencyKey: "key-1" };
+const second: Submission = submissionOf(waiting);
+const part1 = sendingOf("event-1", "part-1");
+const part3 = { ...sendingOf("event-3", "part-3"), idempotencyKey: "key-2" };
+const again = sendingOf("event-4", "part-3");
+
+export function soundOperations(): Operation[] {
+  return [
+    submit(first, info, 0),
+    submit(first, ok({ jobId: "finished", status: "SUCCEEDED" }), 1),
+    submit(second, ok({ jobId: "waiting", status: "RUNNING" }), 2),
+    send(part1, ok({ outcome: "matched" }), 3),
+    send(part3, info, 4),
+    send(part3, ok({ outcome: "matched" }), 5),
+    send(again, ok({ outcome: "duplicate" }), 6),
+    read("finished", "SUCCEEDED", 7),
+    read("waiting", "RUNNING", 8),
+  ];
+}
+
+export function soundJobs(): FinalJob[] {
+  return [
+    {
+      ...finished,
+      status: "SUCCEEDED",
+      listedStatus: "SUCCEEDED",
+      steps: ["first", "second", "third"].map((name) => ({ name, visit: 1, status: "success" })),
+      entries: [
+        { sequence: 1, type: "job.submitted", by },
+        { sequence: 2, type: "job.started" },
+        ...["first", "second", "third"].flatMap((step, index) => [
+          { sequence: 3 + 2 * index, type: "step.started", step, visit: 1, input: nothing } as const,
+          { sequence: 4 + 2 * index, type: "step.succeeded", step, visit: 1, attempt: 1, output: nothing } as const,
+        ]),
+        { sequence: 9, type: "job.succeeded" },
+      ],
+      events: [],
+    },
+    {
+      ...waiting,
+      status: "RUNNING",
+      listedStatus: "RUNNING",
+      steps: [
+        { name: "before", visit: 1, status: "success" },
+        { name: "wait", visit: 1, status: "successful_but_incomplete" },
+      ],
+      missingEventIds: ["part-2"],
+      entries: [
+        { sequence: 1, type: "job.submitted", by },
+        { sequence: 2, type: "job.started" },
+        { sequence: 3, type: "step.started", step: "before", visit: 1, input: nothing },
+        { sequence: 4, type: "step.succeeded", step: "before", visit: 1, attempt: 1, output: nothing },
+        { sequence: 5, type: "step.started", step: "wait", visit: 1, input: nothing },
+        { sequence: 6, type: "step.waiting", step: "wait", visit: 1, eventIds: ["part-1", "part-2", "part-3"] },
+        { sequence: 7, type: "event.received", eventId: "part-1", eventNumber: 1, outcome: "matched" },
+        { sequence: 8, type: "event.received", eventId: "part-3", eventNumber: 2, outcome: "matched" },
+      ],
+      events: [
+        { eventId: "part-1", outcome: "matched", nonce: "event-1" },
+        { eventId: "part-3", outcome: "matched", nonce: "event-3" },
+      ],
+    },
+  ];
+}
+
+export function submit(
+  submission: Submission,
+  outcome: Outcome<{ jobId: string; status: JobStatus }>,
+  at: number,
+): Operation {
+  return { type: "submit", submission, outcome, ...timed(at) };
+}
+
+export function send(sending: EventSending, outcome: Outcome<{ outcome: EventOutcome }>, at: number): Operation {
+  return { type: "sendEvent", sending, outcome, ...timed(at) };
+}
+
+export function read(jobId: string, status: JobStatus, at: number): Operation {
+  return { type: "read", job: { organizationId, jobId }, outcome: ok({ status }), ...timed(at) };
+}
+
+export function cancel(jobId: string, at: number): Operation {
+  return { type: "cancel", job: { organizationId, jobId }, outcome: ok({ status: "CANCELLED" }), ...timed(at) };
+}
+
+export function ok<Answer>(answer: Answer): Outcome<Answer> {
+  return { type: "ok", answer };
+}
+
+export const info = { type: "info", reason: "The connection was lost." } as const;
+
+export function submissionOf({
+  input,
+  workflowId,
+}: Pick<FinalJob, "workflowId"> & { input: Submission["input"] }): Submission {
+  return { nonce: input.nonce, organizationId, workflowId, input, idempotencyKey: null };
+}
+
+export function sendingOf(nonce: string, eventId: string): EventSending {
+  return { nonce, organizationId, jobId: "waiting", eventId, idempotencyKey: null };
+}
+
+function jobNamed(jobId: string, workflowId: string) {
+  return { organizationId, jobId, workflowId, input: { nonce: `nonce of ${jobId}`, count: 3 } };
+}
+
+function timed(at: number) {
+  return { client: 1, startedAtMs: at, endedAtMs: at + 0.5 };
+}

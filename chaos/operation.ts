@@ -1,0 +1,74 @@
+/** One job that a client wants. Its nonce is in the job's input, so that the job can be told whatever became of the answer. */
+export interface Submission {
+  readonly nonce: string;
+  readonly organizationId: string;
+  readonly workflowId: string;
+  readonly input: JobInput;
+  readonly idempotencyKey: string | null;
+}
+
+export interface JobInput {
+  readonly nonce: string;
+  readonly count: number;
+}
+
+/** One event that a client wants to be known. Its nonce is in the event's payload. */
+export interface EventSending {
+  readonly nonce: string;
+  readonly organizationId: string;
+  readonly jobId: string;
+  readonly eventId: string;
+  readonly idempotencyKey: string | null;
+}
+
+export interface JobKey {
+  readonly organizationId: string;
+  readonly jobId: string;
+}
+
+export type JobStatus = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED" | "CANCELLED";
+
+/**
+ * What a client knows after a request. "info" means that it may have happened or not: a timeout, a lost connection, a 5xx. It is
+ * never taken for a failure.
+ */
+export type Outcome<Answer> =
+  | { readonly type: "ok"; readonly answer: Answer }
+  | { readonly type: "refused"; readonly httpStatus: number; readonly code: string }
+  | { readonly type: "info"; readonly reason: string };
+
+interface Timed {
+  readonly client: number;
+  /** By the clock of the chaos process, in milliseconds since its start. */
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+}
+
+/** One request of one client, as it is recorded: a repetition of the same submission or event is an operation of its own. */
+export type Operation =
+  | (Timed & {
+      readonly type: "submit";
+      readonly submission: Submission;
+      readonly outcome: Outcome<{ readonly jobId: string; readonly status: JobStatus }>;
+    })
+  | (Timed & {
+      readonly type: "sendEvent";
+      readonly sending: EventSending;
+      readonly outcome: Outcome<{ readonly outcome: EventOutcome }>;
+    })
+  | (Timed & {
+      readonly type: "cancel";
+      readonly job: JobKey;
+      readonly outcome: Outcome<{ readonly status: JobStatus }>;
+    })
+  | (Timed & {
+      readonly type: "read";
+      readonly job: JobKey;
+      readonly outcome: Outcome<{ readonly status: JobStatus }>;
+    });
+
+export type EventOutcome = "matched" | "buffered" | "unmatched" | "duplicate";
+
+export function isTerminal(status: JobStatus): boolean {
+  return status === "SUCCEEDED" || status === "FAILED" || status === "CANCELLED";
+}

@@ -1,0 +1,35 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** What `stepwell dev` leaves in its data directory, for the commands and scripts that come after it. */
+export interface DevFile {
+  readonly baseUrl: string;
+  readonly organizationId: string;
+  readonly token: string;
+  readonly workflowId: string;
+  readonly jobId: string;
+}
+
+export function readDevFile(dataDir: string): Partial<DevFile> | undefined {
+  try {
+    return JSON.parse(readFileSync(pathIn(dataDir), "utf8")) as Partial<DevFile>;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw new Error(
+      `${pathIn(dataDir)} cannot be read: ${error instanceof Error ? error.message : error}. Delete it to get a new one.`,
+    );
+  }
+}
+
+/** Readable by its owner alone, since it holds a token; whole or not at all. */
+export function writeDevFile(dataDir: string, content: Partial<DevFile>): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const unfinished = `${pathIn(dataDir)}.unfinished`;
+  writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
+  chmodSync(unfinished, 0o600);
+  renameSync(unfinished, pathIn(dataDir));
+}
+
+function pathIn(dataDir: string): string {
+  return join(dataDir, "dev.json");
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs";
+import { createClient, type StepwellClient } from "@stepwell/client";
+import { type Config, createUserToken, initializeOwner, type RunningService, readConfig } from "@stepwell/server";
+import { type DevFile, readDevFile, writeDevFile } from "./dev-file.ts";
+import { startUntilSignal } from "./serve.ts";
+import { print } from "./terminal.ts";
+
+const email = "owner@localhost";
+
+/** Starts the service with all that a newcomer needs to see a job run; started again, goes on with the same data. */
+export async function dev(): Promise<void> {
+  const config = readConfig({ STEPWELL_LOG_LEVEL: "warn", ...process.env });
+  const service = await startUntilSignal(config);
+  const seeded = await seed(config, service);
+  printWelcome(seeded);
+}
+
+/** Each part is looked for before it is made, and dev.json is written after each: a seeding that was interrupted goes on. */
+async function seed(config: Config, service: RunningService): Promise<DevFile> {
+  const { baseUrl } = service;
+  const owner = await ownerOf(config, service);
+  writeDevFile(config.dataDir, { ...readDevFile(config.dataDir), ...owner, baseUrl });
+  const client = createClient({ baseUrl, token: owner.token });
+  const workflowId = await sampleWorkflowId(client, owner.organizationId);
+  const jobId = await sampleJobId(client, owner.organizationId, workflowId, readDevFile(config.dataDir)?.jobId);
+  const whole = { baseUrl, ...owner, workflowId, jobId };
+  writeDevFile(config.dataDir, whole);
+  return whole;
+}
+
+async function ownerOf(config: Config, service: RunningService): Promise<{ organizationId: string; token: string }> {
+  const known = readDevFile(config.dataDir);
+  if (known?.token !== undefined && known.organizationId !== undefined) {
+    const client = createClient({ baseUrl: service.baseUrl, token: known.token });
+    const answer = await client.api.GET("/organizations/{organizationId}", {
+      params: { path: { organizationId: known.organizationId } },
+    });
+    if (answer.response.ok) return { organizationId: known.organizationId, token: known.token };
+  }
+  const made = await initializeOwner(service.database, {
+    email,
+    displayName: "Owner",
+    organizationName: "my-organization",
+  });
+  if (made !== undefined) return made;
+  return await tokenAgain(service);
+}
+
+/** The store is there, but its dev.json is gone or of another store. */
+async function tokenAgain(service: RunningService): Promise<{ organizationId: string; token: string }> {
+  const token = await createUserToken(service.database, email, "stepwell dev");
+  if (token === undefined) {
+    throw new Error("This store was made by `stepwell init` and belongs to somebody: start it with `stepwell serve`.");
+  }
+  const client = createClient({ baseUrl: service.baseUrl, token });
+  const { data } = await client.api.GET("/organizations", {});
+  const organization = data?.organizations.at(-1);
+  if (organization === undefined) throw new Error(`${email} is a member of no organization any more.`);
+  return { organizationId: organization.organizationId, token };
+}
+
+async function sampleWorkflowId(client: StepwellClient, organizationId: string): Promise<string> {
+  const definition = readFileSync(new URL("../../../examples/order-approval/workflow.json", import.meta.url), "utf8");
+  const found = await client.findWorkflow(organizationId, "order-approval");
+  if (found?.tags.some((tag) => tag.tag === "$LIVE")) return found.workflowId;
+  return (await client.deploy(organizationId, definition)).workflowId;
+}
+
+async function sampleJobId(
+  client: StepwellClient,
+  organizationId: string,
+  workflowId: string,
+  known: string | undefined,
+) {
+  if (known !== undefined) {
+    const { response } = await client.api.GET("/organizations/{organizationId}/jobs/{jobId}", {
+      params: { path: { organizationId, jobId: known } },
+    });
+    if (response.ok) return known;
+  }
+  const input = { sku: "STEP-1", count: 3, customer: "Ada" };
+  const job = await client.submitJob(
+    organizationId,
+    { workflowId, workflowVersion: { tag: "$LIVE" }, inputJson: input },
+    { idempotencyKey: `sample-job-of-${workflowId}` },
+  );
+  return job.jobId;
+}
+
+function printWelcome({ baseUrl, organizationId, token, jobId }: DevFile): void {
+  const job = `${baseUrl}/organizations/${organizationId}/jobs/${jobId}`;
+  const authorization = `-H 'Authorization: Bearer ${token}'`;
+  print(`Stepwell is ready at ${baseUrl}`);
+  print(`  API document   ${baseUrl}/openapi.json`);
+  print(`  organization   ${organizationId}`);
+  print(`  token          ${token}`);
+  print();
+  print("The sample workflow order-approval runs, and its job waits for an approval. Look at it:");
+  print(`  curl -s ${authorization} '${job}'`);
+  print("Approve it:");
+  print(
+    `  curl -s ${authorization} -H 'Content-Type: application/json' -d '{"eventId":"manager-approved"}' '${job}/events'`,
+  );
+  print("See it succeed:");
+  print(`  curl -s ${authorization} '${job}?waitSeconds=10'`);
+  print();
+  print("Change examples/order-approval/workflow.json, deploy it and submit another job:");
+  print("  npx stepwell deploy examples/order-approval/workflow.json");
+  print(`  npx stepwell submit order-approval --input '{"sku":"STEP-2","count":1}'`);
+}

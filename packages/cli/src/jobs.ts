@@ -1,0 +1,41 @@
+import { type Connection, connect } from "./connection.ts";
+import { printJson } from "./terminal.ts";
+
+export async function submit(workflow: string, options: { input: string; tag: string; wait: string }): Promise<void> {
+  const connection = connect();
+  const { client, organizationId } = connection;
+  const workflowId = await workflowIdOf(connection, workflow);
+  const submitted = await client.submitJob(organizationId, {
+    workflowId,
+    workflowVersion: { tag: options.tag },
+    inputJson: parse(options.input, "--input") as Record<string, never>,
+  });
+  const waitSeconds = Number(options.wait);
+  printJson(waitSeconds > 0 ? await client.getJob(organizationId, submitted.jobId, waitSeconds) : submitted);
+}
+
+export async function showJob(jobId: string): Promise<void> {
+  const { client, organizationId } = connect();
+  printJson(await client.getJob(organizationId, jobId));
+}
+
+export async function sendEvent(jobId: string, eventId: string, options: { payload?: string }): Promise<void> {
+  const { client, organizationId } = connect();
+  const payload = options.payload === undefined ? {} : { payload: parse(options.payload, "--payload") };
+  printJson(await client.sendEvent(organizationId, jobId, { eventId, ...payload }));
+}
+
+async function workflowIdOf({ client, organizationId }: Connection, workflow: string): Promise<string> {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(workflow)) return workflow;
+  const found = await client.findWorkflow(organizationId, workflow);
+  if (found === undefined) throw new Error(`There is no workflow named ${workflow}.`);
+  return found.workflowId;
+}
+
+function parse(text: string, option: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${option} is not JSON: ${error instanceof Error ? error.message : error}`);
+  }
+}

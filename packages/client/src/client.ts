@@ -1,0 +1,145 @@
+import createFetchClient, { type Client } from "openapi-fetch";
+import { type Problem, StepwellError } from "./error.ts";
+import type { operations, paths } from "./generated/api.ts";
+import { retryingFetch } from "./retrying-fetch.ts";
+
+export interface ClientOptions {
+  /** For example `http://localhost:8080`; may carry a path prefix. */
+  readonly baseUrl: string;
+  readonly token: string;
+  /** Default 5, the first included. */
+  readonly maxAttempts?: number;
+  readonly fetch?: typeof fetch;
+}
+
+type Body<Operation extends keyof operations> = operations[Operation] extends {
+  requestBody: { content: { "application/json": infer Content } };
+}
+  ? Content
+  : never;
+
+type Answer<Operation extends keyof operations, Status extends number> = operations[Operation] extends {
+  responses: { [Key in Status]: { content: { "application/json": infer Content } } };
+}
+  ? Content
+  : never;
+
+export type Job = Answer<"GetJob", 200>;
+type Definition = string | object;
+
+export function createClient(options: ClientOptions): StepwellClient {
+  return new StepwellClient(options);
+}
+
+/** Every operation, typed, as `api`; and the few that programs use most, with retries, waiting and errors as exceptions. */
+export class StepwellClient {
+  readonly api: Client<paths>;
+
+  constructor(options: ClientOptions) {
+    this.api = createFetchClient<paths>({
+      baseUrl: options.baseUrl.replace(/\/$/, ""),
+      headers: { Authorization: `Bearer ${options.token}` },
+      fetch: retryingFetch({
+        maxAttempts: options.maxAttempts ?? 5,
+        fetch: options.fetch ?? fetch,
+        sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      }),
+    });
+  }
+
+  /** The workflow of this name; undefined when there is none. */
+  async findWorkflow(organizationId: string, name: string) {
+    const answer = await this.api.GET("/organizations/{organizationId}/workflows", {
+      params: { path: { organizationId }, query: { name } },
+    });
+    return resultOf(answer).workflows[0];
+  }
+
+  /** Registers the definition as a new version of the workflow that it names, making that first if need be, and points a tag at it. */
+  async deploy(organizationId: string, definition: Definition, tag = "$LIVE") {
+    const text = typeof definition === "string" ? definition : JSON.stringify(definition);
+    const workflowId = await this.#workflowIdFor(organizationId, nameIn(text));
+    const version = resultOf(
+      await this.api.POST("/organizations/{organizationId}/workflows/{workflowId}/versions", {
+        params: { path: { organizationId, workflowId } },
+        body: { definition: text },
+      }),
+    );
+    await this.api
+      .PUT("/organizations/{organizationId}/workflows/{workflowId}/tags/{tag}", {
+        params: { path: { organizationId, workflowId, tag } },
+        body: { versionId: version.versionId },
+      })
+      .then(resultOf);
+    return { ...version, tag };
+  }
+
+  async submitJob(organizationId: string, body: Body<"SubmitJob">, options: { idempotencyKey?: string } = {}) {
+    const header = options.idempotencyKey === undefined ? {} : { "Idempotency-Key": options.idempotencyKey };
+    return resultOf(
+      await this.api.POST("/organizations/{organizationId}/jobs", {
+        params: { path: { organizationId }, header },
+        body,
+      }),
+    );
+  }
+
+  async getJob(organizationId: string, jobId: string, waitSeconds?: number): Promise<Job> {
+    const query = waitSeconds === undefined ? {} : { waitSeconds };
+    return resultOf(
+      await this.api.GET("/organizations/{organizationId}/jobs/{jobId}", {
+        params: { path: { organizationId, jobId }, query },
+      }),
+    );
+  }
+
+  /** Waits until the job has ended, however long that takes; `signal` ends the waiting. */
+  async waitForJob(organizationId: string, jobId: string, signal?: AbortSignal): Promise<Job> {
+    for (;;) {
+      signal?.throwIfAborted();
+      const job = await this.getJob(organizationId, jobId, 30);
+      if (job.status === "SUCCEEDED" || job.status === "FAILED" || job.status === "CANCELLED") return job;
+    }
+  }
+
+  async sendEvent(organizationId: string, jobId: string, body: Body<"SendJobEvent">) {
+    return resultOf(
+      await this.api.POST("/organizations/{organizationId}/jobs/{jobId}/events", {
+        params: { path: { organizationId, jobId } },
+        body,
+      }),
+    );
+  }
+
+  async #workflowIdFor(organizationId: string, name: string): Promise<string> {
+    const found = await this.findWorkflow(organizationId, name);
+    if (found !== undefined) return found.workflowId;
+    const made = await this.api.POST("/organizations/{organizationId}/workflows", {
+      params: { path: { organizationId } },
+      body: { name },
+    });
+    return resultOf(made).workflowId;
+  }
+}
+
+function resultOf<Data>(answer: { data?: Data; error?: unknown; response: Response }): Data {
+  if (answer.response.ok && answer.data !== undefined) return answer.data;
+  throw new StepwellError(problemOf(answer.error, answer.response.status));
+}
+
+/** A proxy in between may answer something of its own. */
+function problemOf(error: unknown, status: number): Problem {
+  if (typeof error === "object" && error !== null && "code" in error && "detail" in error) return error as Problem;
+  return {
+    title: "Unexpected answer",
+    status,
+    detail: `The service answered ${status} and no reason.`,
+    code: "UnhandledError",
+  };
+}
+
+function nameIn(definition: string): string {
+  const { workflowName } = JSON.parse(definition) as { workflowName?: unknown };
+  if (typeof workflowName !== "string") throw new Error("The definition has no workflowName.");
+  return workflowName;
+}

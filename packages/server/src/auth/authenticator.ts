@@ -1,0 +1,156 @@
+import { hash } from "node:crypto";
+import type { Actor, Timestamp } from "../core/job-state.ts";
+import { ServiceError } from "../core/service-error.ts";
+import type { Database } from "../store/database.ts";
+import { findMemberRoles } from "../store/members.ts";
+import { findApiTokenByHash } from "../store/tokens.ts";
+import { findUserTokenByHash } from "../store/users.ts";
+import { BriefCache } from "./brief-cache.ts";
+import { LastUse } from "./last-use.ts";
+import { type PermissionSet, permissionsOfRoles, withImplied } from "./permissions.ts";
+import { parseToken, type TokenKind } from "./token-form.ts";
+
+/** Who makes a request. */
+export interface Caller {
+  readonly principal: Actor & { readonly name: string };
+  /** The one organization that an API token belongs to; undefined for a user, who may be a member of several. */
+  readonly organizationId: string | undefined;
+  /** What an API token may do there; for a user, what everybody who is signed in may do outside of any organization. */
+  readonly permissions: PermissionSet;
+}
+
+/** As it is written down beside what the caller did. */
+export function actorOf({ principal: { type, id } }: Caller): Actor {
+  return { type, id };
+}
+
+export interface AuthenticatorOptions {
+  readonly database: Database;
+  /** The database's time. */
+  readonly now: () => Timestamp;
+}
+
+/** A revoked token, a changed permission or a lost membership holds on every node after this long. */
+const maxAgeMs = 1_000;
+const maxRemembered = 20_000;
+
+/**
+ * From the Bearer value to who it is and what they may do. Answers without a promise what was looked up a moment ago, which is
+ * the usual case by far.
+ */
+export class Authenticator {
+  readonly #database: Database;
+  readonly #now: () => Timestamp;
+  readonly #credentials = new BriefCache<Credential | undefined>(maxAgeMs, maxRemembered);
+  readonly #memberships = new BriefCache<PermissionSet | undefined>(maxAgeMs, maxRemembered);
+  readonly #lastUse = new LastUse();
+
+  constructor({ database, now }: AuthenticatorOptions) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  /** Throws (or rejects with) `ServiceError` AuthenticationError when the value is nobody's, expired or revoked. */
+  authenticate(bearer: string): Caller | Promise<Caller> {
+    const tokenHash = hash("sha256", bearer);
+    const found = this.#credentials.get(tokenHash, () => this.#look(bearer, tokenHash));
+    return found instanceof Promise ? found.then((credential) => this.#admit(credential)) : this.#admit(found);
+  }
+
+  /** What the caller may do in this organization; undefined when they have nothing to do with it, or it does not exist. */
+  permissionsIn(
+    caller: Caller,
+    organizationId: string,
+  ): PermissionSet | undefined | Promise<PermissionSet | undefined> {
+    if (caller.principal.type !== "user") {
+      return caller.organizationId === organizationId ? caller.permissions : undefined;
+    }
+    const userId = caller.principal.id;
+    return this.#memberships.get(`${userId} ${organizationId}`, async () => {
+      const roles = await findMemberRoles(this.#database, organizationId, userId);
+      return roles === undefined ? undefined : permissionsOfRoles(roles);
+    });
+  }
+
+  /** On the node that changed it, a token's change holds at once. */
+  forgetToken(tokenHash: Buffer): void {
+    this.#credentials.forget(tokenHash.toString("hex"));
+  }
+
+  /** After a change of memberships, or of an organization as a whole. */
+  forgetAll(): void {
+    this.#credentials.forgetAll();
+    this.#memberships.forgetAll();
+  }
+
+  /** Writes when tokens were last used; a maintenance duty calls it. */
+  async flushLastUsed(): Promise<number> {
+    return await this.#lastUse.flush(this.#database);
+  }
+
+  #admit(credential: Credential | undefined): Caller {
+    const now = this.#now();
+    if (credential === undefined) throw unknownCredential();
+    if (credential.expiresAt !== null && credential.expiresAt <= now) throw expiredCredential();
+    const { kind, ownerId, tokenId, lastUsedAt } = credential;
+    this.#lastUse.note(kind, ownerId, tokenId, now, lastUsedAt);
+    return credential.caller;
+  }
+
+  /** What cannot be a token is refused before anything is asked or remembered. */
+  #look(bearer: string, tokenHash: string): Promise<Credential | undefined> {
+    const parsed = parseToken(bearer);
+    if (parsed === undefined) throw unknownCredential();
+    const { kind, ownerId } = parsed;
+    const hashBytes = Buffer.from(tokenHash, "hex");
+    return kind === "organization" ? this.#apiToken(ownerId, hashBytes) : this.#userToken(ownerId, hashBytes);
+  }
+
+  async #apiToken(organizationId: string, tokenHash: Buffer): Promise<Credential | undefined> {
+    const row = await findApiTokenByHash(this.#database, organizationId, tokenHash);
+    if (row === undefined) return undefined;
+    const { tokenId, name, permissions, expiresAt, lastUsedAt } = row;
+    const caller: Caller = {
+      principal: { type: "apiToken", id: tokenId, name },
+      organizationId,
+      permissions: withImplied(permissions),
+    };
+    return { kind: "organization", ownerId: organizationId, tokenId, expiresAt, lastUsedAt, caller };
+  }
+
+  async #userToken(userId: string, tokenHash: Buffer): Promise<Credential | undefined> {
+    const row = await findUserTokenByHash(this.#database, userId, tokenHash);
+    if (row === undefined) return undefined;
+    const { tokenId, userName, expiresAt, lastUsedAt } = row;
+    const caller: Caller = {
+      principal: { type: "user", id: userId, name: userName },
+      organizationId: undefined,
+      permissions: signedIn,
+    };
+    return { kind: "user", ownerId: userId, tokenId, expiresAt, lastUsedAt, caller };
+  }
+}
+
+/** What the store says of one token. */
+interface Credential {
+  readonly kind: TokenKind;
+  readonly ownerId: string;
+  readonly tokenId: string;
+  readonly expiresAt: Timestamp | null;
+  readonly lastUsedAt: Timestamp | null;
+  readonly caller: Caller;
+}
+
+/** Every user may make an organization and list their own. */
+const signedIn: PermissionSet = new Set(["organization:create", "organization:read"]);
+
+function unknownCredential(): ServiceError {
+  return new ServiceError(
+    "AuthenticationError",
+    "The token is not valid: it is mistyped, revoked, or was never issued. Send `Authorization: Bearer <token>` with a current one.",
+  );
+}
+
+function expiredCredential(): ServiceError {
+  return new ServiceError("AuthenticationError", "The token has expired. Send a current one.");
+}

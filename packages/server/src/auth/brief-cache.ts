@@ -1,0 +1,65 @@
+/**
+ * Remembers what was loaded for a moment, so that a busy caller costs one look-up per moment and not one per request. Reads are
+ * synchronous while they are fresh; look-ups of the same key at the same time share one. Nothing is ever older than `maxAgeMs`,
+ * counted from before its look-up began.
+ */
+export class BriefCache<Value> {
+  readonly #maxAgeMs: number;
+  readonly #maxSize: number;
+  readonly #monotonicMs: () => number;
+  readonly #entries = new Map<string, { readonly value: Value; readonly freshUntil: number }>();
+  readonly #loading = new Map<string, { readonly value: Promise<Value>; readonly freshUntil: number }>();
+
+  constructor(maxAgeMs: number, maxSize: number, monotonicMs: () => number = () => performance.now()) {
+    this.#maxAgeMs = maxAgeMs;
+    this.#maxSize = maxSize;
+    this.#monotonicMs = monotonicMs;
+  }
+
+  get(key: string, load: () => Promise<Value>): Value | Promise<Value> {
+    const now = this.#monotonicMs();
+    const entry = this.#entries.get(key);
+    if (entry !== undefined && entry.freshUntil > now) return entry.value;
+    const loading = this.#loading.get(key);
+    // Of a slow look-up nobody knows at which moment it read.
+    if (loading !== undefined && loading.freshUntil > now) return loading.value;
+    return this.#load(key, load, now + this.#maxAgeMs);
+  }
+
+  /** The next read loads again; a look-up that is under way is not remembered. */
+  forget(key: string): void {
+    this.#entries.delete(key);
+    this.#loading.delete(key);
+  }
+
+  forgetAll(): void {
+    this.#entries.clear();
+    this.#loading.clear();
+  }
+
+  #load(key: string, load: () => Promise<Value>, freshUntil: number): Promise<Value> {
+    const value = load().then(
+      (loaded) => {
+        if (this.#loading.get(key) === loading) this.#remember(key, loaded, freshUntil);
+        return loaded;
+      },
+      (error: unknown) => {
+        if (this.#loading.get(key) === loading) this.#loading.delete(key);
+        throw error;
+      },
+    );
+    const loading = { value, freshUntil };
+    this.#loading.set(key, loading);
+    return value;
+  }
+
+  #remember(key: string, value: Value, freshUntil: number): void {
+    this.#loading.delete(key);
+    // A Map keeps the order of insertion: the first key is the stalest.
+    this.#entries.delete(key);
+    this.#entries.set(key, { value, freshUntil });
+    if (this.#entries.size <= this.#maxSize) return;
+    const [stalest] = this.#entries.keys();
+    if (stalest !== undefined) this.#entries.delete(stalest);
+  }
+}

@@ -1,0 +1,90 @@
+import { hash, randomBytes } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+/** An API token names its organization, a user token its user: so each look-up goes to one shard. */
+export type TokenKind = "organization" | "user";
+
+export interface ParsedToken {
+  readonly kind: TokenKind;
+  /** The id of the organization or the user. */
+  readonly ownerId: string;
+}
+
+export interface NewToken {
+  /** The token itself. Shown once and stored nowhere. */
+  readonly token: string;
+  readonly tokenHash: Buffer;
+  /** Enough of it to recognize, not to use. */
+  readonly tokenPrefix: string;
+}
+
+const prefixes = { organization: "stw", user: "stu" } as const;
+const form = /^(stw|stu)_([0-9A-Za-z]{22})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
+
+/** `stw_<owner>_<secret><checksum>`: 22, 32 and 6 characters of base62. The secret has 190 bits. */
+export function createToken(kind: TokenKind, ownerId: string): NewToken {
+  const start = `${prefixes[kind]}_${idToBase62(ownerId)}_`;
+  const unchecked = start + randomBase62(secretLength);
+  const token = unchecked + checksumOf(unchecked);
+  return { token, tokenHash: hashToken(token), tokenPrefix: token.slice(0, start.length + shownSecretLength) };
+}
+
+/** Undefined for what cannot be a token: a mistyped one is refused by its checksum, without a look-up. */
+export function parseToken(text: string): ParsedToken | undefined {
+  const parts = form.exec(text);
+  if (parts === null || checksumOf(text.slice(0, -checksumLength)) !== parts[4]) return undefined;
+  const ownerId = base62ToId(parts[2] ?? "");
+  if (ownerId === undefined) return undefined;
+  return { kind: parts[1] === prefixes.organization ? "organization" : "user", ownerId };
+}
+
+/** The secret is random and long, so a plain hash is enough: there is nothing to guess slowly. */
+export function hashToken(token: string): Buffer {
+  return hash("sha256", token, "buffer");
+}
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const base = BigInt(alphabet.length);
+const idLength = 22;
+const secretLength = 32;
+const checksumLength = 6;
+const shownSecretLength = 4;
+
+/** CRC-32 of everything before it: it only guards against typing mistakes, and lets scanners tell a token from chance. */
+function checksumOf(text: string): string {
+  return toBase62(BigInt(crc32(text)), checksumLength);
+}
+
+function idToBase62(id: string): string {
+  return toBase62(BigInt(`0x${id.replaceAll("-", "")}`), idLength);
+}
+
+function base62ToId(text: string): string | undefined {
+  let value = 0n;
+  for (const character of text) value = value * base + BigInt(alphabet.indexOf(character));
+  if (value >= 1n << 128n) return undefined;
+  const hex = value.toString(16).padStart(32, "0");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+function toBase62(value: bigint, length: number): string {
+  let rest = value;
+  let text = "";
+  while (text.length < length) {
+    text = alphabet.charAt(Number(rest % base)) + text;
+    rest /= base;
+  }
+  return text;
+}
+
+/** Bytes at or over the largest multiple of 62 are thrown away, or the first characters would come more often. */
+function randomBase62(length: number): string {
+  const bound = 256 - (256 % alphabet.length);
+  let text = "";
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < bound && text.length < length) text += alphabet.charAt(byte % alphabet.length);
+    }
+  }
+  return text;
+}

@@ -1,0 +1,83 @@
+import type { StepDefinition } from "../definition.ts";
+import { Known } from "../schema/known.ts";
+import { allOfSchemas, anyOfSchemas, newSchema } from "../schema/node.ts";
+import { acceptedTypes } from "../schema/shape.ts";
+import { noTypes, typeSets } from "../schema/type-set.ts";
+import { isClosed, type Schema } from "../schema.ts";
+
+/**
+ * What an output does to a property that a later step may take: it certainly has it; it may have it; or it has not, so that the
+ * property is where it was before.
+ */
+export type Effect = "gives" | "mayGive" | "leaves";
+
+/** What is known of an output, or of the job's input, by the schemas that it fits. */
+export class KnownOutput {
+  readonly schema: Schema;
+  /** The properties that the schema names. */
+  readonly names: ReadonlySet<string>;
+  readonly #cases: readonly Known[];
+  readonly #effectOnOthers: Effect;
+  readonly #properties = new Map<string, Schema>();
+
+  constructor(schema: Schema, isPassedOn: boolean) {
+    const known = new Known([schema]);
+    this.schema = schema;
+    this.#cases = known.cases ?? [known];
+    this.names = new Set(this.#cases.flatMap(({ names }) => [...names]));
+    // What a step passes on has been there before. Only what a schema says of it is new.
+    this.#effectOnOthers = isPassedOn || !this.#cases.some(mayHaveOthers) ? "leaves" : "mayGive";
+  }
+
+  effectOn(name: string): Effect {
+    if (!this.names.has(name)) return this.#effectOnOthers;
+    if (this.#cases.every((one) => one.types === typeSets.object && one.requires(name))) return "gives";
+    return this.#cases.some((one) => mayHave(one, name)) ? "mayGive" : "leaves";
+  }
+
+  property(name: string): Schema {
+    const known = this.#properties.get(name);
+    if (known !== undefined) return known;
+    const cases = this.#cases.filter((one) => mayHave(one, name));
+    const schema = anyOfSchemas(cases.map((one) => allOfSchemas(one.property(name))));
+    this.#properties.set(name, schema);
+    return schema;
+  }
+}
+
+function mayHave(known: Known, name: string): boolean {
+  return mayBeObject(known) && known.property(name).every(isPossible);
+}
+
+function mayHaveOthers(known: Known): boolean {
+  return mayBeObject(known) && known.additional.every(isPossible);
+}
+
+function mayBeObject(known: Known): boolean {
+  return (known.types & typeSets.object) !== noTypes;
+}
+
+function isPossible(schema: Schema): boolean {
+  return acceptedTypes(schema) !== noTypes;
+}
+
+/** What is known of a step's output once it has been checked. */
+export function knownOutputOf(step: StepDefinition): KnownOutput {
+  const { behaviour, inputSchema, outputSchema } = step;
+  if (behaviour === "call") return new KnownOutput(outputSchema, false);
+  const isInputWhole = behaviour === "pass" || !isClosed(outputSchema);
+  return new KnownOutput(isInputWhole ? allOfSchemas([inputSchema, outputSchema]) : outputSchema, true);
+}
+
+/** Whether the step's output is the very value that it received, and that was the latest output. */
+export function passesLatestOutputOn({ behaviour, inputSchema, outputSchema }: StepDefinition): boolean {
+  if (behaviour === "call" || isClosed(inputSchema)) return false;
+  return behaviour === "pass" || !isClosed(outputSchema);
+}
+
+/** The job's input is an object and was checked against the first step's input definition. */
+export function knownJobInput(firstStep: StepDefinition): KnownOutput {
+  return new KnownOutput(allOfSchemas([firstStep.inputSchema, anyObject]), false);
+}
+
+const anyObject = newSchema({ types: typeSets.object });

@@ -1,0 +1,74 @@
+import { BitSet } from "../bit-set.ts";
+import type { Edge, StepGraph } from "../step-graph.ts";
+import type { Effect } from "./known-output.ts";
+
+/** Where one thing may come from. */
+export interface Origin {
+  /** Indexes of the steps whose output may be it. */
+  readonly steps: readonly number[];
+  readonly mayBeJobInput: boolean;
+  /** Whether there is a way on which nothing has it. */
+  readonly mayBeMissing: boolean;
+}
+
+/**
+ * Where one property, or the latest output, may come from, at each step. A later output wins over an earlier one; so what reaches a
+ * step is what some way leads there without another output that certainly has the property. These are the classic reaching
+ * definitions: sets go along the edges until nothing changes. Ways are never listed, since there are too many.
+ */
+export class Trace {
+  readonly #effects: readonly Effect[];
+  /** By step: the origins of what is there when it is entered. Two more numbers stand for the job's input and for nothing. */
+  readonly #entering: readonly BitSet[];
+  readonly #jobInput: number;
+  readonly #missing: number;
+  readonly #origins = new Map<Edge, Origin>();
+
+  /** `effects` is by step. */
+  constructor(graph: StepGraph, effects: readonly Effect[], effectOfJobInput: Effect) {
+    this.#effects = effects;
+    this.#jobInput = graph.stepCount;
+    this.#missing = graph.stepCount + 1;
+    this.#entering = Array.from({ length: graph.stepCount }, () => new BitSet(graph.stepCount + 2));
+    if (effectOfJobInput !== "leaves") this.#entering[0]?.add(this.#jobInput);
+    if (effectOfJobInput !== "gives") this.#entering[0]?.add(this.#missing);
+    while (this.#goRound(graph)) {
+      // Until nothing changes: at most as often as loops are nested, and twice more.
+    }
+  }
+
+  /** Where it comes from when the step at the end of this edge is entered. */
+  originOn(edge: Edge): Origin {
+    const known = this.#origins.get(edge);
+    if (known !== undefined) return known;
+    const leaving = new BitSet(this.#missing + 1);
+    this.#addLeaving(edge, leaving);
+    const origin = {
+      steps: [...leaving.values()].filter((value) => value < this.#jobInput),
+      mayBeJobInput: leaving.has(this.#jobInput),
+      mayBeMissing: leaving.has(this.#missing),
+    };
+    this.#origins.set(edge, origin);
+    return origin;
+  }
+
+  #goRound(graph: StepGraph): boolean {
+    let isChanged = false;
+    for (const step of graph.order) {
+      for (const edge of graph.outgoing[step] ?? []) {
+        const entering = this.#entering[edge.to];
+        if (entering !== undefined && this.#addLeaving(edge, entering)) isChanged = true;
+      }
+    }
+    return isChanged;
+  }
+
+  /** Adds to the set what comes along the edge; answers whether any of it is new there. */
+  #addLeaving(edge: Edge, set: BitSet): boolean {
+    const effect = edge.kind === "failure" ? "leaves" : this.#effects[edge.from];
+    const before = this.#entering[edge.from];
+    const isOwnNew = effect !== "leaves" && set.add(edge.from);
+    const isOtherNew = effect !== "gives" && before !== undefined && set.addAll(before);
+    return isOwnNew || isOtherNew;
+  }
+}

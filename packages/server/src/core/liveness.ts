@@ -1,0 +1,127 @@
+import { BitSet } from "./bit-set.ts";
+import type { StepDefinition } from "./definition.ts";
+import { declaredProperties, isClosed, requiredProperties, type Schema } from "./schema.ts";
+import type { StepGraph } from "./step-graph.ts";
+
+/**
+ * Which properties of outputs must be carried on after a step, because some step on a way from there takes them; asked by the
+ * step's index. It may name too many, which costs room in the state of a job, but never too few.
+ */
+export function livePropertiesAfter(
+  steps: readonly StepDefinition[],
+  graph: StepGraph,
+): (step: number) => ReadonlySet<string> {
+  const inputSchemas = new Set(steps.map(({ inputSchema }) => inputSchema));
+  const names = [...new Set([...inputSchemas].flatMap((schema) => [...takenProperties(schema)]))];
+  const numbers = new Map(names.map((name, number) => [name, number]));
+  const toBits = (properties: ReadonlySet<string>) =>
+    new BitSet(
+      names.length,
+      [...properties].flatMap((name) => numbers.get(name) ?? []),
+    );
+  const takenBits = oncePerSchema((schema) => toBits(takenProperties(schema)));
+  const overwrittenBits = oncePerSchema((schema) => toBits(requiredProperties(schema)));
+  const entering = solve(
+    graph,
+    steps.map(({ inputSchema }) => takenBits(inputSchema)),
+    steps.map(({ outputSchema }) => overwrittenBits(outputSchema)),
+    names.length,
+  );
+  const sets = new SharedSets(names);
+  return (step) => {
+    if (entering === undefined) return sets.all;
+    const after = new BitSet(names.length);
+    for (const { to } of graph.outgoing[step] ?? []) after.addAll(entering[to] ?? after);
+    return sets.of(after);
+  };
+}
+
+/** The names of the steps whose failure leads, perhaps over more failures, to a step that receives the latest output whole. */
+export function stepsWhoseFailureReadsLastOutput(steps: readonly StepDefinition[]): ReadonlySet<string> {
+  const readers = new Set(steps.filter(({ inputSchema }) => !isClosed(inputSchema)).map(({ name }) => name));
+  const failedBefore = new Map<string, string[]>();
+  for (const { name, onFailure } of steps) {
+    if (onFailure !== undefined) failedBefore.set(onFailure, [...(failedBefore.get(onFailure) ?? []), name]);
+  }
+  const found = new Set([...readers].flatMap((reader) => failedBefore.get(reader) ?? []));
+  // A set that grows while it is walked is walked to its end.
+  for (const name of found) {
+    for (const earlier of failedBefore.get(name) ?? []) found.add(earlier);
+  }
+  return found;
+}
+
+/**
+ * The classic analysis of live variables. Answers by step what is live when it is entered: what it takes itself; what is live where
+ * it leads, but what its output certainly overwrites; and what is live where its failure leads, which overwrites nothing.
+ * Goes round against the direction of the ways, and every other time along it, until nothing changes. Undefined when that
+ * takes too long, as only a contrived tangle of loops does.
+ */
+function solve(
+  graph: StepGraph,
+  taken: readonly BitSet[],
+  overwritten: readonly BitSet[],
+  nameCount: number,
+): readonly BitSet[] | undefined {
+  const entering = taken.map((own) => {
+    const live = new BitSet(nameCount);
+    live.addAll(own);
+    return live;
+  });
+  const backwards = [...graph.order].reverse();
+  for (let round = 0; round < maxRounds; round++) {
+    let isChanged = false;
+    for (const edge of (round % 2 === 0 ? backwards : graph.order).flatMap((step) => graph.outgoing[step] ?? [])) {
+      const after = entering[edge.to];
+      const except = edge.kind === "transition" ? overwritten[edge.from] : undefined;
+      if (after !== undefined && entering[edge.from]?.addAll(after, except)) isChanged = true;
+    }
+    if (!isChanged) return entering;
+  }
+  return undefined;
+}
+
+const maxRounds = 50;
+
+/** The sets of names that the plan keeps. Equal ones are one, since hundreds of steps may share a definition of thousands of names. */
+class SharedSets {
+  readonly all: ReadonlySet<string>;
+  readonly #names: readonly string[];
+  readonly #sets = new Map<string, ReadonlySet<string>>();
+  #room = maxNamesInSets;
+
+  constructor(names: readonly string[]) {
+    this.#names = names;
+    this.all = new Set(names);
+  }
+
+  /** All names once there is no more room for other sets: plans are kept in memory by the hundred. */
+  of(bits: BitSet): ReadonlySet<string> {
+    if (this.#room < 0) return this.all;
+    const { key } = bits;
+    const known = this.#sets.get(key);
+    if (known !== undefined) return known;
+    const set = new Set([...bits.values()].flatMap((number) => this.#names[number] ?? []));
+    this.#sets.set(key, set);
+    this.#room -= set.size;
+    return set;
+  }
+}
+
+const maxNamesInSets = 100_000;
+
+function takenProperties(inputSchema: Schema): ReadonlySet<string> {
+  return isClosed(inputSchema) ? declaredProperties(inputSchema) : new Set();
+}
+
+/** Steps share their definitions, so what follows from a schema is computed once for all of them, and shared too. */
+export function oncePerSchema<Value>(compute: (schema: Schema) => Value): (schema: Schema) => Value {
+  const values = new Map<Schema, Value>();
+  return (schema) => {
+    const known = values.get(schema);
+    if (known !== undefined) return known;
+    const value = compute(schema);
+    values.set(schema, value);
+    return value;
+  };
+}

@@ -1,0 +1,10 @@
+/**
+ * The schema dialect of workflow definitions: the part of JSON Schema 2020-12 that can be checked in bounded time. A schema is
+ * data from a stranger, so it is interpreted and never turned into code. This file is the door; the rooms are in `schema/`.
+ */
+export { checkValue } from "./schema/check.ts";
+export { type Comparison, compareSchemas, type Verdict } from "./schema/compare.ts";
+export type { Schema } from "./schema/node.ts";
+export { parseSchema, parseSchemas } from "./schema/parse.ts";
+export { findDefinition } from "./schema/reference.ts";
+export { declaredProperties, isClosed, narrowValue, requiredProperties } from "./schema/shape.ts";

@@ -1,0 +1,76 @@
+import type { JsonValue } from "../json.ts";
+import { checkValue, fitsSchema } from "./check.ts";
+import { describeFormat } from "./format.ts";
+import type { Known } from "./known.ts";
+import type { AllowedValues, ArrayRules, NumberRules, Schema, StringRules } from "./node.ts";
+import { allOf, eachOf, fits, isVoid, mayNotFit, neverFits, type Outcome } from "./outcome.ts";
+import {
+  closedRange,
+  containsRange,
+  describeRange,
+  intersect,
+  isEmptyRange,
+  openRange,
+  type Range,
+  wholeRange,
+} from "./range.ts";
+import { describeTypes, noTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
+
+const maxChecksPerValue = 1_000;
+const maxTriedValues = 100;
+
+/** These values and no others are what `from` may be. */
+export function compareValues(values: readonly JsonValue[], to: Schema): Outcome {
+  return eachOf(values.map((value) => compareValue(value, to)));
+}
+
+function compareValue(value: JsonValue, to: Schema): Outcome {
+  const isFit = fitsSchema(to, value, maxChecksPerValue);
+  if (isFit === undefined) return mayNotFit("may be a value that takes too long to check");
+  if (isFit) return fits;
+  const [problem] = checkValue(to, value);
+  const detail = `may be ${describeShort(value)}, which does not fit (${problem?.detail})`;
+  return { allFit: false, noneFits: true, misfits: [{ pointer: problem?.pointer ?? "", detail, isCertain: true }] };
+}
+
+function describeShort(value: JsonValue): string {
+  const text = typeof value === "object" && value !== null ? "" : JSON.stringify(value);
+  return text === "" || text.length > 40 ? describeTypes(typeOf(value)) : text;
+}
+
+/** `from` is no short list of values, so it may be more than the allowed ones; but it may be none of them. */
+export function compareAllowed(from: Known, allowed: AllowedValues, kind: TypeSet): Outcome {
+  const candidates = allowed.all.filter((value) => (typeOf(value) & kind) !== noTypes);
+  const isPossible = candidates.length > maxTriedValues || candidates.some((value) => from.admits(value));
+  return isPossible
+    ? mayNotFit("may be none of the allowed values (`enum` or `const`)")
+    : neverFits("is none of the allowed values (`enum` or `const`)");
+}
+
+export function compareNumber(from: Known, rules: NumberRules, kind: TypeSet): Outcome {
+  const inclusive = closedRange(rules.minimum, rules.maximum);
+  const range = intersect(inclusive, openRange(rules.exclusiveMinimum, rules.exclusiveMaximum));
+  if (kind !== typeSets.whole) return compareRanges(from.numberRange, range, "");
+  return compareRanges(wholeRange(from.numberRange), wholeRange(range), "");
+}
+
+export function compareString(from: Known, rules: StringRules): Outcome {
+  const { minLength, maxLength, pattern, format } = rules;
+  const parts = [compareRanges(from.lengthRange, closedRange(minLength, maxLength), " characters long")];
+  if (pattern !== undefined && !from.matchesPattern(pattern.source)) {
+    parts.push(mayNotFit(`may not match the pattern ${pattern.source}`));
+  }
+  if (format !== undefined && !from.hasFormat(format)) parts.push(mayNotFit(`may not be ${describeFormat(format)}`));
+  return allOf(parts);
+}
+
+export function compareItemCount(from: Known, { minItems, maxItems }: ArrayRules): Outcome {
+  return compareRanges(from.itemCountRange, closedRange(minItems, maxItems), " items long");
+}
+
+function compareRanges(from: Range, to: Range, unit: string): Outcome {
+  if (isEmptyRange(from)) return isVoid;
+  if (containsRange(to, from)) return fits;
+  const difference = `${describeRange(from)}${unit}, but must be ${describeRange(to)}${unit}`;
+  return isEmptyRange(intersect(from, to)) ? neverFits(`is ${difference}`) : mayNotFit(`may be ${difference}`);
+}

@@ -1,0 +1,193 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { CallEffect, Failure } from "../core/fact.ts";
+import type { Job } from "../core/job-state.ts";
+import type { PlanStep } from "../core/plan.ts";
+import type { JobKey } from "../store/jobs.ts";
+import type { ChangedJob, UntimedFact } from "./batch.ts";
+import type { CallRequest, CallResult, Executor } from "./executor.ts";
+import { FairQueue } from "./fair-queue.ts";
+
+export interface DispatcherOptions {
+  readonly executors: ReadonlyMap<string, Executor>;
+  /** Brings an outcome back as a fact; does not return before it is committed. */
+  readonly report: (key: JobKey, fact: UntimedFact) => Promise<void>;
+  /** False when this node's lease may have run out: another node may own its jobs, so it must begin no call. */
+  readonly isLeaseValid: () => boolean;
+  readonly maxCalls: number;
+  readonly maxCallsPerOrganization: number;
+  readonly maxQueuedCalls: number;
+  readonly defaultTimeoutMs: number;
+  readonly random: () => number;
+  readonly onDefect: (error: unknown) => void;
+}
+
+/** Carries out effects: makes the calls of the jobs that this node owns, within bounds, each organization in its turn. */
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #queue: FairQueue<OwedCall>;
+  /** By job: a job has at most one call under way, queued or begun. */
+  readonly #owed = new Map<string, OwedCall>();
+  #isLeaving = false;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#queue = new FairQueue({ maxRunning: options.maxCalls, maxRunningPerOwner: options.maxCallsPerOrganization });
+  }
+
+  /** Takes note of a committed change: owes its call, or gives up the call that the change has overtaken. */
+  take(changed: ChangedJob): void {
+    const { job, call, plan } = changed;
+    const known = this.#owed.get(job.jobId);
+    if (known !== undefined && known.effect.leaseEpoch !== job.leaseEpoch) this.#giveUp(known);
+    if (known !== undefined && (job.state.status !== "RUNNING" || job.state.step.phase !== "calling"))
+      this.#giveUp(known);
+    if (call === undefined) return;
+    const step = plan.steps.get(call.step);
+    if (step === undefined) throw new Error(`The plan has no step ${call.step}.`);
+    const owed: OwedCall = { job, step, effect: call, abort: new AbortController(), finished: undefined };
+    this.#owed.set(job.jobId, owed);
+    this.#queue.add(job.organizationId, owed);
+    this.#beginWhatMay();
+  }
+
+  /** Whether another call would find a place in memory. Beyond that jobs wait in the store. */
+  hasRoom(): boolean {
+    return !this.#isLeaving && this.#queue.waitingCount < this.#options.maxQueuedCalls;
+  }
+
+  roomCount(): number {
+    return this.#isLeaving ? 0 : Math.max(0, this.#options.maxQueuedCalls - this.#queue.waitingCount);
+  }
+
+  owes(jobId: string): boolean {
+    return this.#owed.has(jobId);
+  }
+
+  get runningCount(): number {
+    return this.#queue.runningCount;
+  }
+
+  get waitingCount(): number {
+    return this.#queue.waitingCount;
+  }
+
+  /** Begins nothing more, waits for the calls under way up to `graceMs`, and hands back what is left. */
+  async leave(graceMs: number): Promise<void> {
+    this.#isLeaving = true;
+    await this.#handBackAll((owed) => owed.finished === undefined);
+    const begun = [...this.#owed.values()].map((owed) => owed.finished);
+    await Promise.race([Promise.all(begun), delay(graceMs, undefined, { ref: false })]);
+    await this.#handBackAll(() => true);
+  }
+
+  async #handBackAll(isMeant: (owed: OwedCall) => boolean): Promise<void> {
+    await Promise.all([...this.#owed.values()].filter(isMeant).map((owed) => this.#handBack(owed)));
+  }
+
+  #beginWhatMay(): void {
+    if (this.#isLeaving) return;
+    for (let owed = this.#queue.next(); owed !== undefined; owed = this.#queue.next()) {
+      const { organizationId } = owed.job;
+      if (this.#owed.get(owed.job.jobId) !== owed) {
+        this.#queue.done(organizationId);
+        continue;
+      }
+      owed.finished = this.#carryOut(owed).finally(() => {
+        this.#queue.done(organizationId);
+        if (this.#owed.get(owed.job.jobId) === owed) this.#owed.delete(owed.job.jobId);
+        this.#beginWhatMay();
+      });
+    }
+  }
+
+  async #carryOut(owed: OwedCall): Promise<void> {
+    const { job, effect, abort } = owed;
+    try {
+      // A node that was stopped for longer than its lease must not repeat what its successor has done.
+      while (!this.#options.isLeaseValid()) await delay(leaseCheckMs, undefined, { signal: abort.signal });
+      const result = await this.#call(owed);
+      if (abort.signal.aborted) return;
+      const leaseEpoch = effect.leaseEpoch;
+      if (result.type === "succeeded") {
+        await this.#options.report(job, { type: "step.succeeded", leaseEpoch, output: result.output });
+      } else {
+        const failure: Failure = { error: result.error, kind: result.kind };
+        await this.#options.report(job, { type: "step.failed", leaseEpoch, failure, random: this.#options.random() });
+      }
+    } catch (error) {
+      if (!abort.signal.aborted) this.#options.onDefect(error);
+    }
+  }
+
+  async #call(owed: OwedCall): Promise<CallResult> {
+    const { job, step, effect, abort } = owed;
+    const executor = this.#options.executors.get(step.type);
+    if (executor?.behaviour !== "call") throw new Error(`No executor calls ${step.type}.`);
+    const timeoutMs = Math.min(step.timeoutMs ?? this.#options.defaultTimeoutMs, maxTimerMs);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const late = new Promise<CallResult>((resolve) => {
+      timeout.addEventListener("abort", () => resolve(timedOut(step, timeoutMs)), { once: true });
+      abort.signal.addEventListener("abort", () => resolve(timedOut(step, timeoutMs)), { once: true });
+    });
+    // An executor that does not heed its signal must not hold the job.
+    const call = executor
+      .call(requestOf(job, step, effect, timeoutMs), AbortSignal.any([timeout, abort.signal]))
+      .catch((error: unknown): CallResult => {
+        if (timeout.aborted) return timedOut(step, timeoutMs);
+        const message = error instanceof Error ? error.message : String(error);
+        return { type: "failed", kind: "ordinary", error: { code: "ExecutorError", message } };
+      });
+    return await Promise.race([call, late]);
+  }
+
+  #giveUp(owed: OwedCall): void {
+    owed.abort.abort();
+    if (this.#owed.get(owed.job.jobId) === owed) this.#owed.delete(owed.job.jobId);
+  }
+
+  async #handBack(owed: OwedCall): Promise<void> {
+    this.#giveUp(owed);
+    try {
+      await this.#options.report(owed.job, {
+        type: "call.handedBack",
+        leaseEpoch: owed.effect.leaseEpoch,
+        begun: owed.finished !== undefined,
+      });
+    } catch (error) {
+      // Another node finds the job when this one's heartbeat is past its time.
+      this.#options.onDefect(error);
+    }
+  }
+}
+
+interface OwedCall {
+  readonly job: Job;
+  readonly step: PlanStep;
+  readonly effect: CallEffect;
+  readonly abort: AbortController;
+  /** Undefined until the call has begun. */
+  finished: Promise<void> | undefined;
+}
+
+const leaseCheckMs = 100;
+/** Timers of the platform fire at once beyond this: 24 days. */
+const maxTimerMs = 2 ** 31 - 1;
+
+function requestOf(job: Job, step: PlanStep, effect: CallEffect, timeoutMs: number): CallRequest {
+  return {
+    organizationId: job.organizationId,
+    jobId: job.jobId,
+    stepName: step.name,
+    visit: effect.visit,
+    attempt: effect.attempt,
+    idempotencyKey: `${job.jobId}:${step.name}:${effect.visit}`,
+    config: step.config,
+    input: effect.input,
+    timeoutMs,
+  };
+}
+
+function timedOut(step: PlanStep, timeoutMs: number): CallResult {
+  const message = `${step.name} did not answer within ${timeoutMs / 1000} s.`;
+  return { type: "failed", kind: "ordinary", error: { code: "Timeout", message } };
+}

@@ -1,0 +1,46 @@
+import { pipeline, Readable, Transform } from "node:stream";
+import type { LambdaClient } from "@aws-sdk/client-lambda";
+
+/**
+ * Stops reading an answer at `maxBytes`. Lambda itself sends 6 MB at most, but the SDK collects whatever comes, and what stands
+ * behind an endpoint need not be Lambda.
+ */
+export function boundAnswers(client: LambdaClient, maxBytes: number): void {
+  client.middlewareStack.add(
+    (next) => async (request) => {
+      const result = await next(request);
+      const { response } = result;
+      if (hasBodyStream(response)) response.body = boundedStream(response.body, maxBytes);
+      return result;
+    },
+    // Right next to the socket: before the SDK collects the body.
+    { name: "boundAnswers", step: "deserialize", priority: "low" },
+  );
+}
+
+export class AnswerTooLargeError extends Error {
+  readonly maxBytes: number;
+
+  constructor(maxBytes: number) {
+    super(`The answer is larger than ${maxBytes} bytes.`);
+    this.name = "AnswerTooLargeError";
+    this.maxBytes = maxBytes;
+  }
+}
+
+function hasBodyStream(response: unknown): response is { body: Readable } {
+  return typeof response === "object" && response !== null && "body" in response && response.body instanceof Readable;
+}
+
+function boundedStream(body: Readable, maxBytes: number): Readable {
+  let byteCount = 0;
+  const bound = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      byteCount += chunk.byteLength;
+      if (byteCount > maxBytes) done(new AnswerTooLargeError(maxBytes));
+      else done(null, chunk);
+    },
+  });
+  // A pipeline, and not `pipe`, which would lose the error of a connection that breaks halfway, and leave the socket open.
+  return pipeline(body, bound, () => {});
+}

@@ -1,0 +1,67 @@
+/** What the SDK signs with; it asks again shortly before `expiration`. */
+export interface AwsCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+  readonly expiration?: Date;
+}
+
+export interface AssumedRole {
+  readonly roleArn: string;
+  readonly organizationId: string;
+}
+
+/**
+ * Assumes the role with the service's own credentials. The organization is the external id: a role that asks for it cannot be
+ * used by another organization that merely learned its name.
+ */
+export async function roleCredentials(role: AssumedRole, region: string): Promise<AwsCredentials> {
+  try {
+    return await assumeRole(role, region);
+  } catch (error) {
+    throw new RoleError(role, error);
+  }
+}
+
+/** The role could not be assumed; `cause` is the SDK's error. */
+export class RoleError extends Error {
+  readonly role: AssumedRole;
+
+  constructor(role: AssumedRole, cause: unknown) {
+    super(`${role.roleArn} could not be assumed.`, { cause });
+    this.name = "RoleError";
+    this.role = role;
+  }
+}
+
+async function assumeRole({ roleArn, organizationId }: AssumedRole, region: string): Promise<AwsCredentials> {
+  const { AssumeRoleCommand, STSClient } = await import("@aws-sdk/client-sts");
+  // One for each time: it is needed once an hour, and its sockets would only idle.
+  const client = new STSClient({ region, requestHandler });
+  try {
+    const command = new AssumeRoleCommand({
+      RoleArn: roleArn,
+      ExternalId: organizationId,
+      RoleSessionName: sessionName(organizationId),
+    });
+    const { Credentials: granted } = await client.send(command);
+    if (granted?.AccessKeyId === undefined || granted.SecretAccessKey === undefined) {
+      throw new Error("The answer holds no credentials.");
+    }
+    return {
+      accessKeyId: granted.AccessKeyId,
+      secretAccessKey: granted.SecretAccessKey,
+      ...(granted.SessionToken !== undefined && { sessionToken: granted.SessionToken }),
+      ...(granted.Expiration !== undefined && { expiration: granted.Expiration }),
+    };
+  } finally {
+    client.destroy();
+  }
+}
+
+const requestHandler = { connectionTimeout: 5_000, requestTimeout: 10_000, throwOnRequestTimeout: true };
+
+/** Stands in the account's CloudTrail. It names the organization and not the job, because the session serves many jobs. */
+function sessionName(organizationId: string): string {
+  return `stepwell-${organizationId}`.slice(0, 64);
+}

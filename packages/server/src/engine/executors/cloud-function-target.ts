@@ -1,0 +1,103 @@
+import type { JsonObject } from "../../core/json.ts";
+import type { Problem } from "../../core/problem.ts";
+import type { CloudFunctionSettings } from "./cloud-function.ts";
+import type { Identity, LambdaAccess } from "./cloud-function-clients.ts";
+
+/** What a step's config and the operator's settings together say of a call: what is called, where, and as whom. */
+export interface FunctionTarget {
+  /** For messages, whatever name the endpoint goes by. */
+  readonly arn: string;
+  readonly functionName: string;
+  readonly qualifier: string | undefined;
+  readonly access: LambdaAccess;
+}
+
+export const configSchema: JsonObject = {
+  type: "object",
+  properties: {
+    region: { type: "string", pattern: "^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$", maxLength: 32 },
+    accountId: { type: "string", pattern: "^[0-9]{12}$" },
+    functionName: { type: "string", pattern: "^[A-Za-z0-9_-]+$", maxLength: 140 },
+    qualifier: { type: "string", pattern: "^(\\$LATEST|[A-Za-z0-9_-]+)$", maxLength: 128 },
+    roleArn: { type: "string", pattern: "^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$", maxLength: 2_048 },
+    // No user and password in it: a definition is readable to everybody who may read the workflow.
+    endpoint: { type: "string", pattern: "^https?://[^/@?#]+(/[^?#]*)?$", maxLength: 2_048 },
+  },
+  required: ["region", "accountId", "functionName"],
+  additionalProperties: false,
+};
+
+export function checkConfig(config: JsonObject, settings: CloudFunctionSettings): readonly Problem[] {
+  const { endpoint, roleArn, accountId } = config;
+  const problems: Problem[] = [];
+  if (endpoint !== undefined && !settings.allowFunctionEndpoints) {
+    problems.push({ pointer: "/endpoint", detail: notAllowed("STEPWELL_ALLOW_FUNCTION_ENDPOINTS") });
+  }
+  if (typeof endpoint === "string" && !URL.canParse(endpoint)) {
+    problems.push({ pointer: "/endpoint", detail: "is not an address; give one such as http://localhost:3002" });
+  }
+  if (roleArn !== undefined && !settings.allowFunctionRoles) {
+    problems.push({ pointer: "/roleArn", detail: notAllowed("STEPWELL_ALLOW_FUNCTION_ROLES") });
+  }
+  if (typeof roleArn === "string" && roleArn.split(":")[4] !== accountId) {
+    // A role elsewhere would need a policy on the function, too; more likely one of the two numbers is a slip.
+    problems.push({
+      pointer: "/roleArn",
+      detail: "is a role of another account than `accountId`; name one of the function's",
+    });
+  }
+  return problems;
+}
+
+function notAllowed(setting: string): string {
+  return `is not allowed on this service; its operator can allow it with ${setting}=true`;
+}
+
+/** For a config that fits `configSchema` and `checkConfig`. */
+export function targetOf(config: JsonObject, organizationId: string, settings: CloudFunctionSettings): FunctionTarget {
+  const { region, accountId, functionName, qualifier, roleArn, endpoint } = config as JsonObject & FunctionConfig;
+  const url = endpoint === undefined ? settings.cloudFunctionEndpoint : new URL(endpoint);
+  const partition = partitionOf(region);
+  const arn = `arn:${partition}:lambda:${region}:${accountId}:function:${functionName}`;
+  const fullArn = qualifier === undefined ? arn : `${arn}:${qualifier}`;
+  if (url !== undefined && !isLambda(url)) {
+    const access: LambdaAccess = { region, endpoint: url.href, identity: { type: "placeholder", accountId } };
+    return { arn: fullArn, functionName, qualifier, access };
+  }
+  const { cloudFunctionRoleName: roleName } = settings;
+  const ownRole = roleName === undefined ? undefined : `arn:${partition}:iam::${accountId}:role/${roleName}`;
+  const identity = identityOf(roleArn ?? ownRole, organizationId);
+  const access: LambdaAccess = { region, endpoint: url?.href, identity };
+  return { arn: fullArn, functionName: fullArn, qualifier: undefined, access };
+}
+
+interface FunctionConfig {
+  readonly region: string;
+  readonly accountId: string;
+  readonly functionName: string;
+  readonly qualifier?: string;
+  readonly roleArn?: string;
+  readonly endpoint?: string;
+}
+
+function identityOf(roleArn: string | undefined, organizationId: string): Identity {
+  return roleArn === undefined ? { type: "service" } : { type: "role", roleArn, organizationId };
+}
+
+function partitionOf(region: string): string {
+  if (region.startsWith("cn-")) return "aws-cn";
+  if (region.startsWith("us-gov-")) return "aws-us-gov";
+  return "aws";
+}
+
+/**
+ * Whether an endpoint is Lambda itself, such as a VPC's own entrance to it, or something that plays its part. Emulators find a
+ * function by its plain name in the path (serverless-offline knows no other), while AWS, given no account in the name, would
+ * take the caller's. And nothing but AWS may see a request signed with the service's credentials: it carries their session
+ * token.
+ */
+function isLambda({ protocol, hostname }: URL): boolean {
+  return protocol === "https:" && lambdaHost.test(hostname);
+}
+
+const lambdaHost = /^(vpce-[a-z0-9-]+\.)?lambda(-fips)?\.[a-z0-9-]+\.(vpce\.)?(amazonaws\.com(\.cn)?|api\.aws)$/;

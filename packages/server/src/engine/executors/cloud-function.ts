@@ -1,0 +1,85 @@
+import type { InvokeCommandInput } from "@aws-sdk/client-lambda";
+import type { Config } from "../../config.ts";
+import type { CallExecutor, CallRequest, CallResult } from "../executor.ts";
+import { readAnswer } from "./cloud-function-answer.ts";
+import { LambdaClients } from "./cloud-function-clients.ts";
+import { failed, failureOf } from "./cloud-function-failure.ts";
+import { checkConfig, configSchema, type FunctionTarget, targetOf } from "./cloud-function-target.ts";
+
+export type CloudFunctionSettings = Pick<
+  Config,
+  | "cloudFunctionEndpoint"
+  | "allowFunctionEndpoints"
+  | "cloudFunctionRoleName"
+  | "allowFunctionRoles"
+  | "maxOutputBytes"
+  | "maxJsonDepth"
+  | "maxNameLength"
+>;
+
+/** `/service/cloud/function`: invokes an AWS Lambda function with the step's input and waits for its answer. */
+export function cloudFunction(settings: CloudFunctionSettings): CallExecutor {
+  const clients = new LambdaClients({ maxAnswerBytes: Math.max(settings.maxOutputBytes, maxErrorBytes) });
+  return {
+    type: "/service/cloud/function",
+    behaviour: "call",
+    configSchema,
+    checkConfig: (config) => checkConfig(config, settings),
+    call: (request, signal) => invoke(request, signal, clients, settings),
+    close: () => clients.close(),
+  };
+}
+
+/** A function's error carries a stack trace and may outgrow a small `maxOutputBytes`; it should still be reported as itself. */
+const maxErrorBytes = 256 * 1024;
+
+/** The signal comes first; this is for a caller that sets none, and never cuts an answer off that came just in time. */
+const requestTimeoutMarginMs = 200;
+
+/** What Lambda accepts, in base64. */
+const maxClientContextLength = 3_583;
+
+async function invoke(
+  request: CallRequest,
+  signal: AbortSignal,
+  clients: LambdaClients,
+  settings: CloudFunctionSettings,
+): Promise<CallResult> {
+  // Again, because the operator may have withdrawn a permission since the version was registered.
+  const [refusal] = checkConfig(request.config, settings);
+  if (refusal !== undefined) return refuse(`In the step's config ${refusal.pointer} ${refusal.detail}.`);
+  const clientContext = clientContextOf(request);
+  if (clientContext.length > maxClientContextLength) {
+    return refuse("The step's name is too long to be told to a function: shorten it.");
+  }
+  const target = targetOf(request.config, request.organizationId, settings);
+  try {
+    const answer = await clients.invoke(target.access, invocationOf(request, target, clientContext), {
+      abortSignal: signal,
+      requestTimeout: request.timeoutMs + requestTimeoutMarginMs,
+    });
+    return readAnswer(answer, settings);
+  } catch (error) {
+    return failureOf(error, { target, signal, timeoutMs: request.timeoutMs });
+  }
+}
+
+function refuse(message: string): CallResult {
+  return failed("permanent", { code: "ExecutorError", message });
+}
+
+function invocationOf(request: CallRequest, target: FunctionTarget, clientContext: string): InvokeCommandInput {
+  return {
+    FunctionName: target.functionName,
+    Qualifier: target.qualifier,
+    InvocationType: "RequestResponse",
+    ClientContext: clientContext,
+    Payload: Buffer.from(JSON.stringify(request.input)),
+  };
+}
+
+/** Lambda's runtimes hand `custom` to the function as `context.clientContext.custom` (in Python `context.client_context.custom`). */
+function clientContextOf({ jobId, organizationId, stepName, attempt, idempotencyKey }: CallRequest): string {
+  const custom = { jobId, organizationId, stepName, attempt, idempotencyKey };
+  return Buffer.from(JSON.stringify({ custom })).toString("base64");
+}

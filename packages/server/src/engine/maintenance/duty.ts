@@ -1,0 +1,68 @@
+/** Something that must be done again and again. `runOnce` does it once and may say how soon to come back (default: `everyMs`). */
+export interface Duty {
+  readonly name: string;
+  readonly everyMs: number;
+  runOnce(): Promise<{ readonly againInMs: number } | undefined>;
+}
+
+/** Runs duties, each in its own rhythm and never twice at once, until stopped. What fails is told and tried again in its time. */
+export class DutyRoster {
+  readonly #onFailure: (duty: string, error: unknown) => void;
+  readonly #shifts = new Map<Duty, Shift>();
+  #isStopped = false;
+
+  constructor(onFailure: (duty: string, error: unknown) => void) {
+    this.#onFailure = onFailure;
+  }
+
+  start(duty: Duty): void {
+    this.#shifts.set(duty, { dueAt: Number.POSITIVE_INFINITY, timer: undefined, running: undefined });
+    this.hurry(duty, duty.everyMs);
+  }
+
+  /** Comes back to a duty in `inMs` at the latest, whatever its rhythm. */
+  hurry(duty: Duty, inMs: number): void {
+    const shift = this.#shifts.get(duty);
+    const dueAt = performance.now() + Math.max(0, inMs);
+    if (this.#isStopped || shift === undefined || shift.dueAt <= dueAt) return;
+    shift.dueAt = dueAt;
+    if (shift.running === undefined) this.#setTimer(duty, shift);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const shift of this.#shifts.values()) clearTimeout(shift.timer);
+    await Promise.all([...this.#shifts.values()].map((shift) => shift.running));
+  }
+
+  #setTimer(duty: Duty, shift: Shift): void {
+    clearTimeout(shift.timer);
+    shift.timer = setTimeout(
+      () => {
+        shift.dueAt = Number.POSITIVE_INFINITY;
+        shift.running = this.#run(duty, shift);
+      },
+      Math.max(0, shift.dueAt - performance.now()),
+    );
+  }
+
+  async #run(duty: Duty, shift: Shift): Promise<void> {
+    let againInMs = duty.everyMs;
+    try {
+      againInMs = (await duty.runOnce())?.againInMs ?? duty.everyMs;
+    } catch (error) {
+      this.#onFailure(duty.name, error);
+    }
+    shift.running = undefined;
+    // Somebody may have hurried it meanwhile, for something that this run did not see.
+    shift.dueAt = Math.min(shift.dueAt, performance.now() + againInMs);
+    if (!this.#isStopped) this.#setTimer(duty, shift);
+  }
+}
+
+interface Shift {
+  /** By the monotonic timer; infinite while no run is planned. */
+  dueAt: number;
+  timer: NodeJS.Timeout | undefined;
+  running: Promise<void> | undefined;
+}

@@ -1,0 +1,20 @@
+import type { Timestamp } from "../../core/job-state.ts";
+import type { Database } from "../../store/database.ts";
+import { deleteExpiredKeys } from "../../store/idempotency.ts";
+import type { Duty } from "./duty.ts";
+
+const hourMs = 3_600_000;
+const maxRowsAtOnce = 5_000;
+
+/** Forgets idempotency keys whose life is over, a bounded number at a time. */
+export function retentionDuty(options: { database: Database; now: () => Timestamp; idempotencyHours: number }): Duty {
+  return {
+    name: "retention",
+    everyMs: hourMs / 4,
+    async runOnce() {
+      const expiredBefore = options.now() - options.idempotencyHours * hourMs;
+      const deleted = await deleteExpiredKeys(options.database, expiredBefore, maxRowsAtOnce);
+      return deleted === maxRowsAtOnce ? { againInMs: 0 } : undefined;
+    },
+  };
+}

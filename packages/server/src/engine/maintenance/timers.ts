@@ -1,0 +1,38 @@
+import type { Database } from "../../store/database.ts";
+import type { JobKey } from "../../store/jobs.ts";
+import { findDueJobs, findNextWake } from "../../store/nodes.ts";
+import type { UntimedFact } from "../batch.ts";
+import type { DatabaseClock } from "../clock.ts";
+import type { Duty } from "./duty.ts";
+
+export interface TimersOptions {
+  readonly database: Database;
+  readonly clock: DatabaseClock;
+  readonly everyMs: number;
+  readonly report: (key: JobKey, fact: UntimedFact) => Promise<void>;
+  /** How many more calls this node has room for: jobs beyond that stay for a node that has. */
+  readonly roomCount: () => number;
+}
+
+const maxDueJobs = 500;
+
+/**
+ * Wakes what is due: pending jobs, next attempts, timeouts. Polling is the truth; a hint of the node that set a timer only makes the
+ * poll come at the right moment. Two nodes may see the same job: the second finds nothing due under the row's lock.
+ */
+export function timersDuty(options: TimersOptions): Duty {
+  const { database, clock, everyMs, report, roomCount } = options;
+  return {
+    name: "timers",
+    everyMs,
+    async runOnce() {
+      const now = clock.now();
+      const limit = Math.min(maxDueJobs, roomCount());
+      const due = limit === 0 ? [] : await findDueJobs(database, now, limit);
+      await Promise.all(due.map((key) => report(key, { type: "timer.due" })));
+      if (due.length === limit) return { againInMs: limit === 0 ? everyMs : 0 };
+      const next = await findNextWake(database, now);
+      return next === null ? undefined : { againInMs: Math.min(everyMs, Math.max(0, next - clock.now())) };
+    },
+  };
+}

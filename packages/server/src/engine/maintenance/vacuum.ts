@@ -1,0 +1,21 @@
+import type { Database } from "../../store/database.ts";
+import type { Duty } from "./duty.ts";
+
+/**
+ * The embedded store has no background workers: nobody else clears dead rows away or counts the living ones for the planner. A vacuum
+ * holds the process while it runs, so it is done a table at a time.
+ */
+export function vacuumDuty(database: Database): Duty {
+  const tables = ["job", "job_history", "job_event", "idempotency_key", "node", "api_token", "workflow_tag"];
+  let next = 0;
+  return {
+    name: "vacuum",
+    everyMs: 120_000,
+    async runOnce() {
+      const table = tables[next % tables.length];
+      next += 1;
+      if (table !== undefined) await database.vacuum(table);
+      return undefined;
+    },
+  };
+}

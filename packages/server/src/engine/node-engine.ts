@@ -1,0 +1,233 @@
+import { randomUUID } from "node:crypto";
+import type { Config } from "../config.ts";
+import type { Job, Timestamp } from "../core/job-state.ts";
+import { isTerminal, wakeAtOf } from "../core/job-state.ts";
+import type { Database } from "../store/database.ts";
+import type { JobKey } from "../store/jobs.ts";
+import type { ChangedJob, Command, UntimedFact } from "./batch.ts";
+import { DatabaseClock } from "./clock.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import type { Engine, WholeJob } from "./engine.ts";
+import type { Executor } from "./executor.ts";
+import { type CommitStats, type Done, GroupCommit, type Patience } from "./group-commit.ts";
+import { newId } from "./identifier.ts";
+import { JobReader } from "./job-reader.ts";
+import { JobWatch } from "./job-watch.ts";
+import { type Duty, DutyRoster } from "./maintenance/duty.ts";
+import { takeoverDuty } from "./maintenance/takeover.ts";
+import { timersDuty } from "./maintenance/timers.ts";
+import { Node } from "./node.ts";
+import { Plans } from "./plans.ts";
+
+export interface NodeEngineOptions {
+  readonly config: Config;
+  readonly database: Database;
+  readonly executors: ReadonlyMap<string, Executor>;
+  /** True on the embedded store, which no second process can open. */
+  readonly isAlone: boolean;
+  readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
+  readonly onFailure: (where: string, error: unknown) => void;
+}
+
+/** The engine of one node: its parts, wired. Started and stopped by `service.ts`. */
+export class NodeEngine implements Engine {
+  readonly nodeId = randomUUID();
+  readonly #clock = new DatabaseClock();
+  readonly #config: Config;
+  readonly #groupCommit: GroupCommit;
+  readonly #dispatcher: Dispatcher;
+  readonly #reader: JobReader;
+  readonly #watch: JobWatch;
+  readonly #node: Node;
+  readonly #roster: DutyRoster;
+  readonly #timers: Duty;
+  readonly #takeover: Duty;
+  #isStarted = false;
+  #isLeaving = false;
+
+  constructor(options: NodeEngineOptions) {
+    const { config, database, executors, onFailure } = options;
+    this.#config = config;
+    const limits = { maxStepRuns: config.maxStepRunsPerJob, maxEvents: config.maxEventsPerJob };
+    this.#node = new Node({
+      database,
+      clock: this.#clock,
+      nodeId: this.nodeId,
+      name: config.nodeName,
+      leaseMs: config.leaseMs,
+    });
+    this.#roster = new DutyRoster((duty, error) => onFailure(`duty ${duty}`, error));
+    this.#reader = new JobReader(database);
+    this.#watch = new JobWatch(database, config.maxWaitingRequests);
+    const report = (key: JobKey, fact: UntimedFact) => this.#report(key, fact);
+    this.#dispatcher = new Dispatcher({
+      executors,
+      report,
+      isLeaseValid: () => this.#node.isLeaseValid(),
+      maxCalls: config.maxCalls,
+      maxCallsPerOrganization: config.maxCallsPerOrganization,
+      maxQueuedCalls: config.maxQueuedCalls,
+      defaultTimeoutMs: config.defaultCallTimeoutSeconds * 1000,
+      random: Math.random,
+      onDefect: (error) => onFailure("dispatcher", error),
+    });
+    this.#groupCommit = new GroupCommit({
+      database,
+      clock: this.#clock,
+      plans: new Plans(executors, definitionLimits(config)),
+      nodeId: this.nodeId,
+      limits,
+      maxBatchSize: config.maxBatchSize,
+      maxBatchBytes: config.maxBatchBytes,
+      maxQueuedFacts: config.maxQueuedFacts,
+      storePatienceMs: config.storePatienceMs,
+      idempotencyHours: config.idempotencyHours,
+      hasRoomForCall: () => this.#dispatcher.hasRoom(),
+      onCommitted: (changed, stats) => {
+        for (const job of changed) this.#follow(job);
+        options.onCommitted(changed, stats);
+      },
+      onDefect: (error) => onFailure("group commit", error),
+      answerBeforeCommit: config.plantedFault === "answer-before-commit",
+    });
+    const roomCount = () => this.#dispatcher.roomCount();
+    this.#timers = timersDuty({ database, clock: this.#clock, everyMs: config.pollMs, report, roomCount });
+    this.#takeover = takeoverDuty({
+      database,
+      nodeId: this.nodeId,
+      leaseMs: config.leaseMs,
+      everyMs: Math.max(config.heartbeatMs, config.leaseMs / 4),
+      isAlone: options.isAlone,
+      report,
+      owes: (jobId) => this.#dispatcher.owes(jobId),
+      roomCount,
+    });
+  }
+
+  /** Throws when the store cannot be reached: a node that never had a heartbeat has no lease to work under. */
+  async start(): Promise<void> {
+    await this.#node.runOnce();
+    this.#isStarted = true;
+    const { heartbeatMs } = this.#config;
+    this.#roster.start({ name: "heartbeat", everyMs: heartbeatMs, runOnce: () => this.#beat() });
+    this.#roster.start(this.#timers);
+    this.#roster.start(this.#takeover);
+    this.#roster.start(this.#watch.pollDuty(watchPollMs, () => this.#node.hasOthers()));
+    this.#roster.hurry(this.#takeover, 0);
+    this.#roster.hurry(this.#timers, 0);
+  }
+
+  /** Another duty that must go on while the node runs. */
+  addDuty(duty: Duty): void {
+    this.#roster.start(duty);
+  }
+
+  /** Takes no more work; requests that wait are answered with what there is. */
+  drain(): void {
+    this.#isLeaving = true;
+    this.#watch.close();
+  }
+
+  /** Finishes or hands back what is under way, then leaves the others' list of nodes. */
+  async stop(): Promise<void> {
+    this.drain();
+    await this.#dispatcher.leave(this.#config.drainSeconds * 1000);
+    await this.#roster.stop();
+    if (this.#isStarted) await this.#node.leave();
+  }
+
+  commit(command: Command, patience: Patience = "caller"): Promise<Done> {
+    return this.#groupCommit.commit(command, patience);
+  }
+
+  readJob(key: JobKey): Promise<WholeJob | undefined> {
+    return this.#reader.read(key);
+  }
+
+  async waitForJob(
+    key: JobKey,
+    isReached: (job: Job) => boolean,
+    deadline: number,
+    signal: AbortSignal,
+  ): Promise<WholeJob | undefined> {
+    let changed = Promise.withResolvers<void>();
+    const wake = () => changed.resolve();
+    // Before the first look: a change between look and watch would be missed.
+    const unwatch = this.#watch.add(key, wake);
+    const timer = setTimeout(wake, Math.max(0, deadline - performance.now()));
+    signal.addEventListener("abort", wake, { once: true });
+    try {
+      for (;;) {
+        const found = await this.readJob(key);
+        const mustAnswer = signal.aborted || this.#watch.isClosed || performance.now() >= deadline;
+        if (found === undefined || mustAnswer || isReached(found.job)) return found;
+        await changed.promise;
+        changed = Promise.withResolvers<void>();
+      }
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", wake);
+      unwatch();
+    }
+  }
+
+  watchJob(key: JobKey, onChange: () => void): () => void {
+    return this.#watch.add(key, onChange);
+  }
+
+  now(): Timestamp {
+    return this.#clock.now();
+  }
+
+  newId(): string {
+    return newId(this.#clock.now());
+  }
+
+  isReady(): boolean {
+    return this.#isStarted && !this.#isLeaving && this.#node.isLeaseValid();
+  }
+
+  gauges() {
+    return {
+      queuedFacts: this.#groupCommit.queuedCount,
+      runningCalls: this.#dispatcher.runningCount,
+      waitingCalls: this.#dispatcher.waitingCount,
+      waitingRequests: this.#watch.watcherCount,
+    };
+  }
+
+  async #beat(): Promise<undefined> {
+    await this.#node.runOnce();
+    return undefined;
+  }
+
+  /** What follows from a committed change: its call is begun, its timer is minded, who waits for it is told. */
+  #follow(changed: ChangedJob): void {
+    const { job } = changed;
+    this.#dispatcher.take(changed);
+    const wakeAt = isTerminal(job.state.status) ? null : wakeAtOf(job.state);
+    if (wakeAt !== null) {
+      const inMs = wakeAt - this.#clock.now();
+      if (inMs < this.#config.pollMs) this.#roster.hurry(this.#timers, inMs);
+    }
+    this.#watch.notify(job.jobId);
+  }
+
+  async #report(key: JobKey, fact: UntimedFact): Promise<void> {
+    const bytes = fact.type === "step.succeeded" ? JSON.stringify(fact.output).length : 0;
+    await this.commit({ type: "fact", ...key, fact, answer: () => ({}), bytes }, "engine");
+  }
+}
+
+/** How often changes of other nodes are looked for, for the jobs that somebody here waits for. */
+const watchPollMs = 100;
+
+export function definitionLimits(config: Config) {
+  return {
+    maxDefinitionBytes: config.maxDefinitionBytes,
+    maxSteps: config.maxSteps,
+    maxEventIdsPerStep: config.maxEventIdsPerStep,
+    maxNameLength: config.maxNameLength,
+    maxDepth: config.maxJsonDepth,
+  };
+}

@@ -1,0 +1,47 @@
+import type { Database } from "../store/database.ts";
+import { beat, listNodes, removeNode } from "../store/nodes.ts";
+import type { DatabaseClock } from "./clock.ts";
+
+export interface NodeOptions {
+  readonly database: Database;
+  readonly clock: DatabaseClock;
+  readonly nodeId: string;
+  readonly name: string;
+  readonly leaseMs: number;
+}
+
+/** This process as one of the service's nodes: one heartbeat row, however many jobs it owns. */
+export class Node {
+  readonly #options: NodeOptions;
+  #lastBeatMs = Number.NEGATIVE_INFINITY;
+  #otherNodesAlive = false;
+
+  constructor(options: NodeOptions) {
+    this.#options = options;
+  }
+
+  /** Renews the heartbeat, sets the clock by the database's, and looks who else is there. */
+  async runOnce(): Promise<void> {
+    const { database, clock, nodeId, name, leaseMs } = this.#options;
+    const before = clock.monotonicMs();
+    clock.adjust(await beat(database, { nodeId, name }), before, clock.monotonicMs());
+    // From before the statement: it may have waited, and the lease must never be thought longer than it is.
+    this.#lastBeatMs = before;
+    const nodes = await listNodes(database, leaseMs);
+    this.#otherNodesAlive = nodes.some((node) => node.isAlive && node.nodeId !== nodeId);
+  }
+
+  /** By the monotonic timer, which goes on while a process is stopped: when false, others may have taken this node's jobs. */
+  isLeaseValid(): boolean {
+    return this.#options.clock.monotonicMs() - this.#lastBeatMs < this.#options.leaseMs;
+  }
+
+  /** Whether jobs may change without this node knowing. */
+  hasOthers(): boolean {
+    return this.#otherNodesAlive;
+  }
+
+  async leave(): Promise<void> {
+    await removeNode(this.#options.database, this.#options.nodeId);
+  }
+}

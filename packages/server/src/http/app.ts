@@ -1,0 +1,55 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
+import type { Authenticator, Caller } from "../auth/authenticator.ts";
+import type { Permission, PermissionSet } from "../auth/permissions.ts";
+import type { Config } from "../config.ts";
+import type { ExecutorCatalog } from "../core/executor-kind.ts";
+import type { ServiceErrorCode } from "../core/service-error.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Plans } from "../engine/plans.ts";
+import type { Database } from "../store/database.ts";
+
+/** The HTTP server as resources see it: request types follow from the schemas of each declaration. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/** What resources work with. */
+export interface ServerParts {
+  readonly engine: Engine;
+  readonly database: Database;
+  readonly config: Config;
+  readonly executors: ExecutorCatalog;
+  readonly authenticator: Authenticator;
+  readonly plans: Plans;
+  /** Prefix of every path, without a slash at the end. */
+  readonly basePath: string;
+  /** Aborts when the server begins to close: streams end then. */
+  readonly closing: AbortSignal;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set before any handler of an operation that needs a permission runs. */
+    caller: Caller;
+    /** What the caller may do in the organization of the path. */
+    granted: PermissionSet;
+    /** Length of the raw body. */
+    bodyBytes: number;
+    /** SHA-256 of the raw body, where the request carries an Idempotency-Key. */
+    bodyHash: string | null;
+  }
+  interface FastifySchema {
+    /** Who may call the operation. Authorization reads this very declaration, and so does the document. */
+    "x-permission"?: Permission | "none";
+  }
+  interface FastifyContextConfig {
+    /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */
+    readonly errors?: readonly ServiceErrorCode[];
+  }
+}

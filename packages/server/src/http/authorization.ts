@@ -1,0 +1,91 @@
+import type { FastifyRequest, onRequestHookHandler } from "fastify";
+import type { Authenticator, Caller } from "../auth/authenticator.ts";
+import type { Permission, PermissionSet } from "../auth/permissions.ts";
+import { notFound, ServiceError } from "../core/service-error.ts";
+
+/**
+ * Lets a request in that may be made, in this order: who is it (401), have they anything to do with this organization (404), may they
+ * do this (403), can the ids of the path name anything at all (404). Without a promise when all of it was looked up a moment ago.
+ */
+export function authorization(permission: Permission, authenticator: Authenticator): onRequestHookHandler {
+  return (request, _reply, done) => {
+    const caller = authenticator.authenticate(bearerOf(request));
+    const admitted =
+      caller instanceof Promise
+        ? caller.then((found) => admit(request, found, permission, authenticator))
+        : admit(request, caller, permission, authenticator);
+    if (admitted instanceof Promise) return admitted;
+    done();
+    return undefined;
+  };
+}
+
+/** Throws 403 that names the permission. */
+export function requirePermission(granted: PermissionSet, permission: Permission): void {
+  if (granted.has(permission)) return;
+  const detail = `You lack the permission ${permission} for this. Ask an owner of the organization for it, or use another token.`;
+  throw new ServiceError("AuthorizationError", detail);
+}
+
+export function bearerOf({ headers, raw }: FastifyRequest): string {
+  const match = /^Bearer ([!-~]+)$/i.exec(headers.authorization ?? "");
+  // Of two Authorization headers Node keeps the first and says nothing; a proxy before us may have looked at the other.
+  if (match?.[1] === undefined || countHeaders(raw.rawHeaders, "authorization") > 1) {
+    throw new ServiceError("AuthenticationError", "Send one header `Authorization: Bearer <token>`.");
+  }
+  return match[1];
+}
+
+function admit(
+  request: FastifyRequest,
+  caller: Caller,
+  permission: Permission,
+  authenticator: Authenticator,
+): undefined | Promise<undefined> {
+  request.caller = caller;
+  const params = request.params as Record<string, string>;
+  const { organizationId } = params;
+  if (organizationId === undefined) return enter(request, caller.permissions, permission);
+  if (!uuid.test(organizationId)) throw notFound("organization");
+  params.organizationId = organizationId.toLowerCase();
+  const granted = authenticator.permissionsIn(caller, params.organizationId);
+  return granted instanceof Promise
+    ? granted.then((found) => enter(request, found, permission))
+    : enter(request, granted, permission);
+}
+
+function enter(request: FastifyRequest, granted: PermissionSet | undefined, permission: Permission): undefined {
+  if (granted === undefined) throw notFound("organization");
+  requirePermission(granted, permission);
+  request.granted = granted;
+  checkIds(request.params as Record<string, string>);
+}
+
+/** An id that is no UUID is as unknown as one that nobody has. */
+function checkIds(params: Record<string, string>): void {
+  for (const name in params) {
+    const kind = kindOfId[name];
+    if (kind === undefined) continue;
+    const id = params[name] ?? "";
+    if (!uuid.test(id)) throw notFound(kind);
+    params[name] = id.toLowerCase();
+  }
+}
+
+const kindOfId: Readonly<Record<string, string>> = {
+  workflowId: "workflow",
+  versionId: "version of this workflow",
+  jobId: "job",
+  tokenId: "API token",
+};
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+function countHeaders(rawHeaders: readonly string[], name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const header = rawHeaders[index];
+    if (header?.length === name.length && header.toLowerCase() === name) count += 1;
+  }
+  return count;
+}

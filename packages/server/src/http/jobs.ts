@@ -1,0 +1,257 @@
+import type { FastifyReply } from "fastify";
+import { type Static, Type } from "typebox";
+import { actorOf } from "../auth/authenticator.ts";
+import { isTerminal, type Job } from "../core/job-state.ts";
+import type { JsonObject } from "../core/json.ts";
+import { notFound, ServiceError } from "../core/service-error.ts";
+import type { UntimedFact } from "../engine/batch.ts";
+import type { WholeJob } from "../engine/engine.ts";
+import type { Done } from "../engine/group-commit.ts";
+import { wholeJob } from "../engine/job-reader.ts";
+import type { JobKey } from "../store/jobs.ts";
+import type { VersionChoice } from "../store/versions.ts";
+import type { App, ServerParts } from "./app.ts";
+import { IdempotencyHeaders, idempotencyOf } from "./idempotency.ts";
+import {
+  isWaiting,
+  JobSchema,
+  JobStatusSchema,
+  JobSummarySchema,
+  type RenderedJob,
+  renderJob,
+  renderSummary,
+} from "./render-job.ts";
+import { answer, closed, Id, JobParams, OrganizationParams } from "./schemas.ts";
+
+const SubmittedJobSchema = Type.Object(
+  { jobId: Id, status: JobStatusSchema, workflowId: Id, versionId: Id, versionNumber: Type.Integer() },
+  { title: "SubmittedJob" },
+);
+
+const WaitedJobSchema = Type.Object(
+  { ...JobSchema.properties, versionId: Id, versionNumber: Type.Integer() },
+  { title: "WaitedJob", description: "With `waitSeconds`: the whole job." },
+);
+
+const VersionChoiceSchema = closed(
+  {
+    tag: Type.Optional(Type.String({ minLength: 1, maxLength: 65 })),
+    versionId: Type.Optional(Id),
+    versionNumber: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+  },
+  {
+    minProperties: 1,
+    maxProperties: 1,
+    "x-rule": "must have exactly one of `tag`, `versionId` and `versionNumber`",
+    description: "Exactly one of the three. Left out: the tag `$LIVE`.",
+  },
+);
+
+export const NoBody = Type.Unsafe<null>({
+  ...closed({}),
+  type: ["object", "null"],
+  "x-optional-body": true,
+  description: "None is needed.",
+});
+
+const path = "/organizations/:organizationId/jobs";
+
+export function jobRoutes(app: App, parts: ServerParts): void {
+  const { engine, config, basePath } = parts;
+  const waitSeconds = Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: config.maxWaitSeconds,
+      description: "Holds the answer until there is something to say, or for this long.",
+    }),
+  );
+
+  app.post(
+    path,
+    {
+      schema: {
+        operationId: "SubmitJob",
+        "x-permission": "job:submit",
+        tags: ["jobs"],
+        summary: "Submit a job",
+        description:
+          "Runs one version of the workflow with the input. With `waitSeconds` the answer comes when the job is finished, waits for events, or the time is up, and is the whole job; repeated under the same Idempotency-Key it is the first job, as it is by then.",
+        params: OrganizationParams,
+        querystring: closed({ waitSeconds }),
+        headers: IdempotencyHeaders,
+        body: closed({
+          workflowId: Id,
+          workflowVersion: Type.Optional(VersionChoiceSchema),
+          inputJson: Type.Optional(
+            Type.Unsafe<JsonObject>({ type: "object", description: "The job's input. Left out: `{}`." }),
+          ),
+        }),
+        response: {
+          201: Type.Union([SubmittedJobSchema, WaitedJobSchema], { description: "The job is accepted and will run." }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId } = request.params;
+      const idempotency = idempotencyOf(request);
+      const done = await engine.commit({
+        type: "submit",
+        organizationId,
+        jobId: engine.newId(),
+        workflowId: request.body.workflowId.toLowerCase(),
+        choice: chosenVersion(request.body.workflowVersion),
+        input: request.body.inputJson ?? {},
+        submittedBy: actorOf(request.caller),
+        answer: submittedJob,
+        bytes: request.bodyBytes,
+        ...(idempotency !== undefined && { idempotency }),
+      });
+      const submitted = done.answer as Static<typeof SubmittedJobSchema>;
+      const { jobId, versionId, versionNumber } = submitted;
+      reply.code(201).header("location", `${basePath}/organizations/${organizationId}/jobs/${jobId}`);
+      if (request.query.waitSeconds === undefined) return submitted;
+      const whole = await settled(parts, { organizationId, jobId }, done, request.query.waitSeconds, reply);
+      return { ...(await rendered(parts, whole)), versionId, versionNumber };
+    },
+  );
+
+  app.get(
+    `${path}/:jobId`,
+    {
+      schema: {
+        operationId: "GetJob",
+        "x-permission": "job:read",
+        tags: ["jobs"],
+        summary: "Get a job",
+        description: "With `waitSeconds` the answer comes when the job is finished, or the time is up.",
+        params: JobParams,
+        querystring: closed({ waitSeconds }),
+        response: { 200: answer("The job.", JobSchema) },
+      },
+    },
+    async (request, reply) => {
+      const { waitSeconds: patience } = request.query;
+      const whole =
+        patience === undefined
+          ? await engine.readJob(request.params)
+          : await engine.waitForJob(request.params, isFinished, deadlineIn(patience), whenGone(reply));
+      return await rendered(parts, whole);
+    },
+  );
+
+  const steer = async (key: JobKey, fact: UntimedFact, idempotency: ReturnType<typeof idempotencyOf>) => {
+    const done = await engine.commit({
+      type: "fact",
+      ...key,
+      fact,
+      answer: summaryOf,
+      bytes: 0,
+      ...(idempotency !== undefined && { idempotency }),
+    });
+    return done.answer as Static<typeof JobSummarySchema>;
+  };
+
+  app.post(
+    `${path}/:jobId/cancel`,
+    {
+      config: { errors: ["ConflictError"] },
+      schema: {
+        operationId: "CancelJob",
+        "x-permission": "job:cancel",
+        tags: ["jobs"],
+        summary: "Cancel a job",
+        description:
+          "A call that is under way is given up. Cancelling a cancelled job changes nothing; any other end is final.",
+        params: JobParams,
+        headers: IdempotencyHeaders,
+        body: NoBody,
+        response: { 200: answer("The job as it is now.", JobSummarySchema) },
+      },
+    },
+    async (request) =>
+      await steer(request.params, { type: "job.cancelled", by: actorOf(request.caller) }, idempotencyOf(request)),
+  );
+
+  app.post(
+    `${path}/:jobId/resume`,
+    {
+      config: { errors: ["ConflictError"] },
+      schema: {
+        operationId: "ResumeJob",
+        "x-permission": "job:submit",
+        tags: ["jobs"],
+        summary: "Resume a failed or cancelled job",
+        description:
+          "It goes on from the step at which it ended, with a new attempt. In any other state it is a conflict.",
+        params: JobParams,
+        headers: IdempotencyHeaders,
+        body: NoBody,
+        response: { 200: answer("The job as it is now.", JobSummarySchema) },
+      },
+    },
+    async (request) =>
+      await steer(request.params, { type: "job.resumed", by: actorOf(request.caller) }, idempotencyOf(request)),
+  );
+}
+
+/** Looked up in the transaction that writes the job, so that the tag means what it means at that instant. */
+function chosenVersion(choice: Static<typeof VersionChoiceSchema> | undefined): VersionChoice {
+  if (choice?.versionId !== undefined) return { by: "versionId", versionId: choice.versionId.toLowerCase() };
+  if (choice?.versionNumber !== undefined) return { by: "versionNumber", versionNumber: choice.versionNumber };
+  return { by: "tag", tag: choice?.tag ?? "$LIVE" };
+}
+
+function submittedJob(job: Job): JsonObject {
+  const { jobId, workflowId, versionId, versionNumber } = job;
+  return { jobId, status: job.state.status, workflowId, versionId, versionNumber };
+}
+
+function summaryOf(job: Job): JsonObject {
+  return { ...renderSummary({ ...job, status: job.state.status }) };
+}
+
+/** The submitted job once it can go no further by itself. Most jobs of short steps are that far when they are committed. */
+async function settled(
+  { engine }: ServerParts,
+  key: JobKey,
+  done: Done,
+  waitSeconds: number,
+  reply: FastifyReply,
+): Promise<WholeJob | undefined> {
+  if (done.type === "done" && isSettled(done.job) && done.entries[0]?.sequence === 1) {
+    return wholeJob(done.job, done.entries);
+  }
+  const waited = engine.waitForJob(key, isSettled, deadlineIn(waitSeconds), whenGone(reply));
+  return await waited.catch((error: unknown) => {
+    // The job is accepted: that too many wait is no reason to say anything else.
+    if (error instanceof ServiceError) return engine.readJob(key);
+    throw error;
+  });
+}
+
+async function rendered({ plans, database }: ServerParts, whole: WholeJob | undefined): Promise<RenderedJob> {
+  if (whole === undefined) throw notFound("job");
+  const { organizationId, versionId } = whole.job;
+  const plan = (await plans.load(database, [{ organizationId, versionId }])).get(versionId);
+  if (plan === undefined) throw new Error(`Version ${versionId} is not in the store.`);
+  return renderJob(whole, plan);
+}
+
+function isFinished(job: Job): boolean {
+  return isTerminal(job.state.status);
+}
+
+function isSettled(job: Job): boolean {
+  return isFinished(job) || isWaiting(job);
+}
+
+function deadlineIn(seconds: number): number {
+  return performance.now() + seconds * 1000;
+}
+
+/** Aborts when the client has gone: nobody reads the answer any more. */
+function whenGone(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => gone.abort());
+  return gone.signal;
+}

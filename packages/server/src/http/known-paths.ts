@@ -1,0 +1,25 @@
+/** Which methods each path knows: a known path with another method is 405, not 404. */
+export class KnownPaths {
+  readonly #paths = new Map<string, Set<string>>();
+
+  add(pattern: string, methods: string | readonly string[]): void {
+    const known = this.#paths.get(pattern) ?? new Set();
+    for (const method of [methods].flat()) known.add(method);
+    this.#paths.set(pattern, known);
+  }
+
+  /** Empty for a path that no route has. */
+  methodsOf(path: string): readonly string[] {
+    const segments = path.split("/");
+    const methods = new Set<string>();
+    for (const [pattern, known] of this.#paths) {
+      if (matches(pattern.split("/"), segments)) for (const method of known) methods.add(method);
+    }
+    return [...methods].sort();
+  }
+}
+
+function matches(pattern: readonly string[], segments: readonly string[]): boolean {
+  if (pattern.length !== segments.length) return false;
+  return pattern.every((part, index) => (part.startsWith(":") ? segments[index] !== "" : part === segments[index]));
+}

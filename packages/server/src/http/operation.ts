@@ -1,0 +1,82 @@
+import type { FastifySchema, onRequestHookHandler, RouteOptions } from "fastify";
+import type { Authenticator } from "../auth/authenticator.ts";
+import type { Permission } from "../auth/permissions.ts";
+import type { App } from "./app.ts";
+import { authorization } from "./authorization.ts";
+import { type AnswerCode, errorKinds } from "./errors.ts";
+import { refuseKey } from "./idempotency.ts";
+import { ProblemSchema } from "./schemas.ts";
+
+/** Told of every request that an operation answered. */
+export interface RequestMetrics {
+  requestStarted(): void;
+  requestFinished(operationId: string, status: number, durationMs: number): void;
+}
+
+/**
+ * Makes each route's declaration the one source: from it come authorization, the errors in the document and the name in the metrics.
+ * A route that does not declare its permission does not start.
+ */
+export function completeOperations(app: App, authenticator: Authenticator, metrics: RequestMetrics): void {
+  app.addHook("onRoute", (route) => {
+    const { schema } = route;
+    const permission = schema?.["x-permission"];
+    if (schema?.operationId === undefined || permission === undefined || schema.tags === undefined) {
+      throw new Error(`The route ${route.method} ${route.url} must declare operationId, tags and x-permission.`);
+    }
+    schema.security = permission === "none" ? [] : [{ bearerToken: [] }];
+    schema.response = { ...(schema.response as object), ...errorAnswers(errorsOf(route, permission)) };
+    route.onRequest = [measure(schema.operationId, metrics), ...gates(schema, permission, authenticator)];
+  });
+}
+
+/** Also for a client that goes before it has its answer: nginx writes such a request down as 499, and so do we. */
+function measure(operationId: string, metrics: RequestMetrics): onRequestHookHandler {
+  return (_request, reply, done) => {
+    const startedAt = performance.now();
+    metrics.requestStarted();
+    reply.raw.once("close", () => {
+      const status = reply.raw.writableFinished ? reply.raw.statusCode : 499;
+      metrics.requestFinished(operationId, status, performance.now() - startedAt);
+    });
+    done();
+  };
+}
+
+function gates(
+  schema: FastifySchema,
+  permission: Permission | "none",
+  authenticator: Authenticator,
+): onRequestHookHandler[] {
+  if (permission === "none") return [];
+  const authorize = authorization(permission, authenticator);
+  return takesIdempotencyKey(schema.headers) ? [authorize] : [authorize, refuseKey];
+}
+
+/** What can go wrong follows from what the operation declares; the rest it names itself. */
+function errorsOf({ schema, url, config }: RouteOptions, permission: Permission | "none"): AnswerCode[] {
+  const codes = new Set<AnswerCode>(["UnhandledError", ...(config?.errors ?? [])]);
+  if (permission !== "none") codes.add("AuthenticationError").add("AuthorizationError").add("UnavailableError");
+  if (url.includes(":organizationId")) codes.add("NotFoundError");
+  if (schema?.querystring !== undefined || schema?.headers !== undefined || url.includes(":tag"))
+    codes.add("ValidationError");
+  if (takesIdempotencyKey(schema?.headers)) codes.add("ConflictError");
+  if (schema?.body !== undefined) {
+    codes.add("ValidationError").add("PayloadTooLargeError").add("UnsupportedMediaTypeError");
+  }
+  return [...codes];
+}
+
+function takesIdempotencyKey(headers: unknown): boolean {
+  return "Idempotency-Key" in ((headers as { readonly properties?: object } | undefined)?.properties ?? {});
+}
+
+function errorAnswers(codes: readonly AnswerCode[]): Record<number, object> {
+  return Object.fromEntries(
+    codes.map((code) => {
+      const { status, title } = errorKinds[code];
+      const description = `${title} (\`${code}\`).`;
+      return [status, { description, content: { "application/problem+json": { schema: ProblemSchema } } }];
+    }),
+  );
+}

@@ -1,0 +1,183 @@
+import { type Static, Type } from "typebox";
+import type { Caller } from "../auth/authenticator.ts";
+import { permissionsOfRoles } from "../auth/permissions.ts";
+import { notFound, ServiceError } from "../core/service-error.ts";
+import type { Database } from "../store/database.ts";
+import { insertMember } from "../store/members.ts";
+import {
+  deleteOrganization,
+  findOrganization,
+  findOrganizationsOfUser,
+  hasUnfinishedJobs,
+  insertOrganization,
+  listOrganizationIdsOfUser,
+  type Organization,
+  updateOrganization,
+} from "../store/organizations.ts";
+import type { App, ServerParts } from "./app.ts";
+import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
+import { nextPageToken, type Page, pageOf, pagingParameters } from "./paging.ts";
+import { answer, closed, Id, nameSchema, noContent, OrganizationParams, Time } from "./schemas.ts";
+import { toTime } from "./time.ts";
+
+const OrganizationSchema = Type.Object(
+  { organizationId: Id, name: Type.String(), displayName: Type.String(), createdAt: Time },
+  { title: "Organization" },
+);
+
+export function organizationRoutes(app: App, parts: ServerParts): void {
+  const { engine, database, config, authenticator, basePath } = parts;
+  const name = nameSchema(config.maxNameLength, "A short name. Not unique: an organization is known by its id.");
+  const displayName = nameSchema(config.maxNameLength, "The name that people see.");
+
+  app.post(
+    "/organizations",
+    {
+      schema: {
+        operationId: "CreateOrganization",
+        "x-permission": "organization:create",
+        tags: ["organizations"],
+        summary: "Create an organization",
+        description:
+          "The caller becomes its owner. Every user may do this; an API token, which lives in one organization, may not.",
+        headers: IdempotencyHeaders,
+        body: closed({ name, displayName }),
+        response: { 201: answer("The organization.", OrganizationSchema) },
+      },
+    },
+    async (request, reply) => {
+      const userId = request.caller.principal.id;
+      const created = await transactOnce(parts, request, { userId }, async (transaction, createdAt) => {
+        const organizationId = engine.newId();
+        const organization = { ...request.body, organizationId, createdAt };
+        await insertOrganization(transaction, organization);
+        await insertMember(transaction, { organizationId, userId, roles: ["owner"], createdAt });
+        return renderOrganization(organization);
+      });
+      return reply.code(201).header("location", `${basePath}/organizations/${created.organizationId}`).send(created);
+    },
+  );
+
+  app.get(
+    "/organizations",
+    {
+      schema: {
+        operationId: "ListOrganizations",
+        "x-permission": "organization:read",
+        tags: ["organizations"],
+        summary: "List your organizations",
+        description: "Those in which the caller may read the organization; of an API token its own. Newest first.",
+        querystring: closed({ ...pagingParameters }),
+        response: {
+          200: Type.Object(
+            { organizations: Type.Array(OrganizationSchema), nextPageToken },
+            { description: "One page." },
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { organizations, ...next } = await listOwn(database, request.caller, pageOf(request));
+      return { organizations: organizations.map(renderOrganization), ...next };
+    },
+  );
+
+  app.get(
+    "/organizations/:organizationId",
+    {
+      schema: {
+        operationId: "GetOrganization",
+        "x-permission": "organization:read",
+        tags: ["organizations"],
+        summary: "Get an organization",
+        params: OrganizationParams,
+        response: { 200: answer("The organization.", OrganizationSchema) },
+      },
+    },
+    async (request) => {
+      const organization = await findOrganization(database, request.params.organizationId);
+      if (organization === undefined) throw notFound("organization");
+      return renderOrganization(organization);
+    },
+  );
+
+  app.patch(
+    "/organizations/:organizationId",
+    {
+      schema: {
+        operationId: "UpdateOrganization",
+        "x-permission": "organization:update",
+        tags: ["organizations"],
+        summary: "Rename an organization",
+        params: OrganizationParams,
+        body: closed(
+          { name: Type.Optional(name), displayName: Type.Optional(displayName) },
+          { minProperties: 1, "x-rule": "must name at least one field to change" },
+        ),
+        response: { 200: answer("The organization as it is now.", OrganizationSchema) },
+      },
+    },
+    async (request) => {
+      const changes = { name: request.body.name ?? null, displayName: request.body.displayName ?? null };
+      const at = engine.now();
+      const updated = await updateOrganization(database, request.params.organizationId, { ...changes, at });
+      if (updated === undefined) throw notFound("organization");
+      return renderOrganization(updated);
+    },
+  );
+
+  app.delete(
+    "/organizations/:organizationId",
+    {
+      config: { errors: ["ConflictError"] },
+      schema: {
+        operationId: "DeleteOrganization",
+        "x-permission": "organization:delete",
+        tags: ["organizations"],
+        summary: "Delete an organization",
+        description:
+          "A conflict while it has jobs that are not finished. Afterwards nothing in it can be reached, and its tokens are not valid any more.",
+        params: OrganizationParams,
+        response: { 204: noContent("It is deleted.") },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId } = request.params;
+      await database.transaction(async (transaction) => {
+        // First the workflows, so that no new job comes between the look and the end.
+        if (!(await deleteOrganization(transaction, organizationId, engine.now()))) throw notFound("organization");
+        if (await hasUnfinishedJobs(transaction, organizationId)) throw unfinishedJobs();
+      });
+      authenticator.forgetAll();
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+async function listOwn(database: Database, { principal, organizationId }: Caller, page: Page) {
+  if (organizationId !== undefined) {
+    const own = await findOrganization(database, organizationId);
+    return { organizations: own === undefined ? [] : [own] };
+  }
+  const found = await listOrganizationIdsOfUser(database, principal.id, page.after, page.limit);
+  const { rows, ...next } = page.cut(found, (id) => id);
+  const organizations = await findOrganizationsOfUser(database, rows, principal.id);
+  const readable = organizations.filter(({ roles }) => permissionsOfRoles(roles).has("organization:read"));
+  return { organizations: readable, ...next };
+}
+
+function renderOrganization({
+  organizationId,
+  name,
+  displayName,
+  createdAt,
+}: Organization): Static<typeof OrganizationSchema> {
+  return { organizationId, name, displayName, createdAt: toTime(createdAt) };
+}
+
+function unfinishedJobs(): ServiceError {
+  return new ServiceError(
+    "ConflictError",
+    "The organization has jobs that are not finished. Cancel them or let them finish, then delete it.",
+  );
+}

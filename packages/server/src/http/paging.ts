@@ -1,0 +1,93 @@
+import { hash } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { ServiceError } from "../core/service-error.ts";
+
+/** Every list takes these. */
+export const pagingParameters = {
+  pageSize: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 200, default: 25, description: "How many at most in one answer." }),
+  ),
+  pageToken: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 2_000,
+      description: "`nextPageToken` of the answer before, with the same filters. Opaque.",
+    }),
+  ),
+};
+
+export const nextPageToken = Type.Optional(
+  Type.String({ description: "Send it as `pageToken` for the next page. Left out when there is no more." }),
+);
+
+interface PagedQuery {
+  readonly pageSize?: number;
+  readonly pageToken?: string;
+}
+
+/** Where one page begins, and how to name the next. */
+export interface Page {
+  /** The last key of the page before; null on the first page. */
+  readonly after: string | null;
+  readonly size: number;
+  /** Ask for one more than `size`: it tells whether there is a next page. */
+  readonly limit: number;
+  /** Takes the rows that were found for `limit`. */
+  cut<Row>(rows: readonly Row[], keyOf: (row: Row) => string): { rows: readonly Row[]; nextPageToken?: string };
+}
+
+const defaultPageSize = 25;
+
+/**
+ * Reads the page that a request asks for. A token is bound to the operation, the path (and so the organization) and the filters: one
+ * that is made up, mixed up or another list's is refused, not misread.
+ */
+export function pageOf(request: FastifyRequest, isKey: (key: string) => boolean = isUuid): Page {
+  const { pageSize, pageToken, ...filters } = request.query as PagedQuery;
+  const binding = bindingOf(request, filters);
+  const after = pageToken === undefined ? null : openToken(pageToken, binding, isKey);
+  const size = pageSize ?? defaultPageSize;
+  return {
+    after,
+    size,
+    limit: size + 1,
+    cut(found, keyOf) {
+      if (found.length <= size) return { rows: found };
+      const rows = found.slice(0, size);
+      const last = rows.at(-1);
+      return last === undefined ? { rows } : { rows, nextPageToken: sealToken(keyOf(last), binding) };
+    },
+  };
+}
+
+export function isUuid(key: string): boolean {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(key);
+}
+
+export function isPositiveInteger(key: string): boolean {
+  return /^[1-9]\d{0,8}$/.test(key);
+}
+
+const bindingLength = 12;
+
+function bindingOf(request: FastifyRequest, filters: object): string {
+  const entries = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
+  const bound = [request.routeOptions.schema?.operationId, request.params, entries];
+  return hash("sha256", JSON.stringify(bound), "base64url").slice(0, bindingLength);
+}
+
+function sealToken(key: string, binding: string): string {
+  return Buffer.from(binding + key, "utf8").toString("base64url");
+}
+
+function openToken(token: string, binding: string, isKey: (key: string) => boolean): string {
+  const text = Buffer.from(token, "base64url").toString("utf8");
+  const key = text.slice(bindingLength);
+  if (sealToken(key, binding) !== token || !isKey(key)) {
+    const detail = "is not one that this list gave for these filters; start again without it";
+    const problems = [{ pointer: "/pageToken", detail }];
+    throw new ServiceError("ValidationError", `The pageToken ${detail}.`, { problems });
+  }
+  return key;
+}

@@ -1,0 +1,180 @@
+import { type Static, Type } from "typebox";
+import type { StepRun } from "../core/history.ts";
+import { isTerminal, type Job, type JobStatus, type Timestamp } from "../core/job-state.ts";
+import type { Plan } from "../core/plan.ts";
+import type { WholeJob } from "../engine/engine.ts";
+import { ActorSchema, AnyJson, Id, oneOf, Time } from "./schemas.ts";
+import { toTime } from "./time.ts";
+
+export const jobStatuses = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"] as const;
+export const JobStatusSchema = oneOf(jobStatuses, { title: "JobStatus" });
+
+const JobVersionSchema = Type.Object(
+  {
+    versionId: Id,
+    versionNumber: Type.Integer(),
+    tag: Type.Optional(Type.String({ description: "The tag by which the version was chosen." })),
+  },
+  { title: "JobWorkflowVersion" },
+);
+
+const summaryFields = {
+  jobId: Id,
+  status: JobStatusSchema,
+  workflowId: Id,
+  workflowName: Type.String(),
+  workflowVersion: JobVersionSchema,
+  createdAt: Time,
+  startedAt: Type.Optional(Time),
+  updatedAt: Time,
+  finishedAt: Type.Optional(Time),
+};
+
+export const JobSummarySchema = Type.Object(summaryFields, { title: "JobSummary" });
+
+const stepErrorFields = {
+  code: Type.String({ description: "Stable, for example `InputMismatch`, `ExecutorError`, `Timeout`." }),
+  message: Type.String(),
+  type: Type.Optional(Type.String({ description: "What the called side named its error." })),
+};
+
+export const StepErrorSchema = Type.Object(stepErrorFields, { title: "StepError" });
+export const JobErrorSchema = Type.Object(
+  { ...stepErrorFields, step: Type.String(), attempt: Type.Integer() },
+  { title: "JobError" },
+);
+
+const stepFields = {
+  name: Type.String(),
+  type: Type.String({ description: "The executor, for example `/service/noop`." }),
+  visit: Type.Integer({ minimum: 1, description: "The n-th time that the job entered this step." }),
+  status: oneOf(["running", "success", "failure", "successful_but_incomplete"], {
+    description: "`successful_but_incomplete`: the step waits for events.",
+  }),
+  attempts: Type.Integer({ minimum: 1 }),
+  input: AnyJson,
+  output: Type.Optional(AnyJson),
+  error: Type.Optional(StepErrorSchema),
+  startedAt: Time,
+  finishedAt: Type.Optional(Time),
+  retryAt: Type.Optional(Type.String({ format: "date-time", description: "When the next attempt is due." })),
+};
+
+const StepSchema = Type.Object(stepFields, { title: "JobStep" });
+
+const AwaitingSchema = Type.Object(
+  {
+    eventIds: Type.Array(Type.String()),
+    receivedEventIds: Type.Array(Type.String()),
+    missingEventIds: Type.Array(Type.String()),
+    since: Time,
+  },
+  { title: "AwaitedEvents" },
+);
+
+const CurrentStepSchema = Type.Object(
+  { ...stepFields, awaiting: Type.Optional(AwaitingSchema) },
+  { title: "CurrentJobStep", description: "The latest step of a job that is not finished." },
+);
+
+export const JobSchema = Type.Object(
+  {
+    ...summaryFields,
+    input: AnyJson,
+    output: Type.Unknown({ description: "The output of the last step; null until the job has SUCCEEDED." }),
+    error: Type.Optional(JobErrorSchema),
+    currentStep: Type.Optional(CurrentStepSchema),
+    steps: Type.Array(StepSchema, { description: "In the order of their start." }),
+    submittedBy: ActorSchema,
+    job: JobSummarySchema,
+  },
+  { title: "Job" },
+);
+
+type RenderedStep = Static<typeof StepSchema>;
+export type RenderedJob = Static<typeof JobSchema>;
+type RenderedSummary = Static<typeof JobSummarySchema>;
+
+export interface JobSummary {
+  readonly jobId: string;
+  readonly status: JobStatus;
+  readonly workflowId: string;
+  readonly workflowName: string;
+  readonly versionId: string;
+  readonly versionNumber: number;
+  readonly tag: string | null;
+  readonly createdAt: Timestamp;
+  readonly startedAt: Timestamp | null;
+  readonly updatedAt: Timestamp;
+  readonly finishedAt: Timestamp | null;
+}
+
+export function renderSummary(job: JobSummary): RenderedSummary {
+  const { versionId, versionNumber, tag } = job;
+  const summary: RenderedSummary = {
+    jobId: job.jobId,
+    status: job.status,
+    workflowId: job.workflowId,
+    workflowName: job.workflowName,
+    workflowVersion: tag === null ? { versionId, versionNumber } : { versionId, versionNumber, tag },
+    createdAt: toTime(job.createdAt),
+    updatedAt: toTime(job.updatedAt),
+  };
+  if (job.startedAt !== null) summary.startedAt = toTime(job.startedAt);
+  if (job.finishedAt !== null) summary.finishedAt = toTime(job.finishedAt);
+  return summary;
+}
+
+export function renderJob(whole: WholeJob, plan: Plan): RenderedJob {
+  const { job, output } = whole;
+  const { status } = job.state;
+  const steps = whole.steps.map((step) => renderStep(step, plan));
+  const current = isTerminal(status) ? undefined : steps.at(-1);
+  const summary = renderSummary({ ...job, status });
+  return {
+    ...summary,
+    input: job.input,
+    output: output ?? null,
+    ...(job.state.status === "FAILED" && { error: job.state.error }),
+    ...(current !== undefined && { currentStep: { ...current, ...awaiting(whole) } }),
+    steps,
+    submittedBy: job.submittedBy,
+    job: summary,
+  };
+}
+
+function renderStep(step: StepRun, plan: Plan): RenderedStep {
+  const rendered: RenderedStep = {
+    name: step.name,
+    type: plan.steps.get(step.name)?.type ?? "",
+    visit: step.visit,
+    status: step.status,
+    attempts: step.attempts,
+    input: step.input,
+    startedAt: toTime(step.startedAt),
+  };
+  if (step.output !== undefined) rendered.output = step.output;
+  if (step.error !== undefined) rendered.error = step.error;
+  if (step.finishedAt !== undefined) rendered.finishedAt = toTime(step.finishedAt);
+  if (step.retryAt !== undefined) rendered.retryAt = toTime(step.retryAt);
+  return rendered;
+}
+
+/** What the job waits for, while it waits for events. */
+function awaiting({ job, entries }: WholeJob): { awaiting?: Static<typeof AwaitingSchema> } {
+  if (!isWaiting(job)) return {};
+  const { missingEventIds, since } = job.state.step;
+  const waiting = entries.findLast((entry) => entry.type === "step.waiting");
+  const eventIds = waiting === undefined ? [...missingEventIds] : [...waiting.eventIds];
+  const missing = new Set(missingEventIds);
+  const receivedEventIds = eventIds.filter((eventId) => !missing.has(eventId));
+  return { awaiting: { eventIds, receivedEventIds, missingEventIds: [...missingEventIds], since: toTime(since) } };
+}
+
+type WaitingJob = Job & {
+  readonly state: { readonly status: "RUNNING"; readonly step: { readonly phase: "waiting" } };
+};
+
+export function isWaiting(job: Job): job is WaitingJob {
+  return job.state.status === "RUNNING" && job.state.step.phase === "waiting";
+}

@@ -1,0 +1,113 @@
+import { type TObject, type TProperties, type TSchema, Type } from "typebox";
+import { permissions } from "../auth/permissions.ts";
+import { errorKinds } from "./errors.ts";
+
+/*
+ * The parts that several operations share. A schema with a `title` becomes a component of the document under that name.
+ */
+
+export const Id = Type.String({ format: "uuid", example: "01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90" });
+export const Time = Type.String({ format: "date-time", example: "2026-01-31T12:00:00.000Z" });
+export const AnyJson = Type.Unknown({ description: "Any JSON value." });
+
+/** A body that comes in: what it does not know it refuses, so that a typo is never ignored. */
+export function closed<Properties extends TProperties>(
+  properties: Properties,
+  options: object = {},
+): TObject<Properties> {
+  return Type.Object(properties, { additionalProperties: false, ...options });
+}
+
+/** One of these strings. */
+export function oneOf<const Values extends string[]>(values: readonly [...Values], options: object = {}) {
+  return Type.Enum(values, { type: "string", ...options });
+}
+
+const hiddenCharacters = "\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff";
+
+/** Text that people read: something must be visible in it, and nothing may hide in it or turn its direction around. */
+export function nameSchema(maxLength: number, description: string) {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: `^(?=.*\\S)[^${hiddenCharacters}]*$`,
+    "x-rule": "must not be blank, and must hold no control, zero-width or direction-changing characters",
+    description,
+  });
+}
+
+const organizationId = Type.String({ format: "uuid", description: "The organization." });
+const workflowId = Type.String({ format: "uuid", description: "The workflow." });
+const jobId = Type.String({ format: "uuid", description: "The job." });
+
+export const OrganizationParams = Type.Object({ organizationId });
+export const WorkflowParams = Type.Object({ organizationId, workflowId });
+export const VersionParams = Type.Object({
+  organizationId,
+  workflowId,
+  versionId: Type.String({ format: "uuid", description: "The version." }),
+});
+export const TagParams = Type.Object({
+  organizationId,
+  workflowId,
+  tag: Type.String({
+    pattern: "^\\$?[A-Za-z0-9_.-]{1,64}$",
+    "x-rule": "must be 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`, with or without a `$` before them",
+    description: "The tag, for example `$LIVE`.",
+    example: "$LIVE",
+  }),
+});
+export const JobParams = Type.Object({ organizationId, jobId });
+export const TokenParams = Type.Object({
+  organizationId,
+  tokenId: Type.String({ format: "uuid", description: "The API token." }),
+});
+
+export const ActorSchema = Type.Object(
+  {
+    type: oneOf(["user", "apiToken", "service"]),
+    id: Type.String(),
+  },
+  { title: "Actor", description: "Who did something." },
+);
+
+export const PermissionSchema = oneOf([...permissions], { title: "Permission" });
+
+export const ProblemSchema = Type.Object(
+  {
+    type: Type.String({ description: "A name of the kind of error, as a URN." }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String({ description: "What is wrong, and what to do about it." }),
+    code: oneOf(Object.keys(errorKinds), {
+      description: "Stable; also in the header `x-amzn-errortype`. Programs branch on it.",
+    }),
+    requestId: Type.String({
+      format: "uuid",
+      description: "Also in the header `x-request-id`, and in the service's log.",
+    }),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object({
+          pointer: Type.String({
+            description:
+              "JSON pointer into the body, the query or, where one was sent, the definition. Empty for the whole of it.",
+          }),
+          detail: Type.String(),
+        }),
+        { description: "Everything that is wrong with the input." },
+      ),
+    ),
+  },
+  { title: "Problem", description: "An error, as in RFC 9457." },
+);
+
+/** A shared schema as the answer of one operation, with that operation's own description. */
+export function answer<Schema extends TSchema>(description: string, schema: Schema): Schema {
+  return { ...schema, "x-response-description": description };
+}
+
+/** An answer without a body. */
+export function noContent(description: string) {
+  return Type.Null({ description });
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import type { Caller } from "../auth/authenticator.ts";
+import type { PermissionSet } from "../auth/permissions.ts";
+import type { Config } from "../config.ts";
+import { definitionLimits } from "../engine/node-engine.ts";
+import { Plans } from "../engine/plans.ts";
+import type { App, ServerParts } from "./app.ts";
+import { allowOrigins } from "./cors.ts";
+import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts";
+import { healthRoutes } from "./health.ts";
+import { jobEventRoutes } from "./job-events.ts";
+import { jobRoutes } from "./jobs.ts";
+import { parseJsonBodies } from "./json-body.ts";
+import { KnownPaths } from "./known-paths.ts";
+import { collectDeclarations, openapiRoute } from "./openapi.ts";
+import { completeOperations, type RequestMetrics } from "./operation.ts";
+import { organizationRoutes } from "./organizations.ts";
+import { tagRoutes } from "./tags.ts";
+import { createValidatorCompiler } from "./validation.ts";
+import { versionRoutes } from "./versions.ts";
+import { workflowRoutes } from "./workflows.ts";
+
+export interface ServerOptions extends Omit<ServerParts, "basePath" | "closing" | "plans"> {
+  readonly logger: Logger;
+  readonly metrics: RequestMetrics;
+}
+
+const resources = [
+  organizationRoutes,
+  workflowRoutes,
+  versionRoutes,
+  tagRoutes,
+  jobRoutes,
+  jobEventRoutes,
+  healthRoutes,
+  openapiRoute,
+];
+
+/** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
+export function createServer(options: ServerOptions): App {
+  const { config, executors, authenticator, metrics, logger } = options;
+  const app = createApp(config);
+  const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
+  const plans = new Plans(executors, definitionLimits(config));
+  const parts: ServerParts = { ...options, basePath, plans, closing: closingSignal(app) };
+
+  app.setValidatorCompiler(createValidatorCompiler());
+  // The schemas of answers serve the document; what is sent is held against them by the tests, not once per request.
+  app.setSerializerCompiler(() => JSON.stringify);
+  parseJsonBodies(app, config.maxJsonDepth);
+  app.addHook("onRequest", (request, reply, done) => {
+    setCommonHeaders(request, reply);
+    done();
+  });
+  allowOrigins(app, config.corsOrigins);
+  answerErrors(app, logger);
+  collectDeclarations(app, config.baseUrl?.href.replace(/\/+$/, "") ?? `http://localhost:${config.port}`);
+  void app.register(
+    async (scope) => {
+      completeOperations(scope, authenticator, metrics);
+      for (const resource of resources) resource(scope, parts);
+    },
+    { prefix: basePath },
+  );
+  return app;
+}
+
+function createApp(config: Config): App {
+  const app = fastify({
+    logger: false,
+    genReqId: () => randomUUID(),
+    bodyLimit: config.maxBodyBytes,
+    requestTimeout: config.requestTimeoutMs,
+    exposeHeadRoutes: false,
+    // A request that comes on an open connection while the server closes is still served, and is its last.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: maxUrlLength },
+    http: {
+      headersTimeout: config.headersTimeoutMs,
+      requestTimeout: config.requestTimeoutMs,
+      // How often the two are looked at; the default of 30 s would make them at least that long.
+      connectionsCheckingInterval: Math.min(1_000, config.headersTimeoutMs),
+    },
+    frameworkErrors: (error, request, reply) => {
+      setCommonHeaders(request, reply);
+      sendError(reply, error);
+    },
+    clientErrorHandler: answerBrokenRequest,
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  app.server.maxConnections = config.maxConnections;
+  app.decorateRequest("caller", null as unknown as Caller);
+  app.decorateRequest("granted", null as unknown as PermissionSet);
+  app.decorateRequest("bodyHash", null);
+  app.decorateRequest("bodyBytes", 0);
+  return app as App;
+}
+
+/** Longer than any URL that Node takes, so that a long id is just an unknown one. */
+const maxUrlLength = 64 * 1024;
+
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header("x-request-id", request.id);
+  reply.header("x-content-type-options", "nosniff");
+  reply.header("cache-control", "no-store");
+}
+
+/** Aborts when the server begins to close. From then on each answer is its connection's last: a busy one would stay open for ever. */
+function closingSignal(app: App): AbortSignal {
+  const closing = new AbortController();
+  app.addHook("preClose", (done) => {
+    closing.abort();
+    done();
+  });
+  app.addHook("onSend", (_request, reply, payload, done) => {
+    if (closing.signal.aborted) reply.header("connection", "close");
+    done(null, payload);
+  });
+  return closing.signal;
+}
+
+function answerErrors(app: App, logger: Logger): void {
+  const paths = new KnownPaths();
+  app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
+  app.setNotFoundHandler((request, reply) => {
+    const [path = ""] = request.url.split("?");
+    sendNoSuchOperation(reply, paths.methodsOf(path));
+  });
+  app.setErrorHandler((error, request, reply) => {
+    if (sendError(reply, error) !== "UnhandledError") return;
+    const { id: requestId, method, url } = request;
+    logger.error({ err: error, requestId, method, url }, "a request failed for a reason that nobody expected");
+  });
+}

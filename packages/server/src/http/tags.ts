@@ -1,0 +1,200 @@
+import { type Static, Type } from "typebox";
+import { actorOf } from "../auth/authenticator.ts";
+import type { Timestamp } from "../core/job-state.ts";
+import { notFound } from "../core/service-error.ts";
+import type { Transaction } from "../store/database.ts";
+import {
+  deleteTag,
+  findTag,
+  findTagsOfVersions,
+  insertTagChange,
+  listTagChanges,
+  listTags,
+  setTag,
+  type Tag,
+  type TagChange,
+} from "../store/tags.ts";
+import { findVersion, findVersionNumber } from "../store/versions.ts";
+import { findWorkflow, lockWorkflow, type WorkflowKey } from "../store/workflows.ts";
+import type { App, ServerParts } from "./app.ts";
+import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "./paging.ts";
+import { ActorSchema, answer, closed, Id, noContent, oneOf, TagParams, Time, WorkflowParams } from "./schemas.ts";
+import { toTime } from "./time.ts";
+import { renderVersion, VersionSchema } from "./versions.ts";
+
+const TagSchema = Type.Object(
+  { tag: Type.String(), versionId: Id, versionNumber: Type.Integer(), updatedBy: ActorSchema, updatedAt: Time },
+  { title: "WorkflowTag" },
+);
+
+const TagChangeSchema = Type.Object(
+  {
+    change: oneOf(["set", "deleted"]),
+    versionId: Type.Optional(Id),
+    versionNumber: Type.Optional(Type.Integer()),
+    changedBy: ActorSchema,
+    changedAt: Time,
+  },
+  { title: "WorkflowTagChange" },
+);
+
+const path = "/organizations/:organizationId/workflows/:workflowId/tags";
+
+export function tagRoutes(app: App, { engine, database }: ServerParts): void {
+  /** A tag and its history change together, one change of a workflow's tags after the other. */
+  const changeTag = async <Result>(
+    workflow: WorkflowKey,
+    change: (transaction: Transaction, at: Timestamp) => Promise<Result>,
+  ): Promise<Result> =>
+    await database.transaction(async (transaction) => {
+      if (!(await lockWorkflow(transaction, workflow))) throw notFound("workflow");
+      return await change(transaction, engine.now());
+    });
+
+  app.put(
+    `${path}/:tag`,
+    {
+      schema: {
+        operationId: "SetWorkflowVersionTag",
+        "x-permission": "workflow:version:create",
+        tags: ["tags"],
+        summary: "Point a tag at a version",
+        description: "Jobs submitted from now on by this tag run that version; those submitted before keep theirs.",
+        params: TagParams,
+        body: closed({ versionId: Id }),
+        response: {
+          200: Type.Object(
+            { tag: Type.String(), versionId: Id, versionNumber: Type.Integer(), success: Type.Literal(true) },
+            { description: "It points there." },
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { tag, ...workflow } = request.params;
+      const versionId = request.body.versionId.toLowerCase();
+      const by = actorOf(request.caller);
+      return await changeTag(workflow, async (transaction, at) => {
+        const versionNumber = await findVersionNumber(transaction, workflow, versionId);
+        if (versionNumber === undefined) throw notFound("version of this workflow");
+        const { organizationId, workflowId } = workflow;
+        const pointed = { workflowId, tag, versionId, versionNumber, updatedBy: by, updatedAt: at };
+        await setTag(transaction, organizationId, pointed);
+        const change = { versionId, versionNumber, changedBy: by, changedAt: at };
+        await insertTagChange(transaction, workflow, tag, change);
+        return { tag, versionId, versionNumber, success: true as const };
+      });
+    },
+  );
+
+  app.get(
+    path,
+    {
+      schema: {
+        operationId: "ListTags",
+        "x-permission": "workflow:version:read",
+        tags: ["tags"],
+        summary: "List tags",
+        description: "In the order of their names.",
+        params: WorkflowParams,
+        querystring: closed({ ...pagingParameters }),
+        response: { 200: Type.Object({ tags: Type.Array(TagSchema), nextPageToken }, { description: "One page." }) },
+      },
+    },
+    async (request) => {
+      if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
+      const page = pageOf(request, (key) => key !== "");
+      const { rows, ...next } = page.cut(
+        await listTags(database, request.params, page.after, page.limit),
+        ({ tag }) => tag,
+      );
+      return { tags: rows.map(renderTag), ...next };
+    },
+  );
+
+  app.get(
+    `${path}/:tag`,
+    {
+      schema: {
+        operationId: "GetTaggedWorkflowVersion",
+        "x-permission": "workflow:version:read",
+        tags: ["tags"],
+        summary: "Get the version that a tag points at",
+        params: TagParams,
+        response: { 200: answer("The version.", VersionSchema) },
+      },
+    },
+    async (request) => {
+      const { tag, ...workflow } = request.params;
+      if ((await findWorkflow(database, workflow)) === undefined) throw notFound("workflow");
+      const pointed = await findTag(database, workflow, tag);
+      const version = pointed && (await findVersion(database, workflow, pointed.versionId));
+      if (version === undefined) throw notFound("tag of this workflow");
+      const tags = await findTagsOfVersions(database, workflow, [version.versionId]);
+      return { ...renderVersion(version, tags), definition: version.definition };
+    },
+  );
+
+  app.delete(
+    `${path}/:tag`,
+    {
+      schema: {
+        operationId: "DeleteTag",
+        "x-permission": "workflow:version:create",
+        tags: ["tags"],
+        summary: "Delete a tag",
+        description: "Its version stays, and so do the jobs that were submitted by it.",
+        params: TagParams,
+        response: { 204: noContent("It is deleted.") },
+      },
+    },
+    async (request, reply) => {
+      const { tag, ...workflow } = request.params;
+      const by = actorOf(request.caller);
+      await changeTag(workflow, async (transaction, at) => {
+        if (!(await deleteTag(transaction, workflow, tag))) throw notFound("tag of this workflow");
+        const change = { versionId: null, versionNumber: null, changedBy: by, changedAt: at };
+        await insertTagChange(transaction, workflow, tag, change);
+      });
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.get(
+    `${path}/:tag/history`,
+    {
+      schema: {
+        operationId: "ListTagHistory",
+        "x-permission": "workflow:version:read",
+        tags: ["tags"],
+        summary: "List what a tag meant",
+        description: "Newest first; also of a tag that was deleted.",
+        params: TagParams,
+        querystring: closed({ ...pagingParameters }),
+        response: {
+          200: Type.Object({ changes: Type.Array(TagChangeSchema), nextPageToken }, { description: "One page." }),
+        },
+      },
+    },
+    async (request) => {
+      const { tag, ...workflow } = request.params;
+      if ((await findWorkflow(database, workflow)) === undefined) throw notFound("workflow");
+      const page = pageOf(request, isPositiveInteger);
+      const before = page.after === null ? null : Number(page.after);
+      const found = await listTagChanges(database, workflow, tag, before, page.limit);
+      const { rows, ...next } = page.cut(found, ({ changeNumber }) => String(changeNumber));
+      return { changes: rows.map(renderTagChange), ...next };
+    },
+  );
+}
+
+function renderTag({ tag, versionId, versionNumber, updatedBy, updatedAt }: Tag): Static<typeof TagSchema> {
+  return { tag, versionId, versionNumber, updatedBy, updatedAt: toTime(updatedAt) };
+}
+
+function renderTagChange(change: TagChange): Static<typeof TagChangeSchema> {
+  const { versionId, versionNumber, changedBy, changedAt } = change;
+  const who = { changedBy, changedAt: toTime(changedAt) };
+  if (versionId === null || versionNumber === null) return { change: "deleted", ...who };
+  return { change: "set", versionId, versionNumber, ...who };
+}

@@ -1,0 +1,184 @@
+import { type Static, Type } from "typebox";
+import { actorOf } from "../auth/authenticator.ts";
+import { parseDefinition } from "../core/definition.ts";
+import { notFound, ServiceError } from "../core/service-error.ts";
+import { definitionLimits } from "../engine/node-engine.ts";
+import { findTagsOfVersions, type Tag } from "../store/tags.ts";
+import { findVersion, insertVersion, listVersions, type Version } from "../store/versions.ts";
+import { findWorkflow, lockWorkflow } from "../store/workflows.ts";
+import type { App, ServerParts } from "./app.ts";
+import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
+import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "./paging.ts";
+import { ActorSchema, answer, closed, Id, Time, VersionParams, WorkflowParams } from "./schemas.ts";
+import { toTime } from "./time.ts";
+
+const RemarkSchema = Type.Object(
+  { pointer: Type.String({ description: "JSON pointer into the definition." }), detail: Type.String() },
+  { title: "DefinitionRemark" },
+);
+
+const NewVersionSchema = Type.Object(
+  {
+    workflowId: Id,
+    versionId: Id,
+    versionNumber: Type.Integer({ minimum: 1 }),
+    createdAt: Time,
+    warnings: Type.Array(RemarkSchema, { description: "What may go wrong when a job runs." }),
+  },
+  { title: "NewWorkflowVersion" },
+);
+
+const versionFields = {
+  workflowId: Id,
+  versionId: Id,
+  versionNumber: Type.Integer({ minimum: 1, description: "1, 2, … within the workflow." }),
+  tags: Type.Array(Type.String(), { description: "The tags that point at it now." }),
+  createdBy: ActorSchema,
+  createdAt: Time,
+};
+
+const VersionSummarySchema = Type.Object(versionFields, { title: "WorkflowVersionSummary" });
+
+export const VersionSchema = Type.Object(
+  { ...versionFields, definition: Type.String({ description: "The very text that was sent." }) },
+  { title: "WorkflowVersion" },
+);
+
+const DefinitionBody = closed({
+  definition: Type.String({ description: "The definition: a JSON document, as a string." }),
+});
+
+const path = "/organizations/:organizationId/workflows/:workflowId/versions";
+
+export function versionRoutes(app: App, parts: ServerParts): void {
+  const { engine, database, config, executors, basePath } = parts;
+  const limits = definitionLimits(config);
+
+  app.post(
+    path,
+    {
+      schema: {
+        operationId: "RegisterWorkflowVersion",
+        "x-permission": "workflow:version:create",
+        tags: ["versions"],
+        summary: "Register a version",
+        description:
+          "Checks the definition and keeps it, never to be changed. A definition that is not valid is refused with everything that is wrong with it.",
+        params: WorkflowParams,
+        headers: IdempotencyHeaders,
+        body: DefinitionBody,
+        response: { 201: answer("The version.", NewVersionSchema) },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId, workflowId } = request.params;
+      const { definition } = request.body;
+      const parsed = parseDefinition(definition, executors, limits);
+      if ("problems" in parsed) throw invalidDefinition(parsed.problems);
+      const by = actorOf(request.caller);
+      const created = await transactOnce(parts, request, { organizationId }, async (transaction, createdAt) => {
+        if (!(await lockWorkflow(transaction, request.params))) throw notFound("workflow");
+        const version = { versionId: engine.newId(), workflowId, definition, createdBy: by, createdAt };
+        const versionNumber = await insertVersion(transaction, organizationId, version);
+        const { versionId } = version;
+        return { workflowId, versionId, versionNumber, createdAt: toTime(createdAt), warnings: parsed.warnings };
+      });
+      const location = `${basePath}/organizations/${organizationId}/workflows/${workflowId}/versions/${created.versionId}`;
+      return reply.code(201).header("location", location).send(created);
+    },
+  );
+
+  app.post(
+    `${path}/validate`,
+    {
+      schema: {
+        operationId: "ValidateWorkflowVersion",
+        "x-permission": "workflow:version:create",
+        tags: ["versions"],
+        summary: "Check a definition",
+        description:
+          "Says all that registering it would say, and keeps nothing. It takes no Idempotency-Key, since it does nothing.",
+        params: WorkflowParams,
+        body: DefinitionBody,
+        response: {
+          200: Type.Object(
+            { valid: Type.Boolean(), errors: Type.Array(RemarkSchema), warnings: Type.Array(RemarkSchema) },
+            { description: "What is wrong with it; with `valid: true`, nothing." },
+          ),
+        },
+      },
+    },
+    async (request) => {
+      if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
+      const parsed = parseDefinition(request.body.definition, executors, limits);
+      const errors = "problems" in parsed ? parsed.problems : [];
+      return { valid: errors.length === 0, errors: [...errors], warnings: [...parsed.warnings] };
+    },
+  );
+
+  app.get(
+    path,
+    {
+      schema: {
+        operationId: "ListWorkflowVersions",
+        "x-permission": "workflow:version:read",
+        tags: ["versions"],
+        summary: "List versions",
+        description: "Newest first, without their definitions.",
+        params: WorkflowParams,
+        querystring: closed({ ...pagingParameters }),
+        response: {
+          200: Type.Object({ versions: Type.Array(VersionSummarySchema), nextPageToken }, { description: "One page." }),
+        },
+      },
+    },
+    async (request) => {
+      if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
+      const page = pageOf(request, isPositiveInteger);
+      const beforeVersionNumber = page.after === null ? null : Number(page.after);
+      const found = await listVersions(database, request.params, beforeVersionNumber, page.limit);
+      const { rows, ...next } = page.cut(found, (version) => String(version.versionNumber));
+      const tags = await findTagsOfVersions(
+        database,
+        request.params,
+        rows.map((version) => version.versionId),
+      );
+      return { versions: rows.map((version) => renderVersion(version, tags)), ...next };
+    },
+  );
+
+  app.get(
+    `${path}/:versionId`,
+    {
+      schema: {
+        operationId: "GetWorkflowVersion",
+        "x-permission": "workflow:version:read",
+        tags: ["versions"],
+        summary: "Get a version",
+        params: VersionParams,
+        response: { 200: answer("The version.", VersionSchema) },
+      },
+    },
+    async (request) => {
+      const { versionId } = request.params;
+      if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
+      const version = await findVersion(database, request.params, versionId);
+      if (version === undefined) throw notFound("version of this workflow");
+      const tags = await findTagsOfVersions(database, request.params, [versionId]);
+      return { ...renderVersion(version, tags), definition: version.definition };
+    },
+  );
+}
+
+export function renderVersion(version: Version, tags: readonly Tag[]): Static<typeof VersionSummarySchema> {
+  const { workflowId, versionId, versionNumber, createdBy, createdAt } = version;
+  const ownTags = tags.filter((tag) => tag.versionId === versionId).map(({ tag }) => tag);
+  return { workflowId, versionId, versionNumber, tags: ownTags, createdBy, createdAt: toTime(createdAt) };
+}
+
+function invalidDefinition(problems: readonly { pointer: string; detail: string }[]): ServiceError {
+  const [first] = problems;
+  const where = first?.pointer ? `at ${first.pointer}: ` : "";
+  const message = `The definition is not valid. ${problems.length === 1 ? "One problem" : `${problems.length} problems`}, first ${where}${first?.detail}.`;
+  return new ServiceError("ValidationError", message, { problems });
+}

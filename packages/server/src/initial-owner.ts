@@ -1,0 +1,62 @@
+import { createToken } from "./auth/token-form.ts";
+import { newId } from "./engine/identifier.ts";
+import type { Database } from "./store/database.ts";
+import { insertMember } from "./store/members.ts";
+import { insertOrganization } from "./store/organizations.ts";
+import { findUserByEmail, hasUsers, insertUser, insertUserToken } from "./store/users.ts";
+
+export interface InitialOwner {
+  readonly userId: string;
+  readonly organizationId: string;
+  /** The owner's user token: not kept anywhere, so it is now or never. */
+  readonly token: string;
+}
+
+export interface OwnerRequest {
+  readonly email: string;
+  readonly displayName: string;
+  readonly organizationName: string;
+}
+
+/**
+ * Makes the first user of an empty store, owner of a first organization, with a token; undefined when there is a user already. In one
+ * transaction: a process that dies here leaves either everything or nothing.
+ */
+export async function initializeOwner(database: Database, request: OwnerRequest): Promise<InitialOwner | undefined> {
+  // Before the service runs there is no heartbeat to set the clock by; these times order nothing.
+  const createdAt = Date.now();
+  const userId = newId(createdAt);
+  const organizationId = newId(createdAt);
+  const { token, tokenHash } = createToken("user", userId);
+  return await database.transaction(async (transaction) => {
+    if (await hasUsers(transaction)) return undefined;
+    const { email, displayName, organizationName } = request;
+    await insertUser(transaction, { userId, email, displayName, createdAt });
+    await insertOrganization(transaction, {
+      organizationId,
+      name: organizationName,
+      displayName: organizationName,
+      createdAt,
+    });
+    await insertMember(transaction, { organizationId, userId, roles: ["owner"], createdAt });
+    const tokenId = newId(createdAt);
+    await insertUserToken(transaction, { userId, tokenId, name: "first token", createdAt, expiresAt: null }, tokenHash);
+    return { userId, organizationId, token };
+  });
+}
+
+/**
+ * Another token for a user that exists, for who holds the store but lost the token; undefined when nobody has this mail address.
+ */
+export async function createUserToken(database: Database, email: string, name: string): Promise<string | undefined> {
+  const user = await findUserByEmail(database, email);
+  if (user === undefined) return undefined;
+  const createdAt = Date.now();
+  const { token, tokenHash } = createToken("user", user.userId);
+  await insertUserToken(
+    database,
+    { userId: user.userId, tokenId: newId(createdAt), name, createdAt, expiresAt: null },
+    tokenHash,
+  );
+  return token;
+}

@@ -1,0 +1,105 @@
+import type { JobStatus, Timestamp } from "../core/job-state.ts";
+import { type Queryable, statement } from "./database.ts";
+
+export interface JobSearch {
+  readonly organizationId: string;
+  readonly status: JobStatus | null;
+  readonly workflowId: string | null;
+  readonly versionId: string | null;
+  /** From this instant on. */
+  readonly createdAfter: Timestamp | null;
+  /** Up to this instant, without it. */
+  readonly createdBefore: Timestamp | null;
+  readonly awaitingEventId: string | null;
+}
+
+export interface JobRow {
+  readonly jobId: string;
+  readonly status: JobStatus;
+  readonly workflowId: string;
+  readonly workflowName: string;
+  readonly versionId: string;
+  readonly versionNumber: number;
+  readonly tag: string | null;
+  readonly createdAt: Timestamp;
+  readonly startedAt: Timestamp | null;
+  readonly updatedAt: Timestamp;
+  readonly finishedAt: Timestamp | null;
+}
+
+/** Newest first, from before `beforeJobId`. */
+export async function listJobs(
+  db: Queryable,
+  search: JobSearch,
+  beforeJobId: string | null,
+  limit: number,
+): Promise<JobRow[]> {
+  return await db.query(listJobRows, [...searchValues(search), beforeJobId, limit]);
+}
+
+export async function countJobs(db: Queryable, search: JobSearch): Promise<number> {
+  const [row] = await db.query(countJobRows, searchValues(search));
+  return row?.count ?? 0;
+}
+
+/** Ids are in the order of their time, so a range of times is also a range of the primary key. */
+const matches = `
+   organization_id = $1
+     AND ($2::text IS NULL OR status = $2)
+     AND ($3::uuid IS NULL OR workflow_id = $3)
+     AND ($4::uuid IS NULL OR version_id = $4)
+     AND ($5::timestamptz IS NULL OR (created_at >= $5 AND job_id >= $6::uuid))
+     AND ($7::timestamptz IS NULL OR (created_at < $7 AND job_id <= $8::uuid))
+     AND ($9::text IS NULL OR awaiting_event_ids @> ARRAY[$9])`;
+
+const listJobRows = statement<JobRow>(
+  "list_jobs",
+  "organization",
+  `SELECT job_id AS "jobId", status, workflow_id AS "workflowId", workflow_name AS "workflowName", version_id AS "versionId",
+     version_number AS "versionNumber", tag, created_at AS "createdAt", started_at AS "startedAt", updated_at AS "updatedAt",
+     finished_at AS "finishedAt"
+   FROM job
+   WHERE ${matches} AND ($10::uuid IS NULL OR job_id < $10)
+   ORDER BY job_id DESC
+   LIMIT $11`,
+  "each-time",
+);
+
+const countJobRows = statement<{ count: number }>(
+  "count_jobs",
+  "organization",
+  `SELECT count(*) AS count FROM job WHERE ${matches}`,
+  "each-time",
+);
+
+function searchValues(search: JobSearch): unknown[] {
+  const { createdAfter, createdBefore } = search;
+  return [
+    search.organizationId,
+    search.status,
+    search.workflowId,
+    search.versionId,
+    createdAfter === null ? null : new Date(createdAfter).toISOString(),
+    createdAfter === null ? null : firstIdAt(createdAfter - idSlackMs),
+    createdBefore === null ? null : new Date(createdBefore).toISOString(),
+    createdBefore === null ? null : lastIdAt(createdBefore + idSlackMs),
+    search.awaitingEventId,
+  ];
+}
+
+/** A job's id is made when its request comes, its `created_at` when it is committed, and nodes' clocks differ a little. */
+const idSlackMs = 60_000;
+
+/** The least and the greatest id (UUID version 7) that can have been made at a time. */
+function firstIdAt(at: Timestamp): string {
+  return idAt(at, "0000-0000-000000000000");
+}
+
+function lastIdAt(at: Timestamp): string {
+  return idAt(at, "ffff-ffff-ffffffffffff");
+}
+
+function idAt(at: Timestamp, rest: string): string {
+  const hex = Math.max(0, at).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-${rest}`;
+}

@@ -1,0 +1,149 @@
+import type { Timestamp } from "../core/job-state.ts";
+import { type Queryable, statement, type Transaction } from "./database.ts";
+
+export interface Organization {
+  readonly organizationId: string;
+  readonly name: string;
+  readonly displayName: string;
+  readonly createdAt: Timestamp;
+}
+
+const organizationColumns = `
+  organization.organization_id AS "organizationId", organization.name, organization.display_name AS "displayName",
+  organization.created_at AS "createdAt"`;
+
+export async function insertOrganization(transaction: Transaction, organization: Organization): Promise<void> {
+  const { organizationId, name, displayName, createdAt } = organization;
+  await transaction.query(insertOrganizationRow, [
+    organizationId,
+    name,
+    displayName,
+    new Date(createdAt).toISOString(),
+  ]);
+}
+
+const insertOrganizationRow = statement<never>(
+  "insert_organization",
+  "organization",
+  `INSERT INTO organization (organization_id, name, display_name, created_at, updated_at)
+   VALUES ($1, $2, $3, $4, $4)`,
+);
+
+export async function findOrganization(db: Queryable, organizationId: string): Promise<Organization | undefined> {
+  const [row] = await db.query(findOrganizationRow, [organizationId]);
+  return row;
+}
+
+const findOrganizationRow = statement<Organization>(
+  "find_organization",
+  "organization",
+  `SELECT ${organizationColumns}
+   FROM organization
+   WHERE organization_id = $1 AND deleted_at IS NULL`,
+);
+
+/** The ids of the organizations in which the user is a member, newest first. Deleted ones may still be among them. */
+export async function listOrganizationIdsOfUser(
+  db: Queryable,
+  userId: string,
+  beforeOrganizationId: string | null,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.query(listOrganizationIdRows, [userId, beforeOrganizationId, limit]);
+  return rows.map((row) => row.organizationId);
+}
+
+const listOrganizationIdRows = statement<{ organizationId: string }>(
+  "list_organization_ids_of_user",
+  "global",
+  `SELECT organization_id AS "organizationId"
+   FROM user_organization
+   WHERE user_id = $1 AND ($2::uuid IS NULL OR organization_id < $2)
+   ORDER BY organization_id DESC
+   LIMIT $3`,
+  "each-time",
+);
+
+export interface OwnOrganization extends Organization {
+  readonly roles: readonly string[];
+}
+
+/** Of these organizations those that are not deleted, newest first, with the user's roles in each. */
+export async function findOrganizationsOfUser(
+  db: Queryable,
+  organizationIds: readonly string[],
+  userId: string,
+): Promise<OwnOrganization[]> {
+  if (organizationIds.length === 0) return [];
+  return await db.query(findOrganizationsOfUserRows, [organizationIds, userId]);
+}
+
+const findOrganizationsOfUserRows = statement<OwnOrganization>(
+  "find_organizations_of_user",
+  "organization",
+  `SELECT ${organizationColumns}, member.roles
+   FROM organization
+   JOIN member ON member.organization_id = organization.organization_id
+   WHERE organization.organization_id = ANY($1::uuid[]) AND member.organization_id = ANY($1::uuid[]) AND member.user_id = $2
+     AND organization.deleted_at IS NULL
+   ORDER BY organization.organization_id DESC`,
+);
+
+/** Undefined when there is no such organization. Null leaves a name as it is. */
+export async function updateOrganization(
+  db: Queryable,
+  organizationId: string,
+  changes: { readonly name: string | null; readonly displayName: string | null; readonly at: Timestamp },
+): Promise<Organization | undefined> {
+  const { name, displayName, at } = changes;
+  const [row] = await db.query(updateOrganizationRow, [organizationId, name, displayName, new Date(at).toISOString()]);
+  return row;
+}
+
+const updateOrganizationRow = statement<Organization>(
+  "update_organization",
+  "organization",
+  `UPDATE organization
+   SET name = COALESCE($2, name), display_name = COALESCE($3, display_name), updated_at = $4
+   WHERE organization_id = $1 AND deleted_at IS NULL
+   RETURNING ${organizationColumns}`,
+);
+
+/** Hides the organization and all that is in it. Its workflows go with it, so that no job can be submitted any more. */
+export async function deleteOrganization(
+  transaction: Transaction,
+  organizationId: string,
+  at: Timestamp,
+): Promise<boolean> {
+  const deletedAt = new Date(at).toISOString();
+  const deleted = await transaction.query(deleteOrganizationRow, [organizationId, deletedAt]);
+  await transaction.query(deleteWorkflowsOfOrganization, [organizationId, deletedAt]);
+  return deleted.length > 0;
+}
+
+const deleteOrganizationRow = statement<{ organizationId: string }>(
+  "delete_organization",
+  "organization",
+  `UPDATE organization
+   SET deleted_at = $2
+   WHERE organization_id = $1 AND deleted_at IS NULL
+   RETURNING organization_id AS "organizationId"`,
+);
+
+const deleteWorkflowsOfOrganization = statement<never>(
+  "delete_workflows_of_organization",
+  "organization",
+  "UPDATE workflow SET deleted_at = $2 WHERE organization_id = $1 AND deleted_at IS NULL",
+);
+
+/** Whether a job of this organization may still go on by itself. */
+export async function hasUnfinishedJobs(db: Queryable, organizationId: string): Promise<boolean> {
+  const rows = await db.query(findUnfinishedJob, [organizationId]);
+  return rows.length > 0;
+}
+
+const findUnfinishedJob = statement<{ found: number }>(
+  "find_unfinished_job",
+  "organization",
+  "SELECT 1 AS found FROM job WHERE organization_id = $1 AND status IN ('PENDING', 'RUNNING') LIMIT 1",
+);

@@ -1,0 +1,192 @@
+import type { Actor, Timestamp } from "../core/job-state.ts";
+import { type Queryable, statement } from "./database.ts";
+
+export interface ApiToken {
+  readonly organizationId: string;
+  readonly tokenId: string;
+  readonly name: string;
+  readonly permissions: readonly string[];
+  readonly tokenPrefix: string;
+  readonly createdBy: Actor;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+  readonly expiresAt: Timestamp | null;
+  readonly lastUsedAt: Timestamp | null;
+}
+
+const apiTokenColumns = `
+  organization_id AS "organizationId", token_id AS "tokenId", name, permissions, token_prefix AS "tokenPrefix",
+  created_by AS "createdBy", created_at AS "createdAt", updated_at AS "updatedAt", expires_at AS "expiresAt",
+  last_used_at AS "lastUsedAt"`;
+
+export async function insertApiToken(db: Queryable, token: ApiToken, tokenHash: Buffer): Promise<void> {
+  await db.query(insertApiTokenRow, [
+    token.organizationId,
+    token.tokenId,
+    token.name,
+    token.permissions,
+    tokenHash,
+    token.tokenPrefix,
+    JSON.stringify(token.createdBy),
+    new Date(token.createdAt).toISOString(),
+    token.expiresAt === null ? null : new Date(token.expiresAt).toISOString(),
+  ]);
+}
+
+const insertApiTokenRow = statement<never>(
+  "insert_api_token",
+  "organization",
+  `INSERT INTO api_token (organization_id, token_id, name, permissions, token_hash, token_prefix, created_by, created_at,
+     updated_at, expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)`,
+);
+
+export type TokenIdentity = Pick<ApiToken, "tokenId" | "name" | "permissions" | "expiresAt" | "lastUsedAt">;
+
+/** The token that a request carries, unless it was revoked or its organization was deleted. Its expiry is for the caller to judge. */
+export async function findApiTokenByHash(
+  db: Queryable,
+  organizationId: string,
+  tokenHash: Buffer,
+): Promise<TokenIdentity | undefined> {
+  const [row] = await db.query(findApiTokenByHashRow, [organizationId, tokenHash]);
+  return row;
+}
+
+const findApiTokenByHashRow = statement<TokenIdentity>(
+  "find_api_token_by_hash",
+  "organization",
+  `SELECT api_token.token_id AS "tokenId", api_token.name, api_token.permissions, api_token.expires_at AS "expiresAt",
+     api_token.last_used_at AS "lastUsedAt"
+   FROM api_token
+   JOIN organization ON organization.organization_id = api_token.organization_id
+   WHERE api_token.organization_id = $1 AND organization.organization_id = $1 AND api_token.token_hash = $2
+     AND api_token.revoked_at IS NULL AND organization.deleted_at IS NULL`,
+);
+
+/** Newest first, from before `beforeTokenId`. Revoked tokens are gone. */
+export async function listApiTokens(
+  db: Queryable,
+  organizationId: string,
+  beforeTokenId: string | null,
+  limit: number,
+): Promise<ApiToken[]> {
+  return await db.query(listApiTokenRows, [organizationId, beforeTokenId, limit]);
+}
+
+const listApiTokenRows = statement<ApiToken>(
+  "list_api_tokens",
+  "organization",
+  `SELECT ${apiTokenColumns}
+   FROM api_token
+   WHERE organization_id = $1 AND revoked_at IS NULL AND ($2::uuid IS NULL OR token_id < $2)
+   ORDER BY token_id DESC
+   LIMIT $3`,
+  "each-time",
+);
+
+export async function findApiToken(
+  db: Queryable,
+  organizationId: string,
+  tokenId: string,
+): Promise<ApiToken | undefined> {
+  const [row] = await db.query(findApiTokenRow, [organizationId, tokenId]);
+  return row;
+}
+
+const findApiTokenRow = statement<ApiToken>(
+  "find_api_token",
+  "organization",
+  `SELECT ${apiTokenColumns}
+   FROM api_token
+   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
+);
+
+/** Locks the token, so that what a caller may change is judged by what it is. */
+export async function lockApiToken(
+  db: Queryable,
+  organizationId: string,
+  tokenId: string,
+): Promise<ApiToken | undefined> {
+  const [row] = await db.query(lockApiTokenRow, [organizationId, tokenId]);
+  return row;
+}
+
+const lockApiTokenRow = statement<ApiToken>(
+  "lock_api_token",
+  "organization",
+  `SELECT ${apiTokenColumns}
+   FROM api_token
+   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL
+   FOR UPDATE`,
+);
+
+/** Writes name, permissions and expiry of a locked token. Answers its hash, for the caches. */
+export async function updateApiToken(db: Queryable, token: ApiToken): Promise<Buffer | undefined> {
+  const [row] = await db.query(updateApiTokenRow, [
+    token.organizationId,
+    token.tokenId,
+    token.name,
+    token.permissions,
+    token.expiresAt === null ? null : new Date(token.expiresAt).toISOString(),
+    new Date(token.updatedAt).toISOString(),
+  ]);
+  return row?.tokenHash;
+}
+
+const updateApiTokenRow = statement<{ tokenHash: Buffer }>(
+  "update_api_token",
+  "organization",
+  `UPDATE api_token
+   SET name = $3, permissions = $4, expires_at = $5, updated_at = $6
+   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL
+   RETURNING token_hash AS "tokenHash"`,
+);
+
+/** Answers the hash of the token that is now revoked; undefined when there was none to revoke. */
+export async function revokeApiToken(
+  db: Queryable,
+  organizationId: string,
+  tokenId: string,
+  at: Timestamp,
+): Promise<Buffer | undefined> {
+  const [row] = await db.query(revokeApiTokenRow, [organizationId, tokenId, new Date(at).toISOString()]);
+  return row?.tokenHash;
+}
+
+const revokeApiTokenRow = statement<{ tokenHash: Buffer }>(
+  "revoke_api_token",
+  "organization",
+  `UPDATE api_token
+   SET revoked_at = $3
+   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL
+   RETURNING token_hash AS "tokenHash"`,
+);
+
+export interface TokenUse {
+  /** The organization or the user that the token belongs to. */
+  readonly ownerId: string;
+  readonly tokenId: string;
+  readonly usedAt: Timestamp;
+}
+
+export async function touchApiTokens(db: Queryable, uses: readonly TokenUse[]): Promise<void> {
+  if (uses.length === 0) return;
+  await db.query(touchApiTokenRows, [
+    uses.map((use) => use.ownerId),
+    uses.map((use) => use.tokenId),
+    uses.map((use) => new Date(use.usedAt).toISOString()),
+    [...new Set(uses.map((use) => use.ownerId))],
+  ]);
+}
+
+const touchApiTokenRows = statement<never>(
+  "touch_api_tokens",
+  "organization",
+  `UPDATE api_token
+   SET last_used_at = used.at
+   FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS used (organization_id, token_id, at)
+   WHERE api_token.organization_id = ANY($4::uuid[])
+     AND api_token.organization_id = used.organization_id AND api_token.token_id = used.token_id
+     AND (api_token.last_used_at IS NULL OR api_token.last_used_at < used.at)`,
+);

@@ -1,0 +1,361 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { foldSteps } from "../../src/core/history.ts";
+import { submitJob } from "../../src/core/job.ts";
+import { call, jobLimits, noop, planOf, Story, someone, wait } from "./jobs.ts";
+
+const order = {
+  type: "object",
+  properties: { sku: { type: "string" }, count: { type: "integer" } },
+  required: ["sku", "count"],
+  additionalProperties: false,
+};
+
+describe("a job of steps that need no outside call", () => {
+  test("runs to its end in the commit that accepts it", () => {
+    const story = new Story([noop("a", "b"), noop("b", "c"), noop("c", null)], { input: { sku: "A" } });
+    expect(story.status).toBe("SUCCEEDED");
+    expect(story.types).toEqual([
+      "job.submitted",
+      "job.started",
+      ...["a", "b", "c"].flatMap(() => ["step.started", "step.succeeded"]),
+      "job.succeeded",
+    ]);
+    expect(story.entries.map((entry) => entry.sequence)).toEqual(story.entries.map((_, index) => index + 1));
+    expect(story.job.sequence).toBe(story.entries.length);
+  });
+
+  test("writes its input once, however many steps pass it on", () => {
+    const story = new Story([noop("a", "b"), noop("b", null)], { input: { sku: "a value long enough to be found again" } });
+    expect(JSON.stringify(story.entries)).not.toContain("long enough");
+    expect(foldSteps(story.job.input, story.entries).map((run) => run.output)).toEqual([story.job.input, story.job.input]);
+  });
+
+  test("goes on in another commit after 200 steps", () => {
+    const steps = Array.from({ length: 450 }, (_, index) => noop(`s${index}`, index === 449 ? null : `s${index + 1}`));
+    const plan = planOf(steps);
+    const limits = { ...jobLimits, maxStepRuns: 1_000 };
+    const change = submitJob(plan, { ...new Story([noop("a", null)]).job, at: 5, hasRoomForCall: true }, limits);
+    if ("problems" in change) throw new Error("refused");
+    expect(change.job.state).toMatchObject({ status: "RUNNING", step: { phase: "next", name: "s200", wakeAt: 5 } });
+  });
+
+  test("fails when it enters more steps than one job may", () => {
+    const steps = [noop("a", "b"), noop("b", "a", { onFailure: "end", output: "never" }), noop("end", null)];
+    // `b` cannot fail here, so the loop has a way out only on paper.
+    const story = new Story(steps, { definitions: { never: {} } });
+    expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "StepLimitExceeded" } });
+    expect(story.types.filter((type) => type === "step.started")).toHaveLength(jobLimits.maxStepRuns);
+  });
+});
+
+describe("the input of a job", () => {
+  test("that does not fit the first step is refused with pointers, and there is no job", () => {
+    const plan = planOf([noop("a", null, { input: "order" })], { order });
+    const change = submitJob(plan, { ...new Story([noop("a", null)]).job, input: { sku: 5 }, at: 1, hasRoomForCall: true }, jobLimits);
+    expect("problems" in change && change.problems.map((problem) => problem.pointer).sort()).toEqual(["", "/sku"]);
+  });
+});
+
+describe("what a step receives", () => {
+  test("with a closed input: each declared property from the nearest earlier output that has it, else from the job's input", () => {
+    const closed = (...names: string[]) => ({
+      type: "object",
+      properties: Object.fromEntries(names.map((name) => [name, {}])),
+      additionalProperties: false,
+    });
+    const story = new Story(
+      [call("first", "second"), call("second", "third"), call("third", null, { input: "abc" })],
+      { input: { a: "job", b: "job", c: "job", d: "job" }, definitions: { abc: closed("a", "b", "c") } },
+    );
+    story.succeed({ a: "first", b: "first" });
+    const change = story.succeed({ b: "second", x: 1 });
+    expect(change.effects[0]?.input).toEqual({ a: "first", b: "second", c: "job" });
+  });
+
+  test("with an open input: the previous output whole", () => {
+    const story = new Story([call("first", "second"), call("second", null)], { input: { a: "job" } });
+    expect(story.changes[0]?.effects[0]?.input).toEqual({ a: "job" });
+    expect(story.succeed({ z: [1, 2] }).effects[0]?.input).toEqual({ z: [1, 2] });
+  });
+
+  test("after a failure, with an open input: the last output there is", () => {
+    const story = new Story([call("first", "second"), call("second", null, { onFailure: "undo" }), call("undo", null)], {
+      input: { a: "job" },
+    });
+    story.succeed({ reserved: true });
+    expect(story.fail().effects[0]).toMatchObject({ step: "undo", input: { reserved: true } });
+  });
+
+  test("is kept in the job's state only while a later step may still read it", () => {
+    const sku = { type: "object", properties: { sku: {} }, additionalProperties: false };
+    const story = new Story(
+      [call("first", "second"), call("second", "third"), call("third", "fourth", { input: "sku" }), call("fourth", null)],
+      { definitions: { sku } },
+    );
+    story.succeed({ sku: "A", rest: "x".repeat(100) });
+    story.succeed({ done: true });
+    expect(story.job.state).toMatchObject({ progress: { properties: { sku: "A" } } });
+    story.succeed({});
+    expect(story.job.state).toMatchObject({ progress: { properties: {} } });
+  });
+
+  test("may be named like a member of every object", () => {
+    const odd = { type: "object", properties: { constructor: {}, toString: {} }, additionalProperties: false };
+    const story = new Story([call("first", "toString"), call("toString", null, { input: "odd" })], { definitions: { odd } });
+    expect(story.succeed({ toString: 1 }).effects[0]?.input).toEqual({ toString: 1 });
+  });
+});
+
+describe("a step whose value does not fit its definition", () => {
+  test("fails with OutputMismatch, pointer and type, and is not tried again", () => {
+    const retry = { maxAttempts: 5 };
+    const story = new Story([call("a", null, { output: "order", retry })], { definitions: { order } });
+    story.succeed({ sku: "A", count: "three" });
+    expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "OutputMismatch", step: "a", attempt: 1 } });
+    expect(story.job.state).toMatchObject({ error: { message: expect.stringMatching(/\/count .*string/) } });
+  });
+
+  test("fails with InputMismatch before its executor is called, and onFailure may take it", () => {
+    const story = new Story(
+      [call("a", "b"), call("b", null, { input: "order", onFailure: "tell" }), noop("tell", null)],
+      { definitions: { order } },
+    );
+    const change = story.succeed({ sku: "A" });
+    expect(change.effects).toEqual([]);
+    expect(story.types).toContain("step.failed");
+    expect(story.status).toBe("SUCCEEDED");
+  });
+});
+
+describe("a wait step", () => {
+  test("advances if and only if all of its events are here, in whatever order, early, late and twice", () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray(["e1", "e2", "e3", "e4"]), fc.array(fc.constantFrom("e1", "e2", "e3", "e4"), { maxLength: 6 }), fc.boolean(), (some, repeats, early) => {
+        const story = new Story([call("first", "wait"), wait("wait", ["e1", "e2", "e3", "e4"], null)]);
+        if (!early) story.succeed({});
+        const received = new Set<string>();
+        for (const eventId of [...some, ...repeats]) {
+          if (story.status !== "RUNNING") break;
+          const outcome = story.send(eventId);
+          expect(outcome).toBe(received.has(eventId) ? "duplicate" : early ? "buffered" : "matched");
+          received.add(eventId);
+        }
+        if (early) story.succeed({});
+        expect(story.status).toBe(received.size === 4 ? "SUCCEEDED" : "RUNNING");
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("ends in the same history whatever the order of its events", () => {
+    const endings = [["x", "y"], ["y", "x"]].map((eventIds) => {
+      const story = new Story([wait("w", ["x", "y"], "after"), noop("after", null)], { input: { a: 1 } });
+      for (const eventId of eventIds) story.send(eventId);
+      return foldSteps(story.job.input, story.entries);
+    });
+    expect(endings[0]).toEqual(endings[1]);
+  });
+
+  test("says which events are here and which are missing", () => {
+    const story = new Story([wait("w", ["x", "y", "z"], null)]);
+    story.send("y");
+    expect(story.step).toMatchObject({ phase: "waiting", missingEventIds: ["x", "z"] });
+  });
+
+  test("consumes its events: the next visit needs new ones", () => {
+    const story = new Story([wait("w", ["x"], "f"), call("f", "w", { onFailure: "end" }), noop("end", null)]);
+    expect(story.send("x")).toBe("matched");
+    expect(story.send("x")).toBe("buffered");
+    expect(story.send("x")).toBe("duplicate");
+    story.succeed({});
+    expect(story.step).toMatchObject({ phase: "calling", name: "f", visit: 2 });
+    story.succeed({});
+    expect(story.step).toMatchObject({ phase: "waiting", name: "w", visit: 3, missingEventIds: ["x"] });
+  });
+
+  test.each([
+    ["any", ["y"]],
+    [2, ["z", "x"]],
+  ])("with match %s goes on after as many events", (match, eventIds) => {
+    const story = new Story([wait("w", ["x", "y", "z"], null, { match })]);
+    for (const eventId of eventIds) {
+      expect(story.status).toBe("RUNNING");
+      story.send(eventId);
+    }
+    expect(story.status).toBe("SUCCEEDED");
+  });
+
+  test("that times out fails with Timeout, and resumed waits again with what it has", () => {
+    const story = new Story([wait("w", ["x", "y"], null, { timeoutSeconds: 60 })]);
+    story.send("x");
+    expect(story.later(59_999).verdict.type).toBe("ignored");
+    story.later(1);
+    expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "Timeout", step: "w" } });
+    story.apply({ type: "job.resumed", by: someone });
+    story.later(0);
+    expect(story.step).toMatchObject({ phase: "waiting", visit: 1, attempt: 2, missingEventIds: ["y"] });
+    story.send("y");
+    expect(story.status).toBe("SUCCEEDED");
+  });
+});
+
+describe("an event", () => {
+  test("whose id no step lists is kept, counted, and called unmatched", () => {
+    const story = new Story([wait("w", ["x"], null)]);
+    expect(story.send("X")).toBe("unmatched");
+    expect(story.step).toMatchObject({ missingEventIds: ["x"] });
+  });
+
+  test("for a finished job is refused, and beyond the limit of one job too", () => {
+    const finished = new Story([noop("a", null)]);
+    expect(finished.apply({ type: "event.received", eventId: "x", sentBy: someone, keptAs: null }).verdict).toMatchObject({
+      type: "refused",
+      code: "ConflictError",
+    });
+    const full = new Story([wait("w", ["x"], null)]);
+    for (let count = 0; count < jobLimits.maxEvents; count += 1) full.send(`other ${count}`);
+    expect(full.apply({ type: "event.received", eventId: "x", sentBy: someone, keptAs: null }).verdict).toMatchObject({
+      type: "refused",
+      code: "RateLimitError",
+    });
+  });
+
+  test("may be named like a member of every object", () => {
+    const story = new Story([wait("w", ["__proto__", "constructor"], null)]);
+    expect(story.send("constructor")).toBe("matched");
+    expect(story.send("constructor")).toBe("duplicate");
+    expect(story.send("__proto__")).toBe("matched");
+    expect(story.status).toBe("SUCCEEDED");
+  });
+});
+
+describe("a call", () => {
+  test("that fails is tried again as the policy says, and then fails the job", () => {
+    const retry = { maxAttempts: 3, initialIntervalSeconds: 2, backoffRate: 3, maxIntervalSeconds: 5, jitter: false };
+    const story = new Story([call("a", null, { retry })]);
+    story.fail();
+    expect(story.step).toMatchObject({ phase: "retrying", wakeAt: story.now + 2_000 });
+    expect(story.later(2_000).effects[0]).toMatchObject({ attempt: 2 });
+    story.fail();
+    expect(story.step).toMatchObject({ phase: "retrying", wakeAt: story.now + 5_000 });
+    story.later(5_000);
+    story.fail();
+    expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "ExecutorError", step: "a", attempt: 3 } });
+  });
+
+  test.each([
+    ["ordinary", "FAILED"],
+    ["permanent", "FAILED"],
+    ["transient", "RUNNING"],
+  ] as const)("without a policy: a failure of kind %s leaves the job %s", (kind, status) => {
+    const story = new Story([call("a", null)]);
+    story.fail(kind);
+    expect(story.status).toBe(status);
+  });
+
+  test("whose outcome carries an old epoch changes nothing", () => {
+    const story = new Story([call("a", null)]);
+    const old = story.job.leaseEpoch;
+    story.apply({ type: "step.interrupted", leaseEpoch: old });
+    expect(story.job.leaseEpoch).toBeGreaterThan(old);
+    expect(story.apply({ type: "step.succeeded", leaseEpoch: old, output: {} })).toMatchObject({ entries: [], verdict: { type: "ignored" } });
+    story.succeed({});
+    expect(story.status).toBe("SUCCEEDED");
+  });
+
+  test("that takes its node down again and again ends FAILED", () => {
+    const story = new Story([call("a", null)]);
+    for (let count = 0; count < 6; count += 1) story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch });
+    expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "Interrupted" } });
+  });
+
+  test("that is handed back before it began keeps its number", () => {
+    const story = new Story([call("a", null)]);
+    story.apply({ type: "call.handedBack", leaseEpoch: story.job.leaseEpoch, begun: false });
+    expect(story.later(0).effects[0]).toMatchObject({ attempt: 1 });
+    story.apply({ type: "call.handedBack", leaseEpoch: story.job.leaseEpoch, begun: true });
+    expect(story.later(0).effects[0]).toMatchObject({ attempt: 2 });
+  });
+
+  test("waits in the store while no node has room for it", () => {
+    const story = new Story([call("a", null)], { hasRoom: false });
+    expect(story.status).toBe("PENDING");
+    expect(story.send("early")).toBe("unmatched");
+    expect(story.later(0).effects).toHaveLength(1);
+    expect(story.status).toBe("RUNNING");
+  });
+});
+
+describe("cancel and resume", () => {
+  test("a cancelled job is final for everything but resume, which goes on in the same visit with a new attempt", () => {
+    const story = new Story([call("a", "b"), call("b", null)], { input: { n: 1 } });
+    story.succeed({ from: "a" });
+    story.apply({ type: "job.cancelled", by: someone });
+    expect(story.status).toBe("CANCELLED");
+    expect(story.succeed({}).verdict.type).toBe("ignored");
+    expect(story.apply({ type: "job.cancelled", by: someone }).verdict.type).toBe("ignored");
+    story.apply({ type: "job.resumed", by: someone });
+    expect(story.status).toBe("PENDING");
+    expect(story.later(0).effects[0]).toMatchObject({ step: "b", visit: 1, attempt: 2, input: { from: "a" } });
+    expect(foldSteps(story.job.input, story.entries).map((run) => [run.name, run.status, run.attempts])).toEqual([
+      ["a", "success", 1],
+      ["b", "running", 2],
+    ]);
+  });
+
+  test("a job that ended well can be neither cancelled nor resumed", () => {
+    const story = new Story([noop("a", null)]);
+    for (const type of ["job.cancelled", "job.resumed"] as const) {
+      expect(story.apply({ type, by: someone }).verdict).toMatchObject({ type: "refused", code: "ConflictError" });
+    }
+  });
+
+  test("a resumed job gets the whole number of attempts again", () => {
+    const retry = { maxAttempts: 2, initialIntervalSeconds: 1, jitter: false };
+    const story = new Story([call("a", null, { retry })]);
+    story.fail();
+    story.later(1_000);
+    story.fail();
+    story.apply({ type: "job.resumed", by: someone });
+    story.later(0);
+    story.fail();
+    expect(story.step).toMatchObject({ phase: "retrying", attempt: 3 });
+  });
+});
+
+test("whatever happens, histories are gapless, finished jobs stay finished, and a calling job has one effect of its epoch", () => {
+  const fact = fc.oneof(
+    fc.constantFrom("x", "y", "z").map((eventId) => (story: Story) => void story.send(eventId)),
+    fc.constant((story: Story) => void story.succeed({ ok: true })),
+    fc.constantFrom("ordinary" as const, "permanent" as const, "transient" as const).map((kind) => (story: Story) => void story.fail(kind)),
+    fc.constant((story: Story) => void story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch })),
+    fc.constant((story: Story) => void story.apply({ type: "call.handedBack", leaseEpoch: story.job.leaseEpoch, begun: true })),
+    fc.integer({ min: 0, max: 120_000 }).map((ms) => (story: Story) => void story.later(ms)),
+    fc.constant((story: Story) => void story.apply({ type: "job.cancelled", by: someone })),
+    fc.constant((story: Story) => void story.apply({ type: "job.resumed", by: someone })),
+  );
+  fc.assert(
+    fc.property(fc.array(fact, { maxLength: 40 }), (facts) => {
+      const story = new Story([
+        call("a", "w", { retry: { maxAttempts: 2 } }),
+        wait("w", ["x", "y"], "b", { timeoutSeconds: 60 }),
+        call("b", "w", { onFailure: "end" }),
+        noop("end", null),
+      ]);
+      for (const apply of facts) {
+        const before = story.job;
+        apply(story);
+        if (before.state.status === "SUCCEEDED") expect(story.job).toEqual(before);
+        const change = story.changes.at(-1);
+        expect(change?.entries.map((entry) => entry.sequence)).toEqual(change?.entries.map((_, index) => before.sequence + 1 + index));
+        const { state } = story.job;
+        if (state.status === "RUNNING" && state.step.phase === "calling" && story.job.leaseEpoch !== before.leaseEpoch) {
+          expect(change?.effects.map((effect) => effect.leaseEpoch)).toEqual([story.job.leaseEpoch]);
+        }
+        expect(JSON.parse(JSON.stringify(story.job))).toEqual(story.job);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,26 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { nextAttemptInMs } from "../../src/core/retry.ts";
+
+const policy = { maxAttempts: 4, initialIntervalSeconds: 1, backoffRate: 2, maxIntervalSeconds: 3, jitter: false };
+
+test.each([
+  [1, 1_000],
+  [2, 2_000],
+  [3, 3_000],
+  [4, undefined],
+])("after failed attempt %i the next comes in %s ms", (failedAttempts, expected) => {
+  expect(nextAttemptInMs(policy, failedAttempts, 0)).toBe(expected);
+});
+
+test("jitter takes between half of the interval and the whole", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 99 }), fc.double({ min: 0, max: 0.999_999, noNaN: true }), (failedAttempts, random) => {
+      const jittered = { ...policy, maxAttempts: 100, jitter: true };
+      const whole = nextAttemptInMs({ ...jittered, jitter: false }, failedAttempts, 0) ?? 0;
+      const wait = nextAttemptInMs(jittered, failedAttempts, random) ?? 0;
+      expect(wait).toBeGreaterThanOrEqual(Math.floor(whole / 2));
+      expect(wait).toBeLessThanOrEqual(whole);
+    }),
+  );
+});

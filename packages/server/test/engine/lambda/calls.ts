@@ -1,0 +1,53 @@
+import type { JsonObject } from "../../../src/core/json.ts";
+import type { CallRequest, CallResult } from "../../../src/engine/executor.ts";
+import { type CloudFunctionSettings, cloudFunction } from "../../../src/engine/executors/cloud-function.ts";
+
+export const accountId = "123456789012";
+
+/** The service's defaults. */
+export const settings: CloudFunctionSettings = {
+  cloudFunctionEndpoint: undefined,
+  allowFunctionEndpoints: false,
+  cloudFunctionRoleName: undefined,
+  allowFunctionRoles: false,
+  maxOutputBytes: 1024 * 1024,
+  maxJsonDepth: 64,
+  maxNameLength: 256,
+};
+
+export interface Call extends Partial<CallRequest> {
+  readonly signal?: AbortSignal;
+}
+
+export const configOf = (functionName: string, more: JsonObject = {}): JsonObject => ({
+  region: "eu-west-1",
+  accountId,
+  functionName,
+  ...more,
+});
+
+/** The first attempt of a step that calls a function, with what `call` says otherwise. */
+export function requestOf({ signal: _, ...call }: Call): CallRequest {
+  return {
+    organizationId: "019aa0e7-0000-7000-8000-00000000000a",
+    jobId: "019aa0e7-0000-7000-8000-0000000000b1",
+    stepName: "reserve-stock",
+    visit: 1,
+    attempt: 1,
+    idempotencyKey: "019aa0e7-0000-7000-8000-0000000000b1:reserve-stock:1",
+    config: configOf("echo"),
+    input: { sku: "a-1" },
+    timeoutMs: 5_000,
+    ...call,
+  };
+}
+
+/** Makes one call by an executor of its own. */
+export async function callOnce(own: Partial<CloudFunctionSettings>, call: Call = {}): Promise<CallResult> {
+  const executor = cloudFunction({ ...settings, ...own });
+  try {
+    return await executor.call(requestOf(call), call.signal ?? new AbortController().signal);
+  } finally {
+    executor.close?.();
+  }
+}

@@ -1,0 +1,39 @@
+import { type AddressInfo, createServer } from "node:net";
+// @ts-expect-error: serverless-offline comes without types.
+import Lambda from "serverless-offline/lambda";
+
+/**
+ * Runs the Lambda server of serverless-offline without the Serverless Framework, which is proprietary and wants a login: the
+ * plugin takes from it nothing but the few fields below. A process of its own, because it writes into process.env.
+ *
+ * `package.json` overrides the framework, a peer dependency, by the smallest package that is in the tree anyway.
+ */
+const functionNames = ["echo", "nothing", "throws", "rejects", "lasts", "runsOut", "answersLarge", "answersBrokenJson"];
+const provider = { name: "aws", region: "eu-west-1", runtime: "nodejs24.x" };
+const framework = {
+  config: { serverlessPath: "", servicePath: import.meta.dirname },
+  service: { service: "tests", provider },
+  serviceDir: import.meta.dirname,
+};
+
+const lambdaPort = await freePort();
+const host = "127.0.0.1";
+const lambda = new Lambda(framework, { host, lambdaPort, useInProcess: true, terminateIdleLambdaTime: 60 });
+lambda.create(functionNames.map(definitionOf));
+await lambda.start();
+process.send?.({ endpoint: `http://${host}:${lambdaPort}` });
+process.once("disconnect", () => process.exit());
+
+function definitionOf(name: string) {
+  const timeout = name === "runsOut" ? 0.05 : 10;
+  return { functionKey: name, functionDefinition: { name, handler: `functions.${name}`, timeout } };
+}
+
+/** serverless-offline cannot tell which port it got, so it must be told one. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
