@@ -8,7 +8,7 @@ import { join } from "node:path";
  * earlier where it can be.
  */
 export function own(release: () => void): () => void {
-  if (releases.size === 0) watchForTheEnd();
+  watchForTheEnd();
   const releaseOnce = () => {
     if (releases.delete(releaseOnce)) release();
   };

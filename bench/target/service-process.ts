@@ -11,6 +11,8 @@ import type { StoreHome } from "./store-home.ts";
 export interface ServiceOptions {
   readonly home: StoreHome;
   readonly port: number;
+  /** `dev` seeds an empty store, `serve` does not. */
+  readonly command?: "dev" | "serve";
   /** Settings besides those that every run has. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -26,17 +28,18 @@ export interface DevFile {
 /** The service as a process of its own. */
 export class ServiceProcess {
   readonly pid: number;
+  /** Of every process that ran on this store, one after the other. */
+  readonly logFile: string;
   readonly #child: ChildProcess;
   readonly #options: ServiceOptions;
-  readonly #logFile: string;
   readonly #ended: Promise<unknown>;
 
   constructor(options: ServiceOptions) {
-    const { home, port, environment } = options;
+    const { home, port, command = "dev", environment } = options;
     this.#options = options;
-    this.#logFile = join(home.dataDir, "service.log");
-    const log = openSync(this.#logFile, "a", 0o600);
-    this.#child = spawn(process.execPath, [entry, "dev"], {
+    this.logFile = join(home.dataDir, "service.log");
+    const log = openSync(this.logFile, "a", 0o600);
+    this.#child = spawn(process.execPath, [entry, command], {
       stdio: ["ignore", log, log],
       // A process group of its own, so that a kill takes what the service started with it.
       detached: true,
@@ -56,33 +59,39 @@ export class ServiceProcess {
     this.#ended = once(this.#child, "exit").then(release);
   }
 
-  /** Waits until the service answers that it is ready and has seeded its store. */
-  async ready(timeoutMs = 60_000): Promise<DevFile> {
-    const deadline = performance.now() + timeoutMs;
-    while (performance.now() < deadline) {
-      if (this.hasEnded) throw new Error(`The service ended before it was ready.\n${this.logTail()}`);
-      const devFile = readDevFile(this.#options.home.dataDir);
-      if (devFile !== undefined && (await this.isReady())) return devFile;
-      await sleep(5);
-    }
-    throw new Error(`The service was not ready after ${timeoutMs / 1000} s.\n${this.logTail()}`);
+  /** Waits until the service says that it is ready. */
+  async ready(timeoutMs = 60_000): Promise<void> {
+    await this.#until(async () => (await this.healthStatus()) === 200, timeoutMs);
   }
 
-  async isReady(): Promise<boolean> {
+  /** Waits until the service is ready and has made an owner, an organization and a sample of everything. */
+  async seeded(): Promise<DevFile> {
+    await this.ready();
+    await this.#until(async () => readDevFile(this.#options.home.dataDir) !== undefined, 60_000);
+    const devFile = readDevFile(this.#options.home.dataDir);
+    if (devFile === undefined) throw new Error("dev.json is gone.");
+    return devFile;
+  }
+
+  /** What it answers when it is asked whether it is ready; undefined when it answers nothing. */
+  async healthStatus(): Promise<number | undefined> {
     try {
       const address = `http://127.0.0.1:${this.#options.port}/health/ready`;
       const answer = await fetch(address, { signal: AbortSignal.timeout(2_000), headers: { connection: "close" } });
       await answer.arrayBuffer();
-      return answer.status === 200;
+      return answer.status;
     } catch {
-      return false;
+      return undefined;
     }
   }
 
   /** Asks it to leave in order, and waits until it has. */
   async stop(): Promise<void> {
     this.#child.kill("SIGTERM");
-    await this.#ended;
+    const hasLeft = await Promise.race([this.#ended.then(() => true), sleep(30_000, false, { ref: false })]);
+    if (hasLeft) return;
+    await this.kill();
+    throw new Error(`The service did not leave within 30 s of SIGTERM.\n${this.#logTail()}`);
   }
 
   /** Takes it away at once, as a power switch takes a process. */
@@ -105,8 +114,19 @@ export class ServiceProcess {
     return residentMbOf(this.pid);
   }
 
-  logTail(): string {
-    return readFileSync(this.#logFile, "utf8").slice(-4_000);
+  async #until(holds: () => Promise<boolean>, timeoutMs: number): Promise<void> {
+    const deadlineMs = performance.now() + timeoutMs;
+    while (!(await holds())) {
+      if (this.hasEnded) throw new Error(`The service ended before it was ready.\n${this.#logTail()}`);
+      if (performance.now() > deadlineMs) {
+        throw new Error(`The service was not ready after ${timeoutMs / 1000} s.\n${this.#logTail()}`);
+      }
+      await sleep(5);
+    }
+  }
+
+  #logTail(): string {
+    return readFileSync(this.logFile, "utf8").slice(-4_000);
   }
 
   #signalGroup(signal: NodeJS.Signals): void {

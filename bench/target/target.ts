@@ -17,6 +17,6 @@ export interface Target {
 export async function startTarget(home: StoreHome): Promise<Target> {
   const port = await findFreePort();
   const service = new ServiceProcess({ home, port });
-  const { organizationId, token } = await service.ready();
+  const { organizationId, token } = await service.seeded();
   return { service, port, organizationId, token, api: new Api(port, token), requests: new RequestWriter(port, token) };
 }

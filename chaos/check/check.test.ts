@@ -86,6 +86,16 @@ test("an event that a live job refused is a violation", async () => {
   expect(details(await check({ operations: (operations) => [...operations, refused] }))).toContain("refused");
 });
 
+test("a key that was answered and is then refused is a violation", async () => {
+  const sending = { ...sendingOf("event-1", "part-1"), idempotencyKey: "key-3" };
+  const refused = send(sending, { type: "refused", httpStatus: 409, code: "ConflictError" }, 9);
+  const first = send(sending, ok({ outcome: "matched" }), 8);
+  const findings = await check({
+    operations: (all) => [...all.filter(({ type }) => type !== "sendEvent"), first, refused],
+  });
+  expect(details(findings)).toContain("refused when it was repeated");
+});
+
 test("a gap in a history is a violation", async () => {
   const entries = jobOf("finished").entries.filter(({ sequence }) => sequence !== 5);
   expect(details(await check({ jobs: change("finished", { entries }) }))).toContain("follows number 4");

@@ -36,12 +36,24 @@ function checkSending(job: FinalJob, { sending, attempts }: SendingRecord, liste
   if (outcomes.some(isDuplicate) && !job.events.some(({ eventId }) => eventId === sending.eventId)) {
     findings.push(lost(sending, "is called a duplicate, but none is listed"));
   }
-  for (const outcome of outcomes) {
+  for (const { outcome } of attempts) {
     if (outcome.type !== "refused" || (outcome.httpStatus === 409 && isTerminal(job.status))) continue;
     const detail = `Event ${sending.eventId} was refused: ${outcome.httpStatus} ${outcome.code}; the job is ${job.status}.`;
     findings.push(violation(job.jobId, detail));
   }
+  if (isRefusedAfterAnswer(sending, attempts)) {
+    const detail = `Event ${sending.eventId} was answered, and refused when it was repeated under the same key.`;
+    findings.push(violation(job.jobId, detail));
+  }
   return findings;
+}
+
+/** A key gets its first answer again, also when the job has ended meanwhile. */
+function isRefusedAfterAnswer({ idempotencyKey }: EventSending, attempts: SendingRecord["attempts"]): boolean {
+  if (idempotencyKey === null) return false;
+  const answered = attempts.filter(({ outcome }) => outcome.type === "ok").map(({ endedAtMs }) => endedAtMs);
+  const firstAnswerMs = Math.min(...answered);
+  return attempts.some(({ outcome, startedAtMs }) => outcome.type === "refused" && startedAtMs > firstAnswerMs);
 }
 
 /**

@@ -1,10 +1,12 @@
-import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
+import { Authenticator } from "./auth/authenticator.ts";
 import type { Config } from "./config.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
+import type { Duty } from "./engine/maintenance/duty.ts";
 import { retentionDuty } from "./engine/maintenance/retention.ts";
 import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
 import { NodeEngine } from "./engine/node-engine.ts";
+import { createServer } from "./http/server.ts";
 import type { Database } from "./store/database.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { migrate } from "./store/migrate.ts";
@@ -19,13 +21,95 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-void fileURLToPath;
-void pino;
-type _L = Logger;
-void executorCatalog;
-void retentionDuty;
-void vacuumDuty;
-void openEmbedded;
-void migrate;
-void openPostgres;
-type _C = Config;
+/** Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. */
+export async function startService(config: Config): Promise<RunningService> {
+  const logger = pino({ level: config.logLevel, base: { node: config.nodeName } });
+  const database = await openStore(config, logger);
+  try {
+    return await startOn(database, config, logger);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function startOn(database: Database, config: Config, logger: Logger): Promise<RunningService> {
+  const executors = executorCatalog(config);
+  const isAlone = config.databaseUrl === undefined;
+  const engine = new NodeEngine({
+    config,
+    database,
+    executors,
+    isAlone,
+    onCommitted: () => {},
+    onFailure: (where, error) => logger.error({ err: error, where }, "the engine met an error"),
+  });
+  const now = () => engine.now();
+  const authenticator = new Authenticator({ database, now });
+  const server = createServer({ engine, database, config, executors, authenticator, logger, metrics: { requestStarted() {}, requestFinished() {} } });
+  await engine.start();
+  engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
+  engine.addDuty(lastUseDuty(authenticator));
+  if (isAlone) engine.addDuty(vacuumDuty(database));
+  const address = await server.listen({ host: config.host, port: config.port });
+  const baseUrl = config.baseUrl?.href.replace(/\/+$/, "") ?? address.replace("127.0.0.1", "localhost");
+  logger.info({ baseUrl }, "listening");
+  return {
+    baseUrl,
+    engine,
+    database,
+    async stop() {
+      logger.info("stopping");
+      engine.drain();
+      await server.close();
+      await engine.stop();
+      await database.close();
+    },
+  };
+}
+
+/** When tokens were last used is written down off the requests' path. */
+function lastUseDuty(authenticator: Authenticator): Duty {
+  return {
+    name: "last-use",
+    everyMs: 10_000,
+    async runOnce() {
+      await authenticator.flushLastUsed();
+      return undefined;
+    },
+  };
+}
+
+/** Opens the store that the configuration names, at this version's schema. */
+export async function openStore(config: Config, logger: Logger = pino({ level: "silent" })): Promise<Database> {
+  const database = config.databaseUrl === undefined ? await openEmbeddedStore(config, logger) : openServer(config, logger);
+  try {
+    await migrate(database);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function openEmbeddedStore(config: Config, logger: Logger): Promise<Database> {
+  return openEmbedded({
+    dataDir: config.dataDir,
+    bufferMb: config.embeddedBufferMb,
+    isSynced: config.plantedFault !== "no-sync",
+    onSyncFailed: (error) => {
+      logger.fatal({ err: error }, "the disk refused to sync: ending, to recover from the log at the next start");
+      process.exit(1);
+    },
+  });
+}
+
+function openServer(config: Config, logger: Logger): Database {
+  return openPostgres({
+    databaseUrl: config.databaseUrl ?? "",
+    poolSize: config.databasePoolSize,
+    timeoutMs: config.databaseTimeoutMs,
+    preparedStatements: config.preparedStatements,
+    onConnectionLost: (error) => logger.warn({ err: error }, "a connection to the database was lost"),
+  });
+}

@@ -1,6 +1,6 @@
 import { type Arrival, arrivalAlong, arrivalAtStart, passedOn } from "./data-flow/arrival.ts";
 import { describeInputTrouble, describeOutputTrouble, type Finding, troublesOf } from "./data-flow/finding.ts";
-import { knownJobInput } from "./data-flow/known-output.ts";
+import { KnownOutputs } from "./data-flow/known-outputs.ts";
 import { SourceTracer } from "./data-flow/sources.ts";
 import type { StepDefinition, Steps } from "./definition.ts";
 import { type ProblemList, pointerTo } from "./problem.ts";
@@ -37,7 +37,7 @@ class DataFlow {
   constructor(steps: Steps, problems: ProblemList, warnings: ProblemList) {
     this.#steps = steps;
     this.#graph = buildGraph(steps);
-    this.#tracer = new SourceTracer(steps, this.#graph, knownJobInput(steps[0]));
+    this.#tracer = new SourceTracer(steps, this.#graph, new KnownOutputs(steps));
     this.#problems = problems;
     this.#warnings = warnings;
   }

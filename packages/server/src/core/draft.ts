@@ -77,7 +77,8 @@ export class JobDraft {
   call(step: StepPosition, input: JsonValue, counts: { failedAttempts: number; interruptions: number }): void {
     this.leaseEpoch += 1;
     const { name, visit, attempt } = step;
-    this.moveTo({ phase: "calling", name, visit, attempt, input, ...counts });
+    const { failedAttempts, interruptions } = counts;
+    this.moveTo({ phase: "calling", name, visit, attempt, input, failedAttempts, interruptions });
     this.#effects.push({ type: "call", step: name, visit, attempt, input, leaseEpoch: this.leaseEpoch });
   }
 

@@ -1,4 +1,4 @@
-import { BitSet } from "./bit-set.ts";
+import { BitRows, type RowOf } from "./bit-rows.ts";
 import type { StepDefinition } from "./definition.ts";
 import { declaredProperties, isClosed, requiredProperties, type Schema } from "./schema.ts";
 import type { StepGraph } from "./step-graph.ts";
@@ -13,26 +13,13 @@ export function livePropertiesAfter(
 ): (step: number) => ReadonlySet<string> {
   const inputSchemas = new Set(steps.map(({ inputSchema }) => inputSchema));
   const names = [...new Set([...inputSchemas].flatMap((schema) => [...takenProperties(schema)]))];
-  const numbers = new Map(names.map((name, number) => [name, number]));
-  const toBits = (properties: ReadonlySet<string>) =>
-    new BitSet(
-      names.length,
-      [...properties].flatMap((name) => numbers.get(name) ?? []),
-    );
-  const takenBits = oncePerSchema((schema) => toBits(takenProperties(schema)));
-  const overwrittenBits = oncePerSchema((schema) => toBits(requiredProperties(schema)));
-  const entering = solve(
-    graph,
-    steps.map(({ inputSchema }) => takenBits(inputSchema)),
-    steps.map(({ outputSchema }) => overwrittenBits(outputSchema)),
-    names.length,
-  );
+  const live = solve(steps, graph, names);
   const sets = new SharedSets(names);
   return (step) => {
-    if (entering === undefined) return sets.all;
-    const after = new BitSet(names.length);
-    for (const { to } of graph.outgoing[step] ?? []) after.addAll(entering[to] ?? after);
-    return sets.of(after);
+    if (live === undefined) return sets.all;
+    const after = new BitRows(1, names.length);
+    for (const { to } of graph.outgoing[step] ?? []) after.addRow(0, { rows: live, row: to });
+    return sets.of(after.values(0));
   };
 }
 
@@ -57,26 +44,26 @@ export function stepsWhoseFailureReadsLastOutput(steps: readonly StepDefinition[
  * Goes round against the direction of the ways, and every other time along it, until nothing changes. Undefined when that
  * takes too long, as only a contrived tangle of loops does.
  */
-function solve(
-  graph: StepGraph,
-  taken: readonly BitSet[],
-  overwritten: readonly BitSet[],
-  nameCount: number,
-): readonly BitSet[] | undefined {
-  const entering = taken.map((own) => {
-    const live = new BitSet(nameCount);
-    live.addAll(own);
-    return live;
-  });
+function solve(steps: readonly StepDefinition[], graph: StepGraph, names: readonly string[]): BitRows | undefined {
+  const numbers = new Map(names.map((name, number) => [name, number]));
+  const toRow = (properties: ReadonlySet<string>): RowOf => {
+    const rows = new BitRows(1, names.length);
+    for (const number of [...properties].flatMap((name) => numbers.get(name) ?? [])) rows.add(0, number);
+    return { rows, row: 0 };
+  };
+  const takenBy = oncePerSchema((schema) => toRow(takenProperties(schema)));
+  const overwrittenBy = oncePerSchema((schema) => toRow(requiredProperties(schema)));
+  const live = new BitRows(steps.length, names.length);
+  for (const [step, { inputSchema }] of steps.entries()) live.addRow(step, takenBy(inputSchema));
+  const overwritten = steps.map(({ outputSchema }) => overwrittenBy(outputSchema));
   const backwards = [...graph.order].reverse();
   for (let round = 0; round < maxRounds; round++) {
     let isChanged = false;
     for (const edge of (round % 2 === 0 ? backwards : graph.order).flatMap((step) => graph.outgoing[step] ?? [])) {
-      const after = entering[edge.to];
       const except = edge.kind === "transition" ? overwritten[edge.from] : undefined;
-      if (after !== undefined && entering[edge.from]?.addAll(after, except)) isChanged = true;
+      if (live.addRow(edge.from, { rows: live, row: edge.to }, except)) isChanged = true;
     }
-    if (!isChanged) return entering;
+    if (!isChanged) return live;
   }
   return undefined;
 }
@@ -95,13 +82,13 @@ class SharedSets {
     this.all = new Set(names);
   }
 
-  /** All names once there is no more room for other sets: plans are kept in memory by the hundred. */
-  of(bits: BitSet): ReadonlySet<string> {
+  /** The set of the names with these numbers; of all names once there is no more room, since plans are kept by the hundred. */
+  of(numbers: readonly number[]): ReadonlySet<string> {
     if (this.#room < 0) return this.all;
-    const { key } = bits;
+    const key = numbers.join();
     const known = this.#sets.get(key);
     if (known !== undefined) return known;
-    const set = new Set([...bits.values()].flatMap((number) => this.#names[number] ?? []));
+    const set = new Set(numbers.flatMap((number) => this.#names[number] ?? []));
     this.#sets.set(key, set);
     this.#room -= set.size;
     return set;

@@ -1,9 +1,10 @@
-import type { Definition } from "./definition.ts";
+import type { Definition, StepDefinition, Steps } from "./definition.ts";
 import type { ExecutorCatalog, WaitRule } from "./executor-kind.ts";
 import type { JsonObject } from "./json.ts";
 import { livePropertiesAfter, oncePerSchema, stepsWhoseFailureReadsLastOutput } from "./liveness.ts";
 import type { RetryPolicy } from "./retry.ts";
-import type { Schema } from "./schema.ts";
+import { declaredProperties, isClosed, type Schema } from "./schema.ts";
+import { buildGraph } from "./step-graph.ts";
 
 /** A definition, compiled: everything the state machine asks while a job runs. Immutable, cached by version. */
 export interface Plan {

@@ -31,7 +31,8 @@ export interface GroupCommitOptions {
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
   /** Called with what could not be applied for a reason that is no caller's: a defect, to be logged. */
   readonly onDefect: (error: unknown, command: Command) => void;
-  readonly answerBeforeCommit: boolean;
+  /** Faults planted for the crash check, to prove that it notices. */
+  readonly plantedFault: "none" | "answer-before-commit" | "no-sync" | "replay-without-key";
 }
 
 export interface CommitStats {
@@ -74,7 +75,9 @@ export class GroupCommit {
     this.#queued += 1;
     try {
       const outcome = await new Promise<Outcome>((resolve, reject) => {
-        this.#groupFor(command.organizationId).add({ command, deadline, resolve, reject });
+        const { idempotency: _, ...keyless } = command;
+        const queued = this.#options.plantedFault === "replay-without-key" ? keyless : command;
+        this.#groupFor(command.organizationId).add({ command: queued, deadline, resolve, reject });
       });
       if (outcome.type === "refused") throw outcome.error;
       return outcome;
@@ -220,7 +223,7 @@ class Group {
     try {
       return await database.transaction(async (transaction) => {
         attempt = { batch, applied: await applyBatch(transaction, commands, context), commitId, startedAt };
-        if (this.#options.answerBeforeCommit) await this.#answerTooEarly(attempt);
+        if (this.#options.plantedFault === "answer-before-commit") await this.#answerTooEarly(attempt);
         return attempt;
       });
     } catch (error) {

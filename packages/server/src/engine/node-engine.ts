@@ -88,7 +88,7 @@ export class NodeEngine implements Engine {
         options.onCommitted(changed, stats);
       },
       onDefect: (error) => onFailure("group commit", error),
-      answerBeforeCommit: config.plantedFault === "answer-before-commit",
+      plantedFault: config.plantedFault,
     });
     const roomCount = () => this.#dispatcher.roomCount();
     this.#timers = timersDuty({ database, clock: this.#clock, everyMs: config.pollMs, report, roomCount });

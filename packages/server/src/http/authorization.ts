@@ -20,6 +20,21 @@ export function authorization(permission: Permission, authenticator: Authenticat
   };
 }
 
+/** Whether a request that was let in a while ago would be let in now; not if that cannot be found out. */
+export async function isStillAllowed(
+  request: FastifyRequest,
+  permission: Permission,
+  authenticator: Authenticator,
+): Promise<boolean> {
+  try {
+    const caller = await authenticator.authenticate(bearerOf(request));
+    await admit(request, caller, permission, authenticator);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Throws 403 that names the permission. */
 export function requirePermission(granted: PermissionSet, permission: Permission): void {
   if (granted.has(permission)) return;
@@ -27,7 +42,7 @@ export function requirePermission(granted: PermissionSet, permission: Permission
   throw new ServiceError("AuthorizationError", detail);
 }
 
-export function bearerOf({ headers, raw }: FastifyRequest): string {
+function bearerOf({ headers, raw }: FastifyRequest): string {
   const match = /^Bearer ([!-~]+)$/i.exec(headers.authorization ?? "");
   // Of two Authorization headers Node keeps the first and says nothing; a proxy before us may have looked at the other.
   if (match?.[1] === undefined || countHeaders(raw.rawHeaders, "authorization") > 1) {

@@ -1,10 +1,16 @@
 import { type Static, Type } from "typebox";
 import { actorOf } from "../auth/authenticator.ts";
+import { didYouMean } from "../core/closest-name.ts";
 import type { JsonObject, JsonValue } from "../core/json.ts";
+import { quoted } from "../core/problem.ts";
 import { notFound } from "../core/service-error.ts";
+import { type KeptEvent, listEvents } from "../store/events.ts";
+import { findVersionOfJob } from "../store/job-lists.ts";
 import type { App, ServerParts } from "./app.ts";
 import { IdempotencyHeaders, idempotencyOf } from "./idempotency.ts";
-import { closed, Id, JobParams, oneOf } from "./schemas.ts";
+import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "./paging.ts";
+import { ActorSchema, closed, Id, JobParams, oneOf, Time } from "./schemas.ts";
+import { toTime } from "./time.ts";
 
 const SentEventSchema = Type.Object(
   {
@@ -18,9 +24,27 @@ const SentEventSchema = Type.Object(
   { description: "The event is kept and will not be lost." },
 );
 
+const KeptEventSchema = Type.Object(
+  {
+    eventNumber: Type.Integer({ minimum: 1, description: "Counts from 1 in the order of arrival." }),
+    eventId: Type.String(),
+    payload: Type.Optional(Type.Unsafe<JsonValue>({ description: "As it was sent; left out when none was." })),
+    outcome: oneOf(["matched", "buffered", "unmatched"]),
+    reason: Type.String({ description: "Why, and what became of it." }),
+    sentBy: ActorSchema,
+    receivedAt: Time,
+    duplicateCount: Type.Integer({ description: "How often it was sent again before it was consumed." }),
+    lastDuplicateAt: Type.Optional(Time),
+    consumedByStep: Type.Optional(Type.String()),
+    consumedByVisit: Type.Optional(Type.Integer()),
+    consumedAt: Type.Optional(Time),
+  },
+  { title: "JobEvent" },
+);
+
 const path = "/organizations/:organizationId/jobs/:jobId/events";
 
-export function jobEventRoutes(app: App, { engine, config }: ServerParts): void {
+export function jobEventRoutes(app: App, { engine, database, config, plans }: ServerParts): void {
   app.post(
     path,
     {
@@ -72,5 +96,67 @@ export function jobEventRoutes(app: App, { engine, config }: ServerParts): void 
       return done.answer as Static<typeof SentEventSchema>;
     },
   );
+
+  app.get(
+    path,
+    {
+      schema: {
+        operationId: "ListJobEvents",
+        "x-permission": "job:read",
+        tags: ["events"],
+        summary: "List a job's events",
+        description: "Every event that was sent to the job, in the order in which they came, with what it did and why.",
+        params: JobParams,
+        querystring: closed({ ...pagingParameters }),
+        response: {
+          200: Type.Object({ events: Type.Array(KeptEventSchema), nextPageToken }, { description: "One page." }),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.params;
+      const page = pageOf(request, isPositiveInteger);
+      const version = await findVersionOfJob(database, request.params);
+      if (version === undefined) throw notFound("job");
+      const found = await listEvents(database, request.params, Number(page.after ?? 0), page.limit);
+      const { rows, ...next } = page.cut(found, (event) => String(event.eventNumber));
+      const plan = (await plans.load(database, [{ organizationId, ...version }])).get(version.versionId);
+      const listed = plan?.listedEventIds ?? new Set<string>();
+      return { events: rows.map((event) => renderEvent(event, version.versionNumber, listed)), ...next };
+    },
+  );
 }
-void notFound;
+
+function renderEvent(
+  event: KeptEvent,
+  versionNumber: number,
+  listedEventIds: ReadonlySet<string>,
+): Static<typeof KeptEventSchema> {
+  const rendered: Static<typeof KeptEventSchema> = {
+    eventNumber: event.eventNumber,
+    eventId: event.eventId,
+    outcome: event.outcome,
+    reason: reasonOf(event, versionNumber, listedEventIds),
+    sentBy: event.sentBy,
+    receivedAt: toTime(event.receivedAt),
+    duplicateCount: event.duplicateCount,
+  };
+  if (event.hasPayload) rendered.payload = event.payload;
+  if (event.lastDuplicateAt !== null) rendered.lastDuplicateAt = toTime(event.lastDuplicateAt);
+  if (event.consumedByStep !== null) rendered.consumedByStep = event.consumedByStep;
+  if (event.consumedByVisit !== null) rendered.consumedByVisit = event.consumedByVisit;
+  if (event.consumedAt !== null) rendered.consumedAt = toTime(event.consumedAt);
+  return rendered;
+}
+
+function reasonOf(event: KeptEvent, versionNumber: number, listedEventIds: ReadonlySet<string>): string {
+  const { eventId, outcome, consumedByStep } = event;
+  if (outcome === "unmatched") {
+    const hint = didYouMean(eventId, listedEventIds);
+    return `No step of version ${versionNumber} lists this id${hint === "" ? "." : hint}`;
+  }
+  const arrival = outcome === "matched" ? "A step waited for it when it came" : "It came before a step waited for it";
+  return consumedByStep === null
+    ? `${arrival}; it is kept until a step consumes it.`
+    : `${arrival}; ${quoted(consumedByStep)} consumed it.`;
+}

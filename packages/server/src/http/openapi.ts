@@ -2,8 +2,8 @@ import swagger from "@fastify/swagger";
 import { Type } from "typebox";
 import type { App } from "./app.ts";
 
-/** Collects the declarations of all routes that are registered after it. */
-export function collectDeclarations(app: App, serverUrl: string): void {
+/** Collects the declarations of all routes that are registered after it. The port may be known only once the server listens. */
+export function collectDeclarations(app: App, basePath: string, serverUrl: () => string): void {
   void app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -15,7 +15,7 @@ export function collectDeclarations(app: App, serverUrl: string): void {
           "Register a workflow, register versions of its definition, point a tag at one, and submit jobs. Every operation names its permission in `x-permission`.",
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
-      servers: [{ url: serverUrl }],
+      servers: [{ url: basePath === "" ? "/" : basePath }],
       tags: tags.map(([name, description]) => ({ name, description })),
       components: {
         securitySchemes: {
@@ -28,7 +28,9 @@ export function collectDeclarations(app: App, serverUrl: string): void {
       },
     },
     transformObject: (document) =>
-      "openapiObject" in document ? tidy(document.openapiObject) : document.swaggerObject,
+      "openapiObject" in document
+        ? { ...tidy(document.openapiObject), servers: [{ url: serverUrl() }] }
+        : document.swaggerObject,
   });
 }
 

@@ -7,14 +7,19 @@ import type { PermissionSet } from "../auth/permissions.ts";
 import type { Config } from "../config.ts";
 import { definitionLimits } from "../engine/node-engine.ts";
 import { Plans } from "../engine/plans.ts";
+import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
 import { allowOrigins } from "./cors.ts";
 import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts";
 import { healthRoutes } from "./health.ts";
 import { jobEventRoutes } from "./job-events.ts";
+import { jobHistoryRoutes } from "./job-history.ts";
+import { jobListRoutes } from "./job-lists.ts";
+import { jobStreamRoutes } from "./job-stream.ts";
 import { jobRoutes } from "./jobs.ts";
 import { parseJsonBodies } from "./json-body.ts";
 import { KnownPaths } from "./known-paths.ts";
+import { metricRoutes } from "./metrics.ts";
 import { collectDeclarations, openapiRoute } from "./openapi.ts";
 import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
@@ -34,7 +39,12 @@ const resources = [
   versionRoutes,
   tagRoutes,
   jobRoutes,
+  jobListRoutes,
+  jobHistoryRoutes,
+  jobStreamRoutes,
   jobEventRoutes,
+  metricRoutes,
+  apiTokenRoutes,
   healthRoutes,
   openapiRoute,
 ];
@@ -57,7 +67,7 @@ export function createServer(options: ServerOptions): App {
   });
   allowOrigins(app, config.corsOrigins);
   answerErrors(app, logger);
-  collectDeclarations(app, config.baseUrl?.href.replace(/\/+$/, "") ?? `http://localhost:${config.port}`);
+  collectDeclarations(app, basePath, () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app));
   void app.register(
     async (scope) => {
       completeOperations(scope, authenticator, metrics);
@@ -96,6 +106,11 @@ function createApp(config: Config): App {
   app.decorateRequest("bodyHash", null);
   app.decorateRequest("bodyBytes", 0);
   return app as App;
+}
+
+function localUrl(app: App): string {
+  const address = app.server.address();
+  return `http://localhost:${typeof address === "object" ? (address?.port ?? 0) : 0}`;
 }
 
 /** Longer than any URL that Node takes, so that a long id is just an unknown one. */

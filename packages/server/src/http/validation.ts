@@ -10,7 +10,13 @@ import { ServiceError } from "../core/service-error.ts";
  * is all text, has its numbers and booleans read as such.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<object> {
-  const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false });
+  const ajv = new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    strict: true,
+    strictTypes: false,
+    keywords: ["x-optional-body"],
+  });
   ajv.addVocabulary(["example", "x-rule"]);
   for (const format of formatNames()) ajv.addFormat(format, (text) => hasFormat(text, format));
   return ({ schema, httpPart }) => {

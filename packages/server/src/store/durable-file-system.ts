@@ -23,7 +23,10 @@ export class DurableFileSystem extends NodeFS {
     this.#options = options;
   }
 
-  override async init(pglite: PGlite, base: Partial<postgresMod.PostgresMod>) {
+  override async init(
+    pglite: PGlite,
+    base: Partial<postgresMod.PostgresMod>,
+  ): Promise<{ emscriptenOpts: Partial<postgresMod.PostgresMod> }> {
     const { emscriptenOpts } = await super.init(pglite, base);
     const installSync = (module: postgresMod.PostgresMod) => {
       const { stream_ops } = module.NODEFS as unknown as NodeFileOperations;

@@ -14,6 +14,8 @@ import { columnTypes, poolDatabase } from "./pool.ts";
 export interface EmbeddedOptions extends SyncOptions {
   readonly dataDir: string;
   readonly bufferMb: number;
+  /** False only for the crash check, to prove that it notices. */
+  readonly isSynced?: boolean;
 }
 
 /**
@@ -27,7 +29,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     if (!existsSync(cluster)) await createCluster(cluster);
     const pglite = await PGlite.create({
       fs: new DurableFileSystem(cluster, options),
-      startParams: startParameters(options.bufferMb),
+      startParams: startParameters(options.bufferMb, options.isSynced ?? true),
     });
     // PGlite is one session: a pool of one queues reads behind a transaction, as they must be.
     const pool = new pg.Pool({ ...createPgConfig(pglite), max: 1, types: columnTypes } as unknown as pg.PoolConfig);
@@ -48,7 +50,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
 }
 
 /** PGlite's own defaults turn fsync off ("-F"), which is right in a browser and wrong here. */
-function startParameters(bufferMb: number): string[] {
+function startParameters(bufferMb: number, isSynced: boolean): string[] {
   const parameters = {
     search_path: "public",
     exit_on_error: "false",
@@ -58,7 +60,7 @@ function startParameters(bufferMb: number): string[] {
     max_parallel_workers_per_gather: "0",
     max_parallel_maintenance_workers: "0",
     io_method: "sync",
-    fsync: "on",
+    fsync: isSynced ? "on" : "off",
     wal_sync_method: "fsync",
     shared_buffers: `${bufferMb}MB`,
     // A checkpoint blocks this process, and after a crash the log since the last one is replayed: keep both short.

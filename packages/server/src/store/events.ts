@@ -1,5 +1,7 @@
 import type { EventChange } from "../core/fact.ts";
-import { statement, type Transaction } from "./database.ts";
+import type { Actor, Timestamp } from "../core/job-state.ts";
+import type { JsonValue } from "../core/json.ts";
+import { type Queryable, statement, type Transaction } from "./database.ts";
 import type { JobKey } from "./jobs.ts";
 
 /** Writes what one commit changes of the events of its jobs. */
@@ -85,4 +87,38 @@ const findEvents = statement<JobKey & { eventId: string; eventNumber: number }>(
   `SELECT organization_id AS "organizationId", job_id AS "jobId", event_id AS "eventId", event_number AS "eventNumber"
    FROM job_event
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[]) AND event_id = ANY($3::text[]) AND outcome = 'unmatched'`,
+);
+
+export interface KeptEvent {
+  readonly eventNumber: number;
+  readonly eventId: string;
+  readonly payload: JsonValue | null;
+  readonly hasPayload: boolean;
+  readonly outcome: "matched" | "buffered" | "unmatched";
+  readonly sentBy: Actor;
+  readonly receivedAt: Timestamp;
+  readonly duplicateCount: number;
+  readonly lastDuplicateAt: Timestamp | null;
+  readonly consumedByStep: string | null;
+  readonly consumedByVisit: number | null;
+  readonly consumedAt: Timestamp | null;
+}
+
+/** The events that are kept for a job, in the order in which they came, from after `afterNumber`. */
+export async function listEvents(db: Queryable, key: JobKey, afterNumber: number, limit: number): Promise<KeptEvent[]> {
+  return await db.query(listEventRows, [key.organizationId, key.jobId, afterNumber, limit]);
+}
+
+/** A payload of JSON null and none at all are both null here; `hasPayload` tells them apart. */
+const listEventRows = statement<KeptEvent>(
+  "list_job_events",
+  "organization",
+  `SELECT event_number AS "eventNumber", event_id AS "eventId", payload, payload IS NOT NULL AS "hasPayload", outcome,
+     sent_by AS "sentBy", received_at AS "receivedAt", duplicate_count AS "duplicateCount",
+     last_duplicate_at AS "lastDuplicateAt", consumed_by_step AS "consumedByStep", consumed_by_visit AS "consumedByVisit",
+     consumed_at AS "consumedAt"
+   FROM job_event
+   WHERE organization_id = $1 AND job_id = $2 AND event_number > $3
+   ORDER BY event_number
+   LIMIT $4`,
 );

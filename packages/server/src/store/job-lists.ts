@@ -1,5 +1,6 @@
 import type { JobStatus, Timestamp } from "../core/job-state.ts";
 import { type Queryable, statement } from "./database.ts";
+import type { JobKey } from "./jobs.ts";
 
 export interface JobSearch {
   readonly organizationId: string;
@@ -88,14 +89,14 @@ function searchValues(search: JobSearch): unknown[] {
 }
 
 /** A job's id is made when its request comes, its `created_at` when it is committed, and nodes' clocks differ a little. */
-const idSlackMs = 60_000;
+export const idSlackMs = 60_000;
 
 /** The least and the greatest id (UUID version 7) that can have been made at a time. */
-function firstIdAt(at: Timestamp): string {
+export function firstIdAt(at: Timestamp): string {
   return idAt(at, "0000-0000-000000000000");
 }
 
-function lastIdAt(at: Timestamp): string {
+export function lastIdAt(at: Timestamp): string {
   return idAt(at, "ffff-ffff-ffffffffffff");
 }
 
@@ -103,3 +104,20 @@ function idAt(at: Timestamp, rest: string): string {
   const hex = Math.max(0, at).toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-${rest}`;
 }
+
+/** Which version a job runs; undefined when there is no such job. */
+export async function findVersionOfJob(
+  db: Queryable,
+  key: JobKey,
+): Promise<{ versionId: string; versionNumber: number } | undefined> {
+  const [row] = await db.query(findVersionOfJobRow, [key.organizationId, key.jobId]);
+  return row;
+}
+
+const findVersionOfJobRow = statement<{ versionId: string; versionNumber: number }>(
+  "find_version_of_job",
+  "organization",
+  `SELECT version_id AS "versionId", version_number AS "versionNumber"
+   FROM job
+   WHERE organization_id = $1 AND job_id = $2`,
+);

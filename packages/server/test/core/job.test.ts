@@ -53,7 +53,7 @@ describe("the input of a job", () => {
   test("that does not fit the first step is refused with pointers, and there is no job", () => {
     const plan = planOf([noop("a", null, { input: "order" })], { order });
     const change = submitJob(plan, { ...new Story([noop("a", null)]).job, input: { sku: 5 }, at: 1, hasRoomForCall: true }, jobLimits);
-    expect("problems" in change && change.problems.map((problem) => problem.pointer).sort()).toEqual(["", "/sku"]);
+    expect("problems" in change && change.problems.map((problem) => problem.pointer).sort()).toEqual(["/count", "/sku"]);
   });
 });
 

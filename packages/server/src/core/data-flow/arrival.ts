@@ -1,12 +1,11 @@
 import type { StepDefinition } from "../definition.ts";
 import { Known } from "../schema/known.ts";
-import { allOfSchemas, anyOfSchemas, closedObject } from "../schema/node.ts";
-import { acceptedTypes } from "../schema/shape.ts";
-import { noTypes, typeSets } from "../schema/type-set.ts";
+import { allOfSchemas, closedObject } from "../schema/node.ts";
+import { typeSets } from "../schema/type-set.ts";
 import { declaredProperties, isClosed, type Schema } from "../schema.ts";
 import type { Edge } from "../step-graph.ts";
 import { passesLatestOutputOn } from "./known-output.ts";
-import type { Sources, SourceTracer } from "./sources.ts";
+import { hasSource, type Sources, type SourceTracer } from "./sources.ts";
 
 /** One way into a step, and what is known of what the step receives on it. */
 export interface Arrival {
@@ -32,21 +31,20 @@ export function arrivalAlong(edge: Edge, step: StepDefinition, before: StepDefin
   const schemas = new Map<string, Schema>();
   const required: string[] = [];
   for (const name of declaredProperties(step.inputSchema)) {
-    const origin = tracer.sourcesOfProperty(edge, name);
-    properties.set(name, origin);
-    if (origin.sources.length > 0) schemas.set(name, anyOfSchemas(origin.sources.map(({ schema }) => schema)));
-    if (!origin.mayBeMissing) required.push(name);
+    const sources = tracer.sourcesOfProperty(edge, name);
+    properties.set(name, sources);
+    if (hasSource(sources)) schemas.set(name, sources.schema);
+    if (!sources.origin.mayBeMissing) required.push(name);
   }
   return { edge, received: [closedObject(schemas, required, typeSets.object)], properties, whole: undefined };
 }
 
 function arrivalOfWhole(edge: Edge, before: StepDefinition, tracer: SourceTracer): Arrival {
   const whole = tracer.sourcesOfLatestOutput(edge);
-  const union = anyOfSchemas(whole.sources.map(({ schema }) => schema));
   // A step that passes the latest output on has checked it twice more.
   const isChecked = edge.kind === "transition" && passesLatestOutputOn(before);
   const checked = isChecked ? [before.inputSchema, before.outputSchema] : [];
-  return { edge, received: [union, ...checked], properties: new Map(), whole };
+  return { edge, received: [whole.schema, ...checked], properties: new Map(), whole };
 }
 
 /** What is known of the output of a step that makes none of its own: it is what was received, or what is left of it. */
@@ -55,7 +53,7 @@ export function passedOn(arrival: Arrival, step: StepDefinition): readonly Schem
   if (step.behaviour !== "wait" || !isClosed(step.outputSchema)) return received;
   const known = new Known(received);
   const names = [...declaredProperties(step.outputSchema)];
-  const kept = names.filter((name) => known.property(name).every((schema) => acceptedTypes(schema) !== noTypes));
+  const kept = names.filter((name) => known.mayHave(name));
   const schemas = new Map(kept.map((name) => [name, allOfSchemas(known.property(name))]));
   return [
     closedObject(

@@ -4,7 +4,7 @@ import { quoted } from "../problem.ts";
 import type { Misfit, Outcome } from "../schema/outcome.ts";
 import { joinWords } from "../schema/type-set.ts";
 import type { Arrival } from "./arrival.ts";
-import type { Sources } from "./sources.ts";
+import { hasSource, type Sources } from "./sources.ts";
 
 /** How what a step receives on one way, or passes on, fits its definition. */
 export interface Finding {
@@ -57,11 +57,12 @@ export function describeInputTrouble({ misfit, arrivals }: Trouble, scene: Scene
   const [property] = tokensOf(misfit);
   const taken = arrivals.flatMap(({ properties }) => (property === undefined ? [] : (properties.get(property) ?? [])));
   const whole = arrivals.flatMap((arrival) => arrival.whole ?? []);
-  if (whole.length > 0) return `${name} receives ${outputsOf(whole)}${where}; ${subjectOf(misfit)} ${misfit.detail}`;
+  if (whole.length > 0)
+    return `${name} receives ${placesOf(whole, "the output of ", scene)}${where}; ${subjectOf(misfit)} ${misfit.detail}`;
   if (property === undefined)
     return `${name} receives the properties that it declares${where}; together, that ${misfit.detail}`;
-  if (taken.every(({ sources }) => sources.length === 0)) return describeMissing(property, scene, where);
-  return `${name} receives ${quoted(tokensOf(misfit).join("/"))} from ${placesOf(taken)}${where}; it ${misfit.detail}`;
+  if (!taken.some(hasSource)) return describeMissing(property, scene, where);
+  return `${name} receives ${quoted(tokensOf(misfit).join("/"))} from ${placesOf(taken, "", scene)}${where}; it ${misfit.detail}`;
 }
 
 export function describeOutputTrouble({ misfit, arrivals }: Trouble, scene: Scene): string {
@@ -86,23 +87,13 @@ function tokensOf({ pointer }: Misfit): string[] {
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** "`reserve`, `pay` or the job's input". */
-function placesOf(origins: readonly Sources[]): string {
-  const steps = stepsOf(origins).map(quoted);
-  return joinWords(shortened([...steps, ...(mayBeJobInput(origins) ? ["the job's input"] : [])]), "or");
-}
-
-function outputsOf(origins: readonly Sources[]): string {
-  const steps = stepsOf(origins).map((name) => `the output of ${quoted(name)}`);
-  return joinWords(shortened([...steps, ...(mayBeJobInput(origins) ? ["the job's input"] : [])]), "or");
-}
-
-function stepsOf(origins: readonly Sources[]): string[] {
-  return [...new Set(origins.flatMap(({ sources }) => sources.flatMap(({ step }) => step?.name ?? [])))];
-}
-
-function mayBeJobInput(origins: readonly Sources[]): boolean {
-  return origins.some(({ sources }) => sources.some(({ step }) => step === undefined));
+/** "`reserve`, `pay` or the job's input", with the given words before each step. */
+function placesOf(sources: readonly Sources[], words: string, { steps }: Scene): string {
+  const origins = sources.map(({ origin }) => origin);
+  const indexes = new Set(origins.flatMap((origin) => origin.steps));
+  const places = [...indexes].map((index) => `${words}${quoted(steps[index]?.name ?? "")}`);
+  if (origins.some(({ mayBeJobInput }) => mayBeJobInput)) places.push("the job's input");
+  return joinWords(shortened(places), "or");
 }
 
 /** Says on which ways it happens, unless it is on all. */

@@ -17,7 +17,8 @@ export class KnownOutput {
   /** The properties that the schema names. */
   readonly names: ReadonlySet<string>;
   readonly #cases: readonly Known[];
-  readonly #effectOnOthers: Effect;
+  /** What the output does to a property that the schema does not name. */
+  readonly effectOnOthers: Effect;
   readonly #properties = new Map<string, Schema>();
 
   constructor(schema: Schema, isPassedOn: boolean) {
@@ -26,11 +27,11 @@ export class KnownOutput {
     this.#cases = known.cases ?? [known];
     this.names = new Set(this.#cases.flatMap(({ names }) => [...names]));
     // What a step passes on has been there before. Only what a schema says of it is new.
-    this.#effectOnOthers = isPassedOn || !this.#cases.some(mayHaveOthers) ? "leaves" : "mayGive";
+    this.effectOnOthers = isPassedOn || !this.#cases.some(mayHaveOthers) ? "leaves" : "mayGive";
   }
 
   effectOn(name: string): Effect {
-    if (!this.names.has(name)) return this.#effectOnOthers;
+    if (!this.names.has(name)) return this.effectOnOthers;
     if (this.#cases.every((one) => one.types === typeSets.object && one.requires(name))) return "gives";
     return this.#cases.some((one) => mayHave(one, name)) ? "mayGive" : "leaves";
   }
@@ -46,19 +47,15 @@ export class KnownOutput {
 }
 
 function mayHave(known: Known, name: string): boolean {
-  return mayBeObject(known) && known.property(name).every(isPossible);
+  return mayBeObject(known) && known.mayHave(name);
 }
 
 function mayHaveOthers(known: Known): boolean {
-  return mayBeObject(known) && known.additional.every(isPossible);
+  return mayBeObject(known) && known.additional.every((schema) => acceptedTypes(schema) !== noTypes);
 }
 
 function mayBeObject(known: Known): boolean {
   return (known.types & typeSets.object) !== noTypes;
-}
-
-function isPossible(schema: Schema): boolean {
-  return acceptedTypes(schema) !== noTypes;
 }
 
 /** What is known of a step's output once it has been checked. */

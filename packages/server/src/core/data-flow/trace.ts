@@ -1,4 +1,4 @@
-import { BitSet } from "../bit-set.ts";
+import { BitRows } from "../bit-rows.ts";
 import type { Edge, StepGraph } from "../step-graph.ts";
 import type { Effect } from "./known-output.ts";
 
@@ -19,19 +19,21 @@ export interface Origin {
 export class Trace {
   readonly #effects: readonly Effect[];
   /** By step: the origins of what is there when it is entered. Two more numbers stand for the job's input and for nothing. */
-  readonly #entering: readonly BitSet[];
+  readonly #entering: BitRows;
   readonly #jobInput: number;
   readonly #missing: number;
   readonly #origins = new Map<Edge, Origin>();
+  /** How many times it went along an edge: what the trace cost. */
+  visitCount = 0;
 
   /** `effects` is by step. */
   constructor(graph: StepGraph, effects: readonly Effect[], effectOfJobInput: Effect) {
     this.#effects = effects;
     this.#jobInput = graph.stepCount;
     this.#missing = graph.stepCount + 1;
-    this.#entering = Array.from({ length: graph.stepCount }, () => new BitSet(graph.stepCount + 2));
-    if (effectOfJobInput !== "leaves") this.#entering[0]?.add(this.#jobInput);
-    if (effectOfJobInput !== "gives") this.#entering[0]?.add(this.#missing);
+    this.#entering = new BitRows(graph.stepCount, graph.stepCount + 2);
+    if (effectOfJobInput !== "leaves") this.#entering.add(0, this.#jobInput);
+    if (effectOfJobInput !== "gives") this.#entering.add(0, this.#missing);
     while (this.#goRound(graph)) {
       // Until nothing changes: at most as often as loops are nested, and twice more.
     }
@@ -41,12 +43,12 @@ export class Trace {
   originOn(edge: Edge): Origin {
     const known = this.#origins.get(edge);
     if (known !== undefined) return known;
-    const leaving = new BitSet(this.#missing + 1);
-    this.#addLeaving(edge, leaving);
+    const leaving = new BitRows(1, this.#missing + 1);
+    this.#addLeaving(edge, leaving, 0);
     const origin = {
-      steps: [...leaving.values()].filter((value) => value < this.#jobInput),
-      mayBeJobInput: leaving.has(this.#jobInput),
-      mayBeMissing: leaving.has(this.#missing),
+      steps: leaving.values(0).filter((value) => value < this.#jobInput),
+      mayBeJobInput: leaving.has(0, this.#jobInput),
+      mayBeMissing: leaving.has(0, this.#missing),
     };
     this.#origins.set(edge, origin);
     return origin;
@@ -56,19 +58,18 @@ export class Trace {
     let isChanged = false;
     for (const step of graph.order) {
       for (const edge of graph.outgoing[step] ?? []) {
-        const entering = this.#entering[edge.to];
-        if (entering !== undefined && this.#addLeaving(edge, entering)) isChanged = true;
+        this.visitCount++;
+        if (this.#addLeaving(edge, this.#entering, edge.to)) isChanged = true;
       }
     }
     return isChanged;
   }
 
-  /** Adds to the set what comes along the edge; answers whether any of it is new there. */
-  #addLeaving(edge: Edge, set: BitSet): boolean {
+  /** Adds to a row what comes along the edge; answers whether any of it is new there. */
+  #addLeaving(edge: Edge, rows: BitRows, row: number): boolean {
     const effect = edge.kind === "failure" ? "leaves" : this.#effects[edge.from];
-    const before = this.#entering[edge.from];
-    const isOwnNew = effect !== "leaves" && set.add(edge.from);
-    const isOtherNew = effect !== "gives" && before !== undefined && set.addAll(before);
+    const isOwnNew = effect !== "leaves" && rows.add(row, edge.from);
+    const isOtherNew = effect !== "gives" && rows.addRow(row, { rows: this.#entering, row: edge.from });
     return isOwnNew || isOtherNew;
   }
 }

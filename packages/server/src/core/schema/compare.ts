@@ -154,18 +154,24 @@ export class SchemaComparison {
   }
 
   #compareObject(from: Known, rules: ObjectRules): Outcome {
-    const parts = rules.required.map((name) => compareRequired(from, name));
-    const hasRuleForAll = rules.additional !== undefined;
-    if (!hasRuleForAll && rules.properties.size === 0) return allOf(parts);
-    const names = new Set([...rules.properties.keys(), ...(hasRuleForAll ? from.names : [])]);
+    const required = new Set(rules.required);
+    const named = rules.additional === undefined ? [] : from.names;
+    const names = new Set([...required, ...rules.properties.keys(), ...named]);
     this.#remaining -= names.size / propertiesPerComparison;
-    for (const name of names) {
-      const target = rules.properties.get(name) ?? rules.additional;
-      if (target === undefined) continue;
-      parts.push(inside(name, this.compare(from.property(name), target), from.requires(name)));
-    }
+    const parts = [...names].map((name) => this.#compareProperty(from, rules, name, required.has(name)));
     if (rules.additional !== undefined) parts.push(this.#compareAdditional(from, rules.additional));
     return allOf(parts);
+  }
+
+  #compareProperty(from: Known, rules: ObjectRules, name: string, isRequired: boolean): Outcome {
+    const target = rules.properties.get(name) ?? rules.additional;
+    const outcome = target === undefined ? fits : this.compare(from.property(name), target);
+    const isThere = from.requires(name);
+    if (!isRequired || isThere) return inside(name, outcome, isThere);
+    if (!from.mayHave(name)) return inside(name, neverFits("is missing, but is required"), true);
+    // Where it is there it does not fit, and where it is not it is missed.
+    if (outcome.noneFits) return inside(name, outcome, true);
+    return inside(name, mayNotFit("may be missing, but is required"), true);
   }
 
   /** What may stand in properties that neither side names; it need not be there. */
@@ -175,13 +181,6 @@ export class SchemaComparison {
       target === nothing ? "may have properties that are not allowed" : "may have other properties that do not fit",
     );
   }
-}
-
-function compareRequired(from: Known, name: string): Outcome {
-  if (from.requires(name)) return fits;
-  const isPossible = from.property(name).every((schema) => acceptedTypes(schema) !== noTypes);
-  if (isPossible) return inside(name, mayNotFit("may be missing, but is required"), true);
-  return inside(name, neverFits("is missing, but is required"), true);
 }
 
 /** Types that have rules of their own. The two sorts of numbers share theirs. */

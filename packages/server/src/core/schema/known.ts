@@ -3,7 +3,7 @@ import { fitsSchema } from "./check.ts";
 import { conjuncts, type ObjectRules, type Schema } from "./node.ts";
 import { closedRange, fullRange, intersect, openRange, type Range } from "./range.ts";
 import { acceptedTypes } from "./shape.ts";
-import { allTypes, type TypeSet } from "./type-set.ts";
+import { allTypes, noTypes, type TypeSet } from "./type-set.ts";
 
 /**
  * What is known of a value: that it fits each of some schemas. Answers what follows for its type, its range, its properties. An
@@ -89,6 +89,11 @@ export class Known {
   /** Whether an object is certain to have the property. */
   requires(name: string): boolean {
     return this.#required.has(name);
+  }
+
+  /** Whether an object can have the property. */
+  mayHave(name: string): boolean {
+    return this.property(name).every((schema) => acceptedTypes(schema) !== noTypes);
   }
 
   /** What the property's value fits, if an object has it. */

@@ -1,0 +1,51 @@
+import { type Answer, Connection } from "../bench/connection.ts";
+import type { Outcome } from "./operation.ts";
+import { pick } from "./random.ts";
+
+/** Sends one request after the other, over a new connection whenever the last one is lost, and says what is known afterwards. */
+export class Caller {
+  readonly #ports: readonly number[];
+  readonly #timeoutMs: number;
+  #connection: Connection | undefined;
+  #isBusy = false;
+
+  /** `ports`: of the nodes; each connection goes to any of them. */
+  constructor(ports: readonly number[], timeoutMs: number) {
+    this.#ports = ports;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** A request is under way. */
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
+  /** `read` takes from an answer what is worth keeping. */
+  async ask<Body, Result>(request: string, read: (body: Body) => Result): Promise<Outcome<Result>> {
+    this.#isBusy = true;
+    try {
+      if (!this.#connection?.isOpen) this.#connection = await Connection.open(pick(this.#ports), this.#timeoutMs);
+      return outcomeOf(await this.#connection.ask(request), read);
+    } catch (error) {
+      return { type: "info", reason: error instanceof Error ? error.message : String(error) };
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  close(): void {
+    this.#connection?.close();
+  }
+}
+
+function outcomeOf<Body, Result>({ status, body }: Answer, read: (body: Body) => Result): Outcome<Result> {
+  const text = body.toString();
+  if (status >= 500) return { type: "info", reason: `${serverErrorMark} ${status}: ${text}` };
+  const parsed = JSON.parse(text) as unknown;
+  if (status < 300) return { type: "ok", answer: read(parsed as Body) };
+  const { code } = parsed as { readonly code?: string };
+  return { type: "refused", httpStatus: status, code: code ?? "without a code" };
+}
+
+/** Stands before the status in the reason of an outcome that the service itself could not tell. */
+export const serverErrorMark = "The service answered";

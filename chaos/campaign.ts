@@ -1,0 +1,109 @@
+import type { StoreKind } from "../bench/target/store-home.ts";
+import { Caller } from "./caller.ts";
+import { checkAnswers } from "./check/answers.ts";
+import { checkCampaign } from "./check/check.ts";
+import { type Finding, violation } from "./check/finding.ts";
+import { Client } from "./client.ts";
+import { readFinalJobs } from "./final-state.ts";
+import { Population } from "./population.ts";
+import { Recorder } from "./recorder.ts";
+import type { Scene } from "./scene.ts";
+
+/** What a fault campaign needs; the campaign takes care of the stores and processes that it starts, until it is closed. */
+export interface CampaignOptions {
+  readonly cycles: number;
+  readonly store: StoreKind;
+  /** Settings of the service besides the usual ones. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly progress: (line: string) => void;
+}
+
+/** The clients of a campaign, what they know together and what is recorded of them. */
+export class Campaign {
+  readonly recorder = new Recorder();
+  readonly #scene: Scene;
+  readonly #population: Population;
+  readonly #answerTimeoutMs: number;
+  readonly #findings: Finding[] = [];
+  #interruptionCount = 0;
+
+  constructor(scene: Scene, answerTimeoutMs = 10_000) {
+    this.#scene = scene;
+    this.#answerTimeoutMs = answerTimeoutMs;
+    this.#population = new Population(scene.workflows);
+  }
+
+  /** Clients begin to ask; `ports` are those of the nodes. */
+  startLoad(ports: readonly number[], clientCount: number): Load {
+    const callers = Array.from({ length: clientCount }, () => new Caller(ports, this.#answerTimeoutMs));
+    const end = new AbortController();
+    const clients = callers.map((caller, index) => this.#client(index, caller).runUntil(end.signal));
+    return {
+      countInFlight: () => callers.filter(({ isBusy }) => isBusy).length,
+      stop: async () => {
+        end.abort();
+        await Promise.all(clients);
+      },
+    };
+  }
+
+  /** Runs the faults. What ends them early, such as a service that does not start again, is a finding and not a crash of ours. */
+  async play(faults: () => Promise<void>): Promise<void> {
+    try {
+      await faults();
+    } catch (error) {
+      this.report(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Right before a fault: how many requests it meets. */
+  countInterruption(load: Load): number {
+    const inFlight = load.countInFlight();
+    if (inFlight > 0) this.#interruptionCount += 1;
+    return inFlight;
+  }
+
+  /** For what is found on the way, such as a service that does not start again. */
+  report(detail: string): void {
+    this.#findings.push(violation("the service", detail));
+  }
+
+  /** With the service at peace: brings a sample of the waiting jobs to their end, then holds everything against everything. */
+  async conclude(port: number): Promise<void> {
+    const caller = new Caller([port], this.#answerTimeoutMs);
+    const settler = this.#client(0, caller);
+    for (const intent of this.#population.remainingEvents(jobsToFinish)) await settler.perform(intent);
+    caller.close();
+    const { requests, organizationIds, shapes } = this.#scene;
+    const jobs = readFinalJobs(port, requests, { organizationIds, isOurs: (workflowId) => shapes.has(workflowId) });
+    const { operations } = this.recorder;
+    this.#findings.push(...checkAnswers(operations), ...(await checkCampaign(operations, jobs, shapes)));
+  }
+
+  /** Times that a fault met requests under way. */
+  get interruptionCount(): number {
+    return this.#interruptionCount;
+  }
+
+  /** Keeps a copy of a service's log with the recorded history, where there is something to explain. */
+  keepLog(logFile: string): void {
+    if (this.#findings.length > 0) this.recorder.keep(logFile);
+  }
+
+  get findings(): readonly Finding[] {
+    return this.#findings;
+  }
+
+  #client(number: number, caller: Caller): Client {
+    const { requests } = this.#scene;
+    return new Client(number, caller, { requests, population: this.#population, recorder: this.recorder });
+  }
+}
+
+export interface Load {
+  countInFlight(): number;
+  /** Waits until every client has the answer to its last request, or knows that it gets none. */
+  stop(): Promise<void>;
+}
+
+const jobsToFinish = 200;

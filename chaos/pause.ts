@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { findFreePort } from "../bench/target/free-port.ts";
+import { ownTemporaryDirectory } from "../bench/target/owned.ts";
+import { type ServiceOptions, ServiceProcess } from "../bench/target/service-process.ts";
+import { openStoreHomes, type StoreHome } from "../bench/target/store-home.ts";
+import { Campaign, type CampaignOptions } from "./campaign.ts";
+import { between, chance, wholeBetween } from "./random.ts";
+import { setScene } from "./scene.ts";
+
+/**
+ * Three nodes over one database. One of them hangs for longer than its lease and comes back, or is killed and started again; the
+ * clients go on with all three.
+ */
+export async function playPauses({ cycles, environment, progress }: CampaignOptions): Promise<Campaign> {
+  const homes = await openStoreHomes("postgres");
+  const home = await homes.fresh();
+  const leases = { STEPWELL_HEARTBEAT_MS: "200", STEPWELL_LEASE_MS: String(leaseMs), ...environment };
+  const first = await startNode({ home, port: await findFreePort(), environment: leases });
+  const campaign = new Campaign(await setScene(first.options.port, await first.service.seeded()), leaseMs);
+  const nodes = [first, await startNeighbour(home, leases), await startNeighbour(home, leases)];
+  const ports = nodes.map(({ options }) => options.port);
+  await campaign.play(async () => {
+    for (let cycle = 1; cycle <= cycles; cycle += 1) {
+      const load = campaign.startLoad(ports, wholeBetween(8, 16));
+      await sleep(between(200, 600));
+      const index = wholeBetween(0, nodes.length - 1);
+      const inFlight = campaign.countInterruption(load);
+      const isKilled = chance(0.25);
+      await (isKilled ? killAndRestart(nodes, index) : pause(nodes, index));
+      await sleep(between(100, 400));
+      await load.stop();
+      const what = `node ${index + 1} ${isKilled ? "killed" : "paused"} with ${inFlight} requests under way`;
+      progress(`cycle ${cycle}/${cycles}: ${what}`);
+    }
+    // What a paused node still held comes to its end.
+    await sleep(leaseMs);
+    await campaign.conclude(first.options.port);
+  });
+  for (const { service } of nodes) {
+    campaign.keepLog(service.logFile);
+    await service.stop();
+  }
+  await home.discard();
+  await homes.close();
+  return campaign;
+}
+
+const leaseMs = 1_000;
+
+interface Node {
+  readonly options: ServiceOptions;
+  service: ServiceProcess;
+}
+
+async function startNode(options: ServiceOptions): Promise<Node> {
+  const service = new ServiceProcess(options);
+  await service.ready();
+  return { options, service };
+}
+
+/** The first node has seeded the database. */
+async function startNeighbour(home: StoreHome, environment: Readonly<Record<string, string>>): Promise<Node> {
+  const { path } = ownTemporaryDirectory("node");
+  const ofNode = { ...home, dataDir: path, environment: { ...home.environment, STEPWELL_DATA_DIR: path } };
+  return await startNode({ home: ofNode, port: await findFreePort(), command: "serve", environment });
+}
+
+async function pause(nodes: readonly Node[], index: number): Promise<void> {
+  nodes[index]?.service.signal("SIGSTOP");
+  await sleep(leaseMs + between(200, 1_000));
+  nodes[index]?.service.signal("SIGCONT");
+}
+
+async function killAndRestart(nodes: readonly Node[], index: number): Promise<void> {
+  const node = nodes[index];
+  if (node === undefined) return;
+  await node.service.kill();
+  await sleep(between(0, leaseMs));
+  node.service = (await startNode(node.options)).service;
+}

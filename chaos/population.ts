@@ -1,0 +1,163 @@
+import { randomUUID } from "node:crypto";
+import {
+  type EventSending,
+  isTerminal,
+  type JobKey,
+  type JobStatus,
+  type Operation,
+  type Submission,
+} from "./operation.ts";
+import { chance, pick, shuffled, wholeBetween } from "./random.ts";
+import { eventIdsOf, type WorkflowShape } from "./workflows.ts";
+
+/** What a client is about to ask. */
+export type Intent =
+  | { readonly type: "submit"; readonly submission: Submission }
+  | { readonly type: "sendEvent"; readonly sending: EventSending }
+  | { readonly type: "cancel"; readonly job: JobKey }
+  | { readonly type: "read"; readonly job: JobKey };
+
+/** One of the campaign's workflows in one of its organizations. */
+export interface Workflow {
+  readonly organizationId: string;
+  readonly workflowId: string;
+  readonly shape: WorkflowShape;
+}
+
+/** What the clients know together, and what they will ask next. */
+export class Population {
+  readonly #workflows: readonly Workflow[];
+  readonly #jobs = new Map<string, KnownJob>();
+  /** May hold some that have ended; they are dropped when they are met. */
+  readonly #live: KnownJob[] = [];
+  readonly #ended: KnownJob[] = [];
+  /** What lost its answer, and some of what did not: to be asked again with the same key and body. */
+  readonly #repetitions: Intent[] = [];
+
+  constructor(workflows: readonly Workflow[]) {
+    this.#workflows = workflows;
+  }
+
+  nextIntent(): Intent {
+    const repetition = chance(0.4) ? this.#repetitions.shift() : undefined;
+    if (repetition !== undefined) return repetition;
+    const roll = Math.random();
+    const job = roll < 0.25 ? undefined : this.#liveJob();
+    if (job === undefined) return this.#submit();
+    if (roll < 0.8) return this.#sendNext(job);
+    if (roll < 0.86) return send(job, job.sent.length > 0 ? pick(job.sent) : unknownEventId);
+    if (roll < 0.88) return send(job, unknownEventId);
+    if (roll < 0.96) return { type: "read", job: keyOf(job) };
+    if (roll < 0.98) return { type: "cancel", job: keyOf(job) };
+    return this.#ended.length > 0 ? sendLate(pick(this.#ended)) : { type: "read", job: keyOf(job) };
+  }
+
+  /** The events that known jobs still need, of `count` such jobs. */
+  *remainingEvents(count: number): Generator<Intent> {
+    for (const job of shuffled(this.#live.filter(({ hasEnded }) => !hasEnded)).slice(0, count)) {
+      // Those of which nobody knows whether they came are sent again: they are duplicates, or missing.
+      for (const eventId of eventIdsOf(job.shape)) yield send(job, eventId);
+    }
+  }
+
+  learn(operation: Operation): void {
+    if (operation.type === "submit") this.#learnSubmission(operation);
+    else if (operation.type === "sendEvent") this.#learnEvent(operation);
+    else if (operation.outcome.type === "ok") this.#learnStatus(operation.job, operation.outcome.answer.status);
+  }
+
+  #learnSubmission({ submission, outcome }: Extract<Operation, { type: "submit" }>): void {
+    const isRepeatable = submission.idempotencyKey !== null;
+    if (isRepeatable && (outcome.type === "info" || (outcome.type === "ok" && chance(0.1)))) {
+      this.#repetitions.push({ type: "submit", submission });
+    }
+    if (outcome.type !== "ok" || this.#jobs.has(outcome.answer.jobId)) return;
+    const { organizationId, workflowId } = submission;
+    const shape = this.#workflows.find((workflow) => workflow.workflowId === workflowId)?.shape;
+    if (shape === undefined) throw new Error(`No workflow ${workflowId} was registered.`);
+    const { jobId, status } = outcome.answer;
+    const job = { organizationId, jobId, shape, hasEnded: false, unsent: shuffled(eventIdsOf(shape)), sent: [] };
+    this.#jobs.set(jobId, job);
+    this.#live.push(job);
+    this.#learnStatus(job, status);
+  }
+
+  #learnEvent({ sending, outcome }: Extract<Operation, { type: "sendEvent" }>): void {
+    const job = this.#jobs.get(sending.jobId);
+    if (outcome.type === "ok") job?.sent.push(sending.eventId);
+    const isRepeated = outcome.type === "info" || (sending.idempotencyKey !== null && chance(0.1));
+    if (isRepeated) this.#repetitions.push({ type: "sendEvent", sending });
+    if (outcome.type === "refused" && outcome.httpStatus === 409 && job !== undefined) this.#end(job);
+  }
+
+  #learnStatus({ jobId }: JobKey, status: JobStatus): void {
+    const job = this.#jobs.get(jobId);
+    if (job !== undefined && isTerminal(status)) this.#end(job);
+  }
+
+  #end(job: KnownJob): void {
+    if (job.hasEnded) return;
+    job.hasEnded = true;
+    this.#ended.push(job);
+    // Late events need some jobs that have ended, not all.
+    if (this.#ended.length > 200) this.#ended.shift();
+  }
+
+  #submit(): Intent {
+    const { organizationId, workflowId } = pick(this.#workflows);
+    const nonce = randomUUID();
+    const idempotencyKey = chance(0.5) ? `submit-${nonce}` : null;
+    const input = { nonce, count: wholeBetween(1, 1_000_000) };
+    const intent: Intent = {
+      type: "submit",
+      submission: { nonce, organizationId, workflowId, input, idempotencyKey },
+    };
+    // Another client asks the same at the same moment, as an impatient proxy does.
+    if (idempotencyKey !== null && chance(0.05)) this.#repetitions.unshift(intent);
+    return intent;
+  }
+
+  #sendNext(job: KnownJob): Intent {
+    const eventId = job.unsent.pop();
+    // All was sent: it has ended, or an event's fate is unknown.
+    return eventId === undefined ? { type: "read", job: keyOf(job) } : send(job, eventId);
+  }
+
+  /** Half of the time one of the latest, so that some jobs come to their end while others grow old. */
+  #liveJob(): KnownJob | undefined {
+    while (this.#live.length > 0) {
+      const oldest = chance(0.5) ? Math.max(0, this.#live.length - 40) : 0;
+      const index = wholeBetween(oldest, this.#live.length - 1);
+      const job = this.#live[index];
+      if (job !== undefined && !job.hasEnded) return job;
+      const last = this.#live.pop();
+      if (last !== undefined && index < this.#live.length) this.#live[index] = last;
+    }
+    return undefined;
+  }
+}
+
+interface KnownJob extends JobKey {
+  readonly shape: WorkflowShape;
+  hasEnded: boolean;
+  /** In random order, so that events come in any order and before their step. */
+  readonly unsent: string[];
+  readonly sent: string[];
+}
+
+function keyOf({ organizationId, jobId }: JobKey): JobKey {
+  return { organizationId, jobId };
+}
+
+/** No workflow waits for it. */
+const unknownEventId = "typo";
+
+function send({ organizationId, jobId }: JobKey, eventId: string): Intent {
+  const nonce = randomUUID();
+  const idempotencyKey = chance(0.3) ? `event-${nonce}` : null;
+  return { type: "sendEvent", sending: { nonce, organizationId, jobId, eventId, idempotencyKey } };
+}
+
+function sendLate(job: KnownJob): Intent {
+  return send(job, job.sent.length > 0 ? pick(job.sent) : unknownEventId);
+}

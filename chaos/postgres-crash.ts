@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { findFreePort } from "../bench/target/free-port.ts";
+import { startPostgresServer } from "../bench/target/postgres-server.ts";
+import { ServiceProcess } from "../bench/target/service-process.ts";
+import { freshDatabase } from "../bench/target/store-home.ts";
+import { Campaign, type CampaignOptions } from "./campaign.ts";
+import { between, wholeBetween } from "./random.ts";
+import { setScene } from "./scene.ts";
+
+/**
+ * Kills the database under the service and starts it again. The service must say so meanwhile, lose nothing, and find its way
+ * back by itself.
+ */
+export async function playPostgresCrashes({ cycles, environment, progress }: CampaignOptions): Promise<Campaign> {
+  const server = await startPostgresServer();
+  const home = await freshDatabase(server);
+  const port = await findFreePort();
+  // Less patience than usual, so that a short outage already shows.
+  const impatient = { STEPWELL_STORE_PATIENCE_MS: "500", ...environment };
+  const service = new ServiceProcess({ home, port, environment: impatient });
+  const campaign = new Campaign(await setScene(port, await service.seeded()));
+  await campaign.play(async () => {
+    for (let cycle = 1; cycle <= cycles; cycle += 1) {
+      const load = campaign.startLoad([port], wholeBetween(8, 16));
+      await sleep(between(300, 1_000));
+      const inFlight = campaign.countInterruption(load);
+      await server.crash();
+      const saidSoMs = await timeUntil(503, service);
+      if (saidSoMs === undefined) campaign.report("It called itself ready while its database was gone.");
+      await sleep(between(0, 1_500));
+      await server.start();
+      const backMs = await timeUntil(200, service);
+      if (backMs === undefined) throw new Error("It was not ready again, long after its database was back.");
+      await sleep(between(100, 500));
+      await load.stop();
+      if (service.hasEnded) throw new Error("It ended when its database was gone.");
+      const times = `said so after ${saidSoMs} ms, back ${backMs} ms after the database`;
+      progress(`cycle ${cycle}/${cycles}: database killed with ${inFlight} requests under way, ${times}`);
+    }
+    await campaign.conclude(port);
+  });
+  campaign.keepLog(service.logFile);
+  await service.stop();
+  await home.discard();
+  await server.stop();
+  return campaign;
+}
+
+/** Milliseconds until its health says `status`; undefined when that takes longer than a load balancer would wait. */
+async function timeUntil(status: number, service: ServiceProcess): Promise<number | undefined> {
+  const begunAt = performance.now();
+  while (performance.now() - begunAt < 15_000) {
+    if ((await service.healthStatus()) === status) return Math.round(performance.now() - begunAt);
+    await sleep(20);
+  }
+  return undefined;
+}

@@ -1,0 +1,25 @@
+/** Not seeded: a campaign's course hangs on the time of its kills, which no seed brings back. The recorded history does. */
+export function chance(probability: number): boolean {
+  return Math.random() < probability;
+}
+
+export function between(low: number, high: number): number {
+  return low + Math.random() * (high - low);
+}
+
+export function wholeBetween(low: number, high: number): number {
+  return low + Math.floor(Math.random() * (high - low + 1));
+}
+
+export function pick<Item>(items: readonly Item[]): Item {
+  const item = items[Math.floor(Math.random() * items.length)];
+  if (item === undefined) throw new Error("There is nothing to pick from.");
+  return item;
+}
+
+export function shuffled<Item>(items: readonly Item[]): Item[] {
+  return items
+    .map((item) => ({ item, order: Math.random() }))
+    .sort((left, right) => left.order - right.order)
+    .map(({ item }) => item);
+}

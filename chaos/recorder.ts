@@ -1,0 +1,29 @@
+import { copyFileSync, createWriteStream, mkdtempSync, rmSync, type WriteStream } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Operation } from "./operation.ts";
+
+/** Keeps every operation in memory for the checker, and as lines of JSON in a file for whoever must find out what went wrong. */
+export class Recorder {
+  readonly directory = mkdtempSync(join(tmpdir(), "stepwell-chaos-history-"));
+  readonly operations: Operation[] = [];
+  readonly #file: WriteStream = createWriteStream(join(this.directory, "operations.jsonl"));
+  #keptLogCount = 0;
+
+  record(operation: Operation): void {
+    this.operations.push(operation);
+    this.#file.write(`${JSON.stringify(operation)}\n`);
+  }
+
+  /** Keeps a copy of a log with the history. */
+  keep(logFile: string): void {
+    this.#keptLogCount += 1;
+    copyFileSync(logFile, join(this.directory, `service-${this.#keptLogCount}.log`));
+  }
+
+  /** Nothing is kept of a run without findings. */
+  async close(isKept: boolean): Promise<void> {
+    await new Promise((resolve) => this.#file.end(resolve));
+    if (!isKept) rmSync(this.directory, { recursive: true });
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Rows of sets of whole numbers from 0 up to a bound, all in one piece of memory. For analyses that unite the sets of neighbouring
+ * steps until nothing changes: that takes a fraction of the time and room that hundreds of Sets take.
+ */
+export class BitRows {
+  readonly #words: Uint32Array;
+  readonly #wordsPerRow: number;
+
+  constructor(rowCount: number, bound: number) {
+    this.#wordsPerRow = Math.ceil(bound / 32);
+    this.#words = new Uint32Array(rowCount * this.#wordsPerRow);
+  }
+
+  has(row: number, value: number): boolean {
+    return (this.#word(this.#index(row, value)) & (1 << (value & 31))) !== 0;
+  }
+
+  /** Answers whether it is new in the row. */
+  add(row: number, value: number): boolean {
+    if (this.has(row, value)) return false;
+    const index = this.#index(row, value);
+    this.#words[index] = this.#word(index) | (1 << (value & 31));
+    return true;
+  }
+
+  /** Adds what another row has, but what `except` has; answers whether anything is new. The rows may be those of other sets. */
+  addRow(row: number, from: RowOf, except?: RowOf): boolean {
+    const start = row * this.#wordsPerRow;
+    const fromStart = from.row * this.#wordsPerRow;
+    const exceptStart = (except?.row ?? 0) * this.#wordsPerRow;
+    let isChanged = false;
+    for (let offset = 0; offset < this.#wordsPerRow; offset++) {
+      const before = this.#word(start + offset);
+      const masked = except === undefined ? 0 : except.rows.#word(exceptStart + offset);
+      const after = (before | (from.rows.#word(fromStart + offset) & ~masked)) >>> 0;
+      this.#words[start + offset] = after;
+      isChanged ||= after !== before;
+    }
+    return isChanged;
+  }
+
+  /** In ascending order. */
+  values(row: number): number[] {
+    const values: number[] = [];
+    for (let offset = 0; offset < this.#wordsPerRow; offset++) {
+      // Each turn takes the lowest bit away.
+      for (let rest = this.#word(row * this.#wordsPerRow + offset); rest !== 0; rest = (rest & (rest - 1)) >>> 0) {
+        values.push(offset * 32 + 31 - Math.clz32(rest & -rest));
+      }
+    }
+    return values;
+  }
+
+  #index(row: number, value: number): number {
+    return row * this.#wordsPerRow + (value >>> 5);
+  }
+
+  #word(index: number): number {
+    return this.#words[index] ?? 0;
+  }
+}
+
+export interface RowOf {
+  readonly rows: BitRows;
+  readonly row: number;
+}

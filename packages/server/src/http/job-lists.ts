@@ -1,0 +1,96 @@
+import { Type } from "typebox";
+import { ServiceError } from "../core/service-error.ts";
+import { countJobs, type JobSearch, listJobs } from "../store/job-lists.ts";
+import type { App, ServerParts } from "./app.ts";
+import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
+import { JobStatusSchema, JobSummarySchema, renderSummary } from "./render-job.ts";
+import { closed, OrganizationParams } from "./schemas.ts";
+import { parseTime } from "./time.ts";
+
+const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
+const id = (description: string) => Type.Optional(Type.String({ format: "uuid", description }));
+
+export function jobListRoutes(app: App, { database, config }: ServerParts): void {
+  app.get(
+    "/organizations/:organizationId/jobs",
+    {
+      schema: {
+        operationId: "ListJobs",
+        "x-permission": "job:list",
+        tags: ["jobs"],
+        summary: "List jobs",
+        description: "Newest first.",
+        params: OrganizationParams,
+        querystring: closed({
+          status: Type.Optional(JobStatusSchema),
+          workflowId: id("Only jobs of this workflow."),
+          versionId: id("Only jobs of this version."),
+          createdAfter: time("Only jobs created at this time or later."),
+          createdBefore: time("Only jobs created before this time."),
+          awaitingEventId: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: config.maxNameLength,
+              description: "Only jobs that wait for this event now.",
+            }),
+          ),
+          includeTotal: Type.Optional(
+            Type.Boolean({ default: false, description: "Also count all jobs that the filters let through." }),
+          ),
+          ...pagingParameters,
+        }),
+        response: {
+          200: Type.Object(
+            {
+              jobs: Type.Array(JobSummarySchema),
+              totalCount: Type.Optional(Type.Integer({ description: "Only with `includeTotal=true`." })),
+              nextPageToken,
+            },
+            { description: "One page." },
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { includeTotal, ...filters } = request.query;
+      const search = searchOf(request.params.organizationId, filters);
+      const page = pageOf(request);
+      const totalCount = includeTotal === true ? await countJobs(database, search) : undefined;
+      const { rows, ...next } = page.cut(await listJobs(database, search, page.after, page.limit), (job) => job.jobId);
+      return { jobs: rows.map(renderSummary), ...(totalCount !== undefined && { totalCount }), ...next };
+    },
+  );
+}
+
+interface Filters {
+  readonly status?: JobSearch["status"] & string;
+  readonly workflowId?: string;
+  readonly versionId?: string;
+  readonly createdAfter?: string;
+  readonly createdBefore?: string;
+  readonly awaitingEventId?: string;
+}
+
+function searchOf(organizationId: string, filters: Filters): JobSearch {
+  const { status, workflowId, versionId, awaitingEventId } = filters;
+  const createdAfter = optionalTime("createdAfter", filters.createdAfter);
+  const createdBefore = optionalTime("createdBefore", filters.createdBefore);
+  if (createdAfter !== null && createdBefore !== null && createdAfter >= createdBefore) {
+    const detail = "must be later than createdAfter";
+    const problems = [{ pointer: "/createdBefore", detail }];
+    throw new ServiceError("ValidationError", `createdBefore ${detail}.`, { problems });
+  }
+  return {
+    organizationId,
+    status: status ?? null,
+    workflowId: workflowId ?? null,
+    versionId: versionId ?? null,
+    createdAfter,
+    createdBefore,
+    awaitingEventId: awaitingEventId ?? null,
+  };
+}
+
+function optionalTime(name: string, text: string | undefined): number | null {
+  return text === undefined ? null : parseTime(name, text);
+}

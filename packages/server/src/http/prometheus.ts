@@ -1,0 +1,160 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { isTerminal } from "../core/job-state.ts";
+import type { ChangedJob } from "../engine/batch.ts";
+import type { CommitStats } from "../engine/group-commit.ts";
+import type { RequestMetrics } from "./operation.ts";
+
+/** What a gauge shows is asked when somebody looks. */
+export interface Gauges {
+  readonly queuedFacts: number;
+  readonly runningCalls: number;
+  readonly waitingCalls: number;
+  readonly waitingRequests: number;
+}
+
+/** This node's own metrics, in a registry of their own, so that two nodes in one process (as in tests) do not mix. */
+export class Metrics implements RequestMetrics {
+  readonly registry = new Registry();
+  #gauges: (() => Gauges) | undefined;
+  #requestsInFlight = 0;
+
+  readonly #requests = new Histogram({
+    name: "stepwell_http_request_seconds",
+    help: "How long requests took, by operation and status.",
+    labelNames: ["operation", "status"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+    registers: [this.registry],
+  });
+  readonly #commits = new Histogram({
+    name: "stepwell_commit_seconds",
+    help: "How long one transaction of the group commit took.",
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    registers: [this.registry],
+  });
+  readonly #batches = new Histogram({
+    name: "stepwell_commit_batch_size",
+    help: "How many facts one transaction held.",
+    buckets: [1, 2, 5, 10, 25, 50, 100, 200, 400],
+    registers: [this.registry],
+  });
+  readonly #jobs = new Counter({
+    name: "stepwell_jobs_total",
+    help: "Jobs, by what became of them on this node.",
+    labelNames: ["outcome"],
+    registers: [this.registry],
+  });
+  readonly #steps = new Counter({
+    name: "stepwell_steps_total",
+    help: "Ends of steps and of failed attempts, by outcome.",
+    labelNames: ["outcome"],
+    registers: [this.registry],
+  });
+  /** Looking a labelled child up costs more than the observation. */
+  readonly #requestChildren = new Map<string, Histogram.Internal<"operation" | "status">>();
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+    this.#gauge("stepwell_http_requests_in_flight", "Requests under way.", () => this.#requestsInFlight);
+    this.#gauge("stepwell_queued_facts", "Facts that wait for a transaction.", () => this.#gauges?.().queuedFacts);
+    this.#gauge("stepwell_calls_running", "Executor calls under way.", () => this.#gauges?.().runningCalls);
+    this.#gauge("stepwell_calls_waiting", "Executor calls that this node owes.", () => this.#gauges?.().waitingCalls);
+    this.#gauge(
+      "stepwell_requests_waiting",
+      "Requests and streams that wait for jobs.",
+      () => this.#gauges?.().waitingRequests,
+    );
+  }
+
+  /** Where the engine's gauges are read. */
+  watch(gauges: () => Gauges): void {
+    this.#gauges = gauges;
+  }
+
+  requestStarted(): void {
+    this.#requestsInFlight += 1;
+  }
+
+  requestFinished(operationId: string, status: number, durationMs: number): void {
+    this.#requestsInFlight -= 1;
+    const key = `${operationId} ${status}`;
+    let child = this.#requestChildren.get(key);
+    if (child === undefined) {
+      child = this.#requests.labels(operationId, String(status));
+      this.#requestChildren.set(key, child);
+    }
+    child.observe(durationMs / 1000);
+  }
+
+  /** After each commit of this node. */
+  committed(changed: readonly ChangedJob[], { commandCount, durationMs }: CommitStats): void {
+    this.#commits.observe(durationMs / 1000);
+    this.#batches.observe(commandCount);
+    for (const { job, entries } of changed) {
+      if (entries[0]?.sequence === 1) this.#jobs.inc({ outcome: "submitted" });
+      if (isTerminal(job.state.status)) this.#jobs.inc({ outcome: job.state.status.toLowerCase() });
+      for (const { type } of entries) {
+        if (type === "step.succeeded") this.#steps.inc({ outcome: "success" });
+        else if (type === "step.failed") this.#steps.inc({ outcome: "failure" });
+        else if (type === "step.attemptFailed") this.#steps.inc({ outcome: "retry" });
+      }
+    }
+  }
+
+  #gauge(name: string, help: string, read: () => number | undefined): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read() ?? 0);
+      },
+    });
+  }
+}
+
+export interface MetricsServerOptions {
+  readonly host: string;
+  /** Undefined: the one after `apiPort`, or any free one when that is taken. */
+  readonly port: number | undefined;
+  readonly apiPort: number;
+}
+
+export interface MetricsServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Serves `/metrics` on an address of its own, off the public one. */
+export async function serveMetrics(metrics: Metrics, options: MetricsServerOptions): Promise<MetricsServer> {
+  const { host, port, apiPort } = options;
+  if (port !== undefined) return await listen(metrics, host, port);
+  try {
+    return await listen(metrics, host, apiPort + 1);
+  } catch {
+    return await listen(metrics, host, 0);
+  }
+}
+
+async function listen(metrics: Metrics, host: string, port: number): Promise<MetricsServer> {
+  const server = createServer(async (request, response) => {
+    if (request.url !== "/metrics") {
+      response.writeHead(404).end();
+      return;
+    }
+    const text = await metrics.registry.metrics();
+    response.writeHead(200, { "content-type": metrics.registry.contentType }).end(text);
+  });
+  server.listen(port, host);
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
