@@ -30,7 +30,7 @@ export class Client {
     while (!end.aborted) {
       const { outcome } = await this.perform(this.#population.nextIntent());
       // Who meets a service that is gone does not hammer at it.
-      if (outcome.type === "info") await sleep(between(50, 150));
+      if (outcome.type === "info") await sleep(between(200, 800), undefined, { signal: end }).catch(() => {});
       else if (chance(0.2)) await sleep(between(0, 100));
     }
     this.#caller.close();

@@ -91,7 +91,7 @@ export class ServiceProcess {
     const hasLeft = await Promise.race([this.#ended.then(() => true), sleep(30_000, false, { ref: false })]);
     if (hasLeft) return;
     await this.kill();
-    throw new Error(`The service did not leave within 30 s of SIGTERM.\n${this.#logTail()}`);
+    throw new Error(`The service did not leave within 30 s of SIGTERM.\n${this.logTail()}`);
   }
 
   /** Takes it away at once, as a power switch takes a process. */
@@ -117,15 +117,16 @@ export class ServiceProcess {
   async #until(holds: () => Promise<boolean>, timeoutMs: number): Promise<void> {
     const deadlineMs = performance.now() + timeoutMs;
     while (!(await holds())) {
-      if (this.hasEnded) throw new Error(`The service ended before it was ready.\n${this.#logTail()}`);
+      if (this.hasEnded) throw new Error(`The service ended before it was ready.\n${this.logTail()}`);
       if (performance.now() > deadlineMs) {
-        throw new Error(`The service was not ready after ${timeoutMs / 1000} s.\n${this.#logTail()}`);
+        throw new Error(`The service was not ready after ${timeoutMs / 1000} s.\n${this.logTail()}`);
       }
       await sleep(5);
     }
   }
 
-  #logTail(): string {
+  /** What it said last. */
+  logTail(): string {
     return readFileSync(this.logFile, "utf8").slice(-4_000);
   }
 

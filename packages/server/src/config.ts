@@ -72,7 +72,10 @@ export const settings = {
   ),
 
   // The engine.
-  nodeName: text("STEPWELL_NODE_NAME", hostname(), "This node's name for people, in logs and metrics."),
+  nodeName: machineName(
+    "STEPWELL_NODE_NAME",
+    "This node's name for people, in logs and metrics. Default: the machine's name.",
+  ),
   heartbeatMs: integer(
     "STEPWELL_HEARTBEAT_MS",
     1_000,
@@ -277,6 +280,10 @@ interface Setting<Value> {
 
 function text(variable: string, fallback: string, meaning: string): Setting<string> {
   return { variable, fallback, meaning, parse: (raw) => raw ?? fallback };
+}
+
+function machineName(variable: string, meaning: string): Setting<string> {
+  return { variable, fallback: "", meaning, parse: (raw) => raw ?? hostname() };
 }
 
 function optionalText(variable: string, meaning: string): Setting<string | undefined> {

@@ -51,6 +51,11 @@ export class BitRows {
     return values;
   }
 
+  /** Equal for rows with the same values, and only for those. */
+  key(row: number): string {
+    return this.#words.subarray(row * this.#wordsPerRow, (row + 1) * this.#wordsPerRow).join();
+  }
+
   #index(row: number, value: number): number {
     return row * this.#wordsPerRow + (value >>> 5);
   }

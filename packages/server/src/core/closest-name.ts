@@ -1,29 +1,28 @@
-import { quoted } from "./problem.ts";
-
 /** "; did you mean `approve`?", or nothing when no candidate is near. For the end of a sentence about an unknown name. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const closest = closestName(name, candidates);
-  return closest === undefined ? "" : `; did you mean ${quoted(closest)}?`;
+  return closest === undefined ? "" : `; did you mean \`${closest}\`?`;
 }
 
 /** The candidate with the fewest typing mistakes between it and `name`; undefined when all are too far to be meant. */
 export function closestName(name: string, candidates: Iterable<string>): string | undefined {
   let closest: string | undefined;
-  let closestDistance = maxDistance(name) + 1;
+  let limit = maxDistance(name);
   let compared = 0;
   for (const candidate of candidates) {
     if (++compared > maxCandidates) break;
-    if (candidate === name) continue;
+    if (candidate === name || candidate.length > maxNameLength) continue;
     if (candidate.toLowerCase() === name.toLowerCase()) return candidate;
-    const distance = typingDistance(name, candidate, closestDistance - 1);
-    if (distance >= closestDistance) continue;
+    const distance = typingDistance(name, candidate, limit);
+    if (distance > limit) continue;
     closest = candidate;
-    closestDistance = distance;
+    // From here on only a nearer one is better.
+    limit = distance - 1;
   }
   return closest;
 }
 
-/** A hint must cost less than the check that it decorates. */
+/** A hint must not cost more than the check that it decorates, nor take more than a line. */
 const maxCandidates = 500;
 const maxNameLength = 64;
 
@@ -33,37 +32,40 @@ function maxDistance(name: string): number {
 }
 
 /**
- * Damerau's distance (insert, delete, replace, swap neighbours), or `limit + 1` as soon as it must be larger. Only the
- * diagonal band that can stay within the limit is computed.
+ * Damerau's distance: how many characters to insert, delete, replace or swap with their neighbour. Any number over `limit` stands for
+ * all of those. What the names begin and end with in common is left out first: that is most of it, as a rule.
  */
 function typingDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1;
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start++;
+  let end = 0;
+  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++;
+  return distanceInBand(a.slice(start, a.length - end), b.slice(start, b.length - end), limit);
+}
+
+/** Row by row over the matrix of prefixes; only the diagonal band that can stay within the limit is computed. */
+function distanceInBand(a: string, b: string, limit: number): number {
   const tooFar = limit + 1;
-  if (Math.abs(a.length - b.length) > limit || Math.max(a.length, b.length) > maxNameLength) return tooFar;
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
-    const current: number[] = new Array(b.length + 1).fill(tooFar);
-    current[0] = row;
+    const current: number[] = [row];
     let nearest = row;
     for (let column = Math.max(1, row - limit); column <= Math.min(b.length, row + limit); column++) {
       const isSame = a[row - 1] === b[column - 1];
       const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      const distance = Math.min(
-        at(previous, column) + 1,
-        at(current, column - 1) + 1,
-        at(previous, column - 1) + (isSame ? 0 : 1),
-        isSwap ? at(beforePrevious, column - 2) + 1 : tooFar,
+      current[column] = Math.min(
+        (previous[column] ?? tooFar) + 1,
+        (current[column - 1] ?? tooFar) + 1,
+        (previous[column - 1] ?? tooFar) + (isSame ? 0 : 1),
+        isSwap ? (beforePrevious[column - 2] ?? tooFar) + 1 : tooFar,
       );
-      current[column] = distance;
-      nearest = Math.min(nearest, distance);
+      nearest = Math.min(nearest, current[column] ?? tooFar);
     }
     if (nearest > limit) return tooFar;
     beforePrevious = previous;
     previous = current;
   }
-  return Math.min(at(previous, b.length), tooFar);
-}
-
-function at(row: readonly number[], column: number): number {
-  return row[column] ?? Number.POSITIVE_INFINITY;
+  return previous[b.length] ?? tooFar;
 }

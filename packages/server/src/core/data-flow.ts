@@ -82,7 +82,8 @@ class DataFlow {
     findings: Finding[],
   ): void {
     const pointer = `${pointerTo("/steps", index)}/integrationDetails/${field}`;
-    const scene = { step, steps: this.#steps, arrivalCount: findings.length, names: this.#tracer.names };
+    const hint = (property: string) => this.#problems.hint(property, this.#tracer.names);
+    const scene = { step, steps: this.#steps, arrivalCount: findings.length, hint };
     const describe = field === "inputDefinition" ? describeInputTrouble : describeOutputTrouble;
     for (const trouble of troublesOf(findings)) {
       const list = trouble.isCertain ? this.#problems : this.#warnings;

@@ -1,4 +1,3 @@
-import { didYouMean } from "./closest-name.ts";
 import { readConfig } from "./definition-config.ts";
 import { readName } from "./definition-name.ts";
 import { readRetry, readTimeout } from "./definition-patience.ts";
@@ -110,7 +109,7 @@ function readKind(raw: RawObject, executors: ExecutorCatalog): ExecutorKind | un
   const kind = executors.get(type);
   if (kind === undefined) {
     const known = `the types here are ${[...executors.keys()].join(", ")}`;
-    raw.refuse("type", `there is no type ${quoted(type)}; ${known}${didYouMean(type, executors.keys())}`);
+    raw.refuse("type", `there is no type ${quoted(type)}; ${known}${raw.hint(type, executors.keys())}`);
   }
   return kind;
 }
@@ -126,7 +125,7 @@ function readDefinitionReference(
   if (raw === undefined) return undefined;
   raw.refuseUnknown(referenceFields, "allowed here; put the schema into `definitions` and refer to it by its name");
   if (!raw.require("$ref", '"#/definitions/<name>"') || schemas === undefined) return undefined;
-  const found = findDefinition(raw.fields.$ref ?? null, schemas);
+  const found = findDefinition(raw.fields.$ref ?? null, schemas, raw);
   if ("schema" in found) return found.schema;
   raw.refuse("$ref", found.problem);
   return undefined;
@@ -166,7 +165,7 @@ function readStepName(
 ): string | undefined {
   const name = raw.fields[field];
   if (typeof name === "string" && stepNames.has(name)) return name;
-  if (typeof name === "string") raw.refuse(field, `there is no step ${quoted(name)}${didYouMean(name, stepNames)}`);
+  if (typeof name === "string") raw.refuse(field, `there is no step ${quoted(name)}${raw.hint(name, stepNames)}`);
   else raw.refuse(field, `must be ${wanted}, but is ${describeValue(name ?? null)}`);
   return undefined;
 }

@@ -19,7 +19,7 @@ export function livePropertiesAfter(
     if (live === undefined) return sets.all;
     const after = new BitRows(1, names.length);
     for (const { to } of graph.outgoing[step] ?? []) after.addRow(0, { rows: live, row: to });
-    return sets.of(after.values(0));
+    return sets.of(after);
   };
 }
 
@@ -82,13 +82,13 @@ class SharedSets {
     this.all = new Set(names);
   }
 
-  /** The set of the names with these numbers; of all names once there is no more room, since plans are kept by the hundred. */
-  of(numbers: readonly number[]): ReadonlySet<string> {
+  /** The set of the names in the only row; of all names once there is no more room, since plans are kept by the hundred. */
+  of(rows: BitRows): ReadonlySet<string> {
     if (this.#room < 0) return this.all;
-    const key = numbers.join();
+    const key = rows.key(0);
     const known = this.#sets.get(key);
     if (known !== undefined) return known;
-    const set = new Set(numbers.flatMap((number) => this.#names[number] ?? []));
+    const set = new Set(rows.values(0).flatMap((number) => this.#names[number] ?? []));
     this.#sets.set(key, set);
     this.#room -= set.size;
     return set;

@@ -1,3 +1,5 @@
+import { didYouMean } from "./closest-name.ts";
+
 /** One thing that is wrong with what was sent. `pointer` is an RFC 6901 JSON pointer into it ("" is the whole document). */
 export interface Problem {
   readonly pointer: string;
@@ -31,6 +33,7 @@ export class ProblemList {
   readonly #maxProblems: number;
   readonly #problems: Problem[] = [];
   #hasMore = false;
+  #hintCount = 0;
 
   constructor(maxProblems: number) {
     this.#maxProblems = maxProblems;
@@ -44,6 +47,14 @@ export class ProblemList {
   /** Takes problems over whose pointers are relative to `pointer`. */
   addAll(pointer: string, problems: readonly Problem[]): void {
     for (const problem of problems) this.add(pointer + problem.pointer, problem.detail);
+  }
+
+  /**
+   * "; did you mean `approve`?" for the end of a sentence about an unknown name, or nothing. Only so many are given: to find the
+   * nearest of hundreds of names takes longer than the check that found the name wrong.
+   */
+  hint(name: string, candidates: Iterable<string>): string {
+    return ++this.#hintCount > maxHints ? "" : didYouMean(name, candidates);
   }
 
   get count(): number {
@@ -61,3 +72,5 @@ export class ProblemList {
     return [...this.#problems, { pointer: "", detail }];
   }
 }
+
+const maxHints = 100;

@@ -1,4 +1,3 @@
-import { didYouMean } from "./closest-name.ts";
 import { type JsonObject, type JsonType, type JsonValue, jsonTypeOf } from "./json.ts";
 import { type ProblemList, pointerTo } from "./problem.ts";
 
@@ -29,11 +28,16 @@ export class RawObject {
     this.#problems.add(pointer, detail);
   }
 
+  /** For the end of a sentence about an unknown name: the one that was meant, perhaps. */
+  hint(name: string, candidates: Iterable<string>): string {
+    return this.#problems.hint(name, candidates);
+  }
+
   /** `role` says what the fields are: "a field of a step". */
   refuseUnknown(known: ReadonlySet<string>, role: string): void {
     for (const field of Object.keys(this.fields)) {
       if (known.has(field)) continue;
-      this.refuse(field, `is not ${role}${didYouMean(field, known)}`);
+      this.refuse(field, `is not ${role}${this.hint(field, known)}`);
       if (this.#problems.isFull) return;
     }
   }

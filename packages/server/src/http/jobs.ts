@@ -83,7 +83,11 @@ export function jobRoutes(app: App, parts: ServerParts): void {
           workflowId: Id,
           workflowVersion: Type.Optional(VersionChoiceSchema),
           inputJson: Type.Optional(
-            Type.Unsafe<JsonObject>({ type: "object", additionalProperties: true, description: "The job's input. Left out: `{}`." }),
+            Type.Unsafe<JsonObject>({
+              type: "object",
+              additionalProperties: true,
+              description: "The job's input. Left out: `{}`.",
+            }),
           ),
         }),
         response: {

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject, parseJson } from "../core/json.ts";
 import { ServiceError } from "../core/service-error.ts";
 import type { App } from "./app.ts";
 import { idempotencyHeader } from "./idempotency.ts";
+import { sentence } from "./sentence.ts";
 
 /** Takes JSON objects as bodies and nothing else: whatever a later part could choke on or misread is refused at this edge. */
 export function parseJsonBodies(app: App, maxDepth: number): void {
@@ -40,7 +41,7 @@ function parseBody(body: Buffer, maxDepth: number): JsonObject {
   if ("problem" in parsed) {
     const { pointer, detail } = parsed.problem;
     const where = pointer === "" ? "" : ` at ${pointer}`;
-    const message = `The body is not usable${where}: ${detail}.`;
+    const message = sentence(`The body is not usable${where}: ${detail}`);
     throw new ServiceError("ValidationError", message, { problems: [{ pointer, detail }] });
   }
   if (!isJsonObject(parsed.value)) {

@@ -5,7 +5,7 @@ import type { App } from "./app.ts";
 import { authorization } from "./authorization.ts";
 import { type AnswerCode, errorKinds } from "./errors.ts";
 import { refuseKey } from "./idempotency.ts";
-import { ProblemSchema } from "./schemas.ts";
+import { closed, ProblemSchema } from "./schemas.ts";
 
 /** Told of every request that an operation answered. */
 export interface RequestMetrics {
@@ -24,11 +24,15 @@ export function completeOperations(app: App, authenticator: Authenticator, metri
     if (schema?.operationId === undefined || permission === undefined || schema.tags === undefined) {
       throw new Error(`The route ${route.method} ${route.url} must declare operationId, tags and x-permission.`);
     }
+    if (permission !== "none") schema.querystring ??= noQuery;
     schema.security = permission === "none" ? [] : [{ bearerToken: [] }];
     schema.response = { ...(schema.response as object), ...errorAnswers(errorsOf(route, permission)) };
     route.onRequest = [measure(schema.operationId, metrics), ...gates(schema, permission, authenticator)];
   });
 }
+
+/** An operation without parameters refuses those that are sent, so that a typo is never ignored. */
+const noQuery = closed({});
 
 /** Also for a client that goes before it has its answer: nginx writes such a request down as 499, and so do we. */
 function measure(operationId: string, metrics: RequestMetrics): onRequestHookHandler {

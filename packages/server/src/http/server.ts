@@ -68,9 +68,9 @@ export function createServer(options: ServerOptions): App {
   allowOrigins(app, config.corsOrigins);
   answerErrors(app, logger);
   collectDeclarations(app, basePath, () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app));
+  completeOperations(app, authenticator, metrics);
   void app.register(
     async (scope) => {
-      completeOperations(scope, authenticator, metrics);
       for (const resource of resources) resource(scope, parts);
     },
     { prefix: basePath },

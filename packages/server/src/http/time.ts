@@ -3,8 +3,12 @@ import { ServiceError } from "../core/service-error.ts";
 
 /** RFC 3339 in UTC with milliseconds, as all times in answers are. */
 export function toTime(at: Timestamp): string {
-  return new Date(at).toISOString();
+  // What happened in one commit bears one time: a job of a few quick steps shows it ten times over.
+  if (at !== latest.at) latest = { at, text: new Date(at).toISOString() };
+  return latest.text;
 }
+
+let latest = { at: 0, text: new Date(0).toISOString() };
 
 /** Of text that has passed the format `date-time`. The store's calendar has no year 0. */
 export function parseTime(name: string, text: string): Timestamp {

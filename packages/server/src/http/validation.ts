@@ -1,9 +1,10 @@
-import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { FastifySchemaCompiler } from "fastify";
 import { didYouMean } from "../core/closest-name.ts";
 import { type Problem, ProblemList, pointerTo, quoted } from "../core/problem.ts";
 import { describeFormat, formatNames, hasFormat, isFormat } from "../core/schema/format.ts";
 import { ServiceError } from "../core/service-error.ts";
+import { sentence } from "./sentence.ts";
 
 /**
  * Checks what comes in against the very schemas that the document shows. Nothing is coerced or dropped in silence; only a query, which
@@ -23,15 +24,12 @@ export function createValidatorCompiler(): FastifySchemaCompiler<object> {
     // Headers are for those who read them: `idempotency.ts`, `job-stream.ts`.
     if (httpPart === "headers") return () => true;
     const validate = ajv.compile(schema);
-    return (received: unknown) => {
-      const value = httpPart === "querystring" ? readQuery(schema as QuerySchema, received) : received;
-      if (validate(value)) return { value };
-      return { error: invalid(partNames[httpPart ?? ""] ?? "request", value, validate.errors ?? []) };
-    };
+    if (httpPart === "querystring") return (received) => checkQuery(validate, schema as QuerySchema, received);
+    const part = httpPart === "body" ? "body" : "path";
+    return (value) => (validate(value) ? { value } : { error: invalid(part, value, validate.errors ?? []) });
   };
 }
 
-const partNames: Readonly<Record<string, string>> = { body: "body", querystring: "query", params: "path" };
 const maxProblems = 50;
 
 function invalid(part: string, value: unknown, errors: readonly ErrorObject[]): ServiceError {
@@ -51,7 +49,7 @@ function invalid(part: string, value: unknown, errors: readonly ErrorObject[]): 
   const problems = list.toArray();
   const [first] = problems;
   const where = first === undefined || first.pointer === "" ? "it" : first.pointer;
-  const message = `The ${part} is not valid: ${where} ${first?.detail}.`;
+  const message = sentence(`The ${part} is not valid: ${where} ${first?.detail}`);
   return new ServiceError("ValidationError", message, { problems });
 }
 
@@ -111,6 +109,17 @@ function withArticle(type: string): string {
 
 interface QuerySchema {
   readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
+}
+
+function checkQuery(validate: ValidateFunction, schema: QuerySchema, received: unknown) {
+  const query = readQuery(schema, received);
+  if (!validate(query)) return { error: invalid("query", query, validate.errors ?? []) };
+  // Bodies were searched for it when they were parsed, and a path holds only ids and tags.
+  const unstorable = Object.entries(query).find(([, text]) => typeof text === "string" && text.includes("\0"));
+  if (unstorable === undefined) return { value: query };
+  const problem = { pointer: pointerTo("", unstorable[0]), detail: "holds the character NUL, which cannot be stored" };
+  const message = sentence(`The query is not valid: ${problem.pointer} ${problem.detail}`);
+  return { error: new ServiceError("ValidationError", message, { problems: [problem] }) };
 }
 
 /** Text that is no number or boolean stays text, and the schema says what is wrong with it; so does a parameter given twice. */

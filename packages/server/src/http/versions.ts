@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { actorOf } from "../auth/authenticator.ts";
 import { parseDefinition } from "../core/definition.ts";
+import type { Problem } from "../core/problem.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import { definitionLimits } from "../engine/node-engine.ts";
 import { findTagsOfVersions, type Tag } from "../store/tags.ts";
@@ -10,6 +11,7 @@ import type { App, ServerParts } from "./app.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
 import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { ActorSchema, answer, closed, Id, Time, VersionParams, WorkflowParams } from "./schemas.ts";
+import { sentence } from "./sentence.ts";
 import { toTime } from "./time.ts";
 
 const RemarkSchema = Type.Object(
@@ -176,9 +178,10 @@ export function renderVersion(version: Version, tags: readonly Tag[]): Static<ty
   return { workflowId, versionId, versionNumber, tags: ownTags, createdBy, createdAt: toTime(createdAt) };
 }
 
-function invalidDefinition(problems: readonly { pointer: string; detail: string }[]): ServiceError {
+function invalidDefinition(problems: readonly Problem[]): ServiceError {
   const [first] = problems;
   const where = first?.pointer ? `at ${first.pointer}: ` : "";
-  const message = `The definition is not valid. ${problems.length === 1 ? "One problem" : `${problems.length} problems`}, first ${where}${first?.detail}.`;
+  const count = problems.length === 1 ? "One problem" : `${problems.length} problems, the first`;
+  const message = sentence(`The definition is not valid. ${count} ${where}${first?.detail}`);
   return new ServiceError("ValidationError", message, { problems });
 }

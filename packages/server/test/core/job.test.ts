@@ -26,9 +26,14 @@ describe("a job of steps that need no outside call", () => {
   });
 
   test("writes its input once, however many steps pass it on", () => {
-    const story = new Story([noop("a", "b"), noop("b", null)], { input: { sku: "a value long enough to be found again" } });
+    const story = new Story([noop("a", "b"), noop("b", null)], {
+      input: { sku: "a value long enough to be found again" },
+    });
     expect(JSON.stringify(story.entries)).not.toContain("long enough");
-    expect(foldSteps(story.job.input, story.entries).map((run) => run.output)).toEqual([story.job.input, story.job.input]);
+    expect(foldSteps(story.job.input, story.entries).map((run) => run.output)).toEqual([
+      story.job.input,
+      story.job.input,
+    ]);
   });
 
   test("goes on in another commit after 200 steps", () => {
@@ -52,8 +57,15 @@ describe("a job of steps that need no outside call", () => {
 describe("the input of a job", () => {
   test("that does not fit the first step is refused with pointers, and there is no job", () => {
     const plan = planOf([noop("a", null, { input: "order" })], { order });
-    const change = submitJob(plan, { ...new Story([noop("a", null)]).job, input: { sku: 5 }, at: 1, hasRoomForCall: true }, jobLimits);
-    expect("problems" in change && change.problems.map((problem) => problem.pointer).sort()).toEqual(["/count", "/sku"]);
+    const change = submitJob(
+      plan,
+      { ...new Story([noop("a", null)]).job, input: { sku: 5 }, at: 1, hasRoomForCall: true },
+      jobLimits,
+    );
+    expect("problems" in change && change.problems.map((problem) => problem.pointer).sort()).toEqual([
+      "/count",
+      "/sku",
+    ]);
   });
 });
 
@@ -64,10 +76,10 @@ describe("what a step receives", () => {
       properties: Object.fromEntries(names.map((name) => [name, {}])),
       additionalProperties: false,
     });
-    const story = new Story(
-      [call("first", "second"), call("second", "third"), call("third", null, { input: "abc" })],
-      { input: { a: "job", b: "job", c: "job", d: "job" }, definitions: { abc: closed("a", "b", "c") } },
-    );
+    const story = new Story([call("first", "second"), call("second", "third"), call("third", null, { input: "abc" })], {
+      input: { a: "job", b: "job", c: "job", d: "job" },
+      definitions: { abc: closed("a", "b", "c") },
+    });
     story.succeed({ a: "first", b: "first" });
     const change = story.succeed({ b: "second", x: 1 });
     expect(change.effects[0]?.input).toEqual({ a: "first", b: "second", c: "job" });
@@ -80,9 +92,12 @@ describe("what a step receives", () => {
   });
 
   test("after a failure, with an open input: the last output there is", () => {
-    const story = new Story([call("first", "second"), call("second", null, { onFailure: "undo" }), call("undo", null)], {
-      input: { a: "job" },
-    });
+    const story = new Story(
+      [call("first", "second"), call("second", null, { onFailure: "undo" }), call("undo", null)],
+      {
+        input: { a: "job" },
+      },
+    );
     story.succeed({ reserved: true });
     expect(story.fail().effects[0]).toMatchObject({ step: "undo", input: { reserved: true } });
   });
@@ -90,7 +105,12 @@ describe("what a step receives", () => {
   test("is kept in the job's state only while a later step may still read it", () => {
     const sku = { type: "object", properties: { sku: {} }, additionalProperties: false };
     const story = new Story(
-      [call("first", "second"), call("second", "third"), call("third", "fourth", { input: "sku" }), call("fourth", null)],
+      [
+        call("first", "second"),
+        call("second", "third"),
+        call("third", "fourth", { input: "sku" }),
+        call("fourth", null),
+      ],
       { definitions: { sku } },
     );
     story.succeed({ sku: "A", rest: "x".repeat(100) });
@@ -102,7 +122,9 @@ describe("what a step receives", () => {
 
   test("may be named like a member of every object", () => {
     const odd = { type: "object", properties: { constructor: {}, toString: {} }, additionalProperties: false };
-    const story = new Story([call("first", "toString"), call("toString", null, { input: "odd" })], { definitions: { odd } });
+    const story = new Story([call("first", "toString"), call("toString", null, { input: "odd" })], {
+      definitions: { odd },
+    });
     expect(story.succeed({ toString: 1 }).effects[0]?.input).toEqual({ toString: 1 });
   });
 });
@@ -112,7 +134,10 @@ describe("a step whose value does not fit its definition", () => {
     const retry = { maxAttempts: 5 };
     const story = new Story([call("a", null, { output: "order", retry })], { definitions: { order } });
     story.succeed({ sku: "A", count: "three" });
-    expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "OutputMismatch", step: "a", attempt: 1 } });
+    expect(story.job.state).toMatchObject({
+      status: "FAILED",
+      error: { code: "OutputMismatch", step: "a", attempt: 1 },
+    });
     expect(story.job.state).toMatchObject({ error: { message: expect.stringMatching(/\/count .*string/) } });
   });
 
@@ -131,25 +156,33 @@ describe("a step whose value does not fit its definition", () => {
 describe("a wait step", () => {
   test("advances if and only if all of its events are here, in whatever order, early, late and twice", () => {
     fc.assert(
-      fc.property(fc.shuffledSubarray(["e1", "e2", "e3", "e4"]), fc.array(fc.constantFrom("e1", "e2", "e3", "e4"), { maxLength: 6 }), fc.boolean(), (some, repeats, early) => {
-        const story = new Story([call("first", "wait"), wait("wait", ["e1", "e2", "e3", "e4"], null)]);
-        if (!early) story.succeed({});
-        const received = new Set<string>();
-        for (const eventId of [...some, ...repeats]) {
-          if (story.status !== "RUNNING") break;
-          const outcome = story.send(eventId);
-          expect(outcome).toBe(received.has(eventId) ? "duplicate" : early ? "buffered" : "matched");
-          received.add(eventId);
-        }
-        if (early) story.succeed({});
-        expect(story.status).toBe(received.size === 4 ? "SUCCEEDED" : "RUNNING");
-      }),
+      fc.property(
+        fc.shuffledSubarray(["e1", "e2", "e3", "e4"]),
+        fc.array(fc.constantFrom("e1", "e2", "e3", "e4"), { maxLength: 6 }),
+        fc.boolean(),
+        (some, repeats, early) => {
+          const story = new Story([call("first", "wait"), wait("wait", ["e1", "e2", "e3", "e4"], null)]);
+          if (!early) story.succeed({});
+          const received = new Set<string>();
+          for (const eventId of [...some, ...repeats]) {
+            if (story.status !== "RUNNING") break;
+            const outcome = story.send(eventId);
+            expect(outcome).toBe(received.has(eventId) ? "duplicate" : early ? "buffered" : "matched");
+            received.add(eventId);
+          }
+          if (early) story.succeed({});
+          expect(story.status).toBe(received.size === 4 ? "SUCCEEDED" : "RUNNING");
+        },
+      ),
       { numRuns: 200 },
     );
   });
 
   test("ends in the same history whatever the order of its events", () => {
-    const endings = [["x", "y"], ["y", "x"]].map((eventIds) => {
+    const endings = [
+      ["x", "y"],
+      ["y", "x"],
+    ].map((eventIds) => {
       const story = new Story([wait("w", ["x", "y"], "after"), noop("after", null)], { input: { a: 1 } });
       for (const eventId of eventIds) story.send(eventId);
       return foldSteps(story.job.input, story.entries);
@@ -209,7 +242,9 @@ describe("an event", () => {
 
   test("for a finished job is refused, and beyond the limit of one job too", () => {
     const finished = new Story([noop("a", null)]);
-    expect(finished.apply({ type: "event.received", eventId: "x", sentBy: someone, keptAs: null }).verdict).toMatchObject({
+    expect(
+      finished.apply({ type: "event.received", eventId: "x", sentBy: someone, keptAs: null }).verdict,
+    ).toMatchObject({
       type: "refused",
       code: "ConflictError",
     });
@@ -241,7 +276,10 @@ describe("a call", () => {
     expect(story.step).toMatchObject({ phase: "retrying", wakeAt: story.now + 5_000 });
     story.later(5_000);
     story.fail();
-    expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "ExecutorError", step: "a", attempt: 3 } });
+    expect(story.job.state).toMatchObject({
+      status: "FAILED",
+      error: { code: "ExecutorError", step: "a", attempt: 3 },
+    });
   });
 
   test.each([
@@ -259,14 +297,18 @@ describe("a call", () => {
     const old = story.job.leaseEpoch;
     story.apply({ type: "step.interrupted", leaseEpoch: old });
     expect(story.job.leaseEpoch).toBeGreaterThan(old);
-    expect(story.apply({ type: "step.succeeded", leaseEpoch: old, output: {} })).toMatchObject({ entries: [], verdict: { type: "ignored" } });
+    expect(story.apply({ type: "step.succeeded", leaseEpoch: old, output: {} })).toMatchObject({
+      entries: [],
+      verdict: { type: "ignored" },
+    });
     story.succeed({});
     expect(story.status).toBe("SUCCEEDED");
   });
 
   test("that takes its node down again and again ends FAILED", () => {
     const story = new Story([call("a", null)]);
-    for (let count = 0; count < 6; count += 1) story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch });
+    for (let count = 0; count < 6; count += 1)
+      story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch });
     expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "Interrupted" } });
   });
 
@@ -328,9 +370,13 @@ test("whatever happens, histories are gapless, finished jobs stay finished, and 
   const fact = fc.oneof(
     fc.constantFrom("x", "y", "z").map((eventId) => (story: Story) => void story.send(eventId)),
     fc.constant((story: Story) => void story.succeed({ ok: true })),
-    fc.constantFrom("ordinary" as const, "permanent" as const, "transient" as const).map((kind) => (story: Story) => void story.fail(kind)),
+    fc
+      .constantFrom("ordinary" as const, "permanent" as const, "transient" as const)
+      .map((kind) => (story: Story) => void story.fail(kind)),
     fc.constant((story: Story) => void story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch })),
-    fc.constant((story: Story) => void story.apply({ type: "call.handedBack", leaseEpoch: story.job.leaseEpoch, begun: true })),
+    fc.constant(
+      (story: Story) => void story.apply({ type: "call.handedBack", leaseEpoch: story.job.leaseEpoch, begun: true }),
+    ),
     fc.integer({ min: 0, max: 120_000 }).map((ms) => (story: Story) => void story.later(ms)),
     fc.constant((story: Story) => void story.apply({ type: "job.cancelled", by: someone })),
     fc.constant((story: Story) => void story.apply({ type: "job.resumed", by: someone })),
@@ -348,9 +394,15 @@ test("whatever happens, histories are gapless, finished jobs stay finished, and 
         apply(story);
         if (before.state.status === "SUCCEEDED") expect(story.job).toEqual(before);
         const change = story.changes.at(-1);
-        expect(change?.entries.map((entry) => entry.sequence)).toEqual(change?.entries.map((_, index) => before.sequence + 1 + index));
+        expect(change?.entries.map((entry) => entry.sequence)).toEqual(
+          change?.entries.map((_, index) => before.sequence + 1 + index),
+        );
         const { state } = story.job;
-        if (state.status === "RUNNING" && state.step.phase === "calling" && story.job.leaseEpoch !== before.leaseEpoch) {
+        if (
+          state.status === "RUNNING" &&
+          state.step.phase === "calling" &&
+          story.job.leaseEpoch !== before.leaseEpoch
+        ) {
           expect(change?.effects.map((effect) => effect.leaseEpoch)).toEqual([story.job.leaseEpoch]);
         }
         expect(JSON.parse(JSON.stringify(story.job))).toEqual(story.job);

@@ -15,12 +15,16 @@ test.each([
 
 test("jitter takes between half of the interval and the whole", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 99 }), fc.double({ min: 0, max: 0.999_999, noNaN: true }), (failedAttempts, random) => {
-      const jittered = { ...policy, maxAttempts: 100, jitter: true };
-      const whole = nextAttemptInMs({ ...jittered, jitter: false }, failedAttempts, 0) ?? 0;
-      const wait = nextAttemptInMs(jittered, failedAttempts, random) ?? 0;
-      expect(wait).toBeGreaterThanOrEqual(Math.floor(whole / 2));
-      expect(wait).toBeLessThanOrEqual(whole);
-    }),
+    fc.property(
+      fc.integer({ min: 1, max: 99 }),
+      fc.double({ min: 0, max: 0.999_999, noNaN: true }),
+      (failedAttempts, random) => {
+        const jittered = { ...policy, maxAttempts: 100, jitter: true };
+        const whole = nextAttemptInMs({ ...jittered, jitter: false }, failedAttempts, 0) ?? 0;
+        const wait = nextAttemptInMs(jittered, failedAttempts, random) ?? 0;
+        expect(wait).toBeGreaterThanOrEqual(Math.floor(whole / 2));
+        expect(wait).toBeLessThanOrEqual(whole);
+      },
+    ),
   );
 });

@@ -1,4 +1,3 @@
-import { didYouMean } from "../closest-name.ts";
 import type { StepDefinition } from "../definition.ts";
 import { quoted } from "../problem.ts";
 import type { Misfit, Outcome } from "../schema/outcome.ts";
@@ -47,8 +46,8 @@ export interface Scene {
   readonly steps: readonly StepDefinition[];
   /** How many ways lead into the step. */
   readonly arrivalCount: number;
-  /** Every property that an output or the job's input names. */
-  readonly names: Iterable<string>;
+  /** For the end of a sentence: the property that may have been meant, of those that an output or the job's input names. */
+  readonly hint: (property: string) => string;
 }
 
 export function describeInputTrouble({ misfit, arrivals }: Trouble, scene: Scene): string {
@@ -70,9 +69,9 @@ export function describeOutputTrouble({ misfit, arrivals }: Trouble, scene: Scen
   return `${quoted(scene.step.name)} passes on what it receives${where}; ${subjectOf(misfit)} ${misfit.detail}`;
 }
 
-function describeMissing(property: string, { step, names }: Scene, where: string): string {
+function describeMissing(property: string, { step, hint }: Scene, where: string): string {
   const reason = "no earlier step gives it and the job's input cannot have it";
-  return `${quoted(property)} is required by ${quoted(step.name)}, but ${reason}${where}${didYouMean(property, names)}`;
+  return `${quoted(property)} is required by ${quoted(step.name)}, but ${reason}${where}${hint(property)}`;
 }
 
 function subjectOf(misfit: Misfit): string {

@@ -28,7 +28,7 @@ export function compareSchemas(from: Schema, to: Schema): Comparison {
  * A definition has as many pairs of schemas as the square of its size, so there is a bound, some 100 ms; beyond it the answer is
  * "maybe". Deeper than its bound it is so as well: the comparison is recursive, and nobody models more levels.
  */
-const maxComparisons = 50_000;
+const maxComparisons = 100_000;
 /** To look up a property costs a fraction of a comparison. */
 const propertiesPerComparison = 10;
 const maxDepth = 32;

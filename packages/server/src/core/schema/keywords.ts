@@ -1,4 +1,3 @@
-import { didYouMean } from "../closest-name.ts";
 import { isJsonObject, type JsonValue, jsonEquals } from "../json.ts";
 import { pointerTo, quoted } from "../problem.ts";
 import { describeValue, type RawObject } from "../raw-object.ts";
@@ -34,7 +33,7 @@ function readType(raw: RawObject, name: JsonValue): TypeSet {
   if (types !== undefined) return types;
   const known = [...typesByName.keys()];
   const found = typeof name === "string" ? quoted(name) : describeValue(name);
-  const hint = typeof name === "string" ? didYouMean(name, known) : "";
+  const hint = typeof name === "string" ? raw.hint(name, known) : "";
   raw.refuse("type", `${found} is not a type; the types are ${known.join(", ")}${hint}`);
   return allTypes;
 }
@@ -95,7 +94,7 @@ function readFormat(raw: RawObject): Format | undefined {
   const known = formatNames();
   raw.refuse(
     "format",
-    `${quoted(name)} is not a format that is checked here; those are ${known.join(", ")}${didYouMean(name, known)}`,
+    `${quoted(name)} is not a format that is checked here; those are ${known.join(", ")}${raw.hint(name, known)}`,
   );
   return undefined;
 }
@@ -142,7 +141,7 @@ function refuseImpossibleNames(
   const pointer = raw.pointerTo("required");
   for (const [index, name] of required.entries()) {
     if (properties.has(name)) continue;
-    const hint = didYouMean(name, properties.keys());
+    const hint = raw.hint(name, properties.keys());
     raw.refuseAt(
       pointerTo(pointer, index),
       `${quoted(name)} is required, but is not in \`properties\`, and no others are allowed${hint}`,

@@ -1,4 +1,3 @@
-import { didYouMean } from "../closest-name.ts";
 import type { JsonValue } from "../json.ts";
 import { type ProblemList, quoted } from "../problem.ts";
 import { describeValue } from "../raw-object.ts";
@@ -18,7 +17,7 @@ export function resolveReference(
   schemas: ReadonlyMap<string, Schema>,
   problems: ProblemList,
 ): void {
-  const found = findDefinition(target, schemas);
+  const found = findDefinition(target, schemas, problems);
   if ("schema" in found) schema.allOf = [found.schema];
   else problems.add(pointer, found.problem);
 }
@@ -27,7 +26,8 @@ export function resolveReference(
 export function findDefinition(
   target: JsonValue,
   schemas: ReadonlyMap<string, Schema>,
-): { readonly name: string; readonly schema: Schema } | { readonly problem: string } {
+  hints: Hints,
+): { readonly schema: Schema } | { readonly problem: string } {
   if (typeof target !== "string") return { problem: `must be a string, but is ${describeValue(target)}` };
   const token = target.startsWith(root) ? target.slice(root.length) : "";
   if (token === "" || token.includes("/") || /~(?![01])/.test(token)) {
@@ -38,9 +38,13 @@ export function findDefinition(
   const written = token.replaceAll("~1", "/").replaceAll("~0", "~");
   for (const name of [written, percentDecoded(written)]) {
     const schema = schemas.get(name);
-    if (schema !== undefined) return { name, schema };
+    if (schema !== undefined) return { schema };
   }
-  return { problem: `there is no definition ${quoted(written)}${didYouMean(written, schemas.keys())}` };
+  return { problem: `there is no definition ${quoted(written)}${hints.hint(written, schemas.keys())}` };
+}
+
+interface Hints {
+  hint(name: string, candidates: Iterable<string>): string;
 }
 
 const root = "#/definitions/";

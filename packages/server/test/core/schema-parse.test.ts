@@ -1,0 +1,198 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject, JsonValue } from "../../src/core/json.ts";
+import { type Problem, ProblemList } from "../../src/core/problem.ts";
+import { checkValue, parseSchema, parseSchemas } from "../../src/core/schema.ts";
+import { schemaOf } from "./schema-arbitraries.ts";
+
+function problemsOf(definitions: JsonObject): Problem[] {
+  const problems = new ProblemList(100);
+  parseSchemas(definitions, "/definitions", problems);
+  return problems.toArray();
+}
+
+describe("a schema is refused, with the keyword's place, when it", () => {
+  test.each<[string, JsonValue, string, string]>([
+    ["is no schema", "string", "", "must be a schema"],
+    ["is null", null, "", "must be a schema"],
+    ["has an unknown keyword", { minLenght: 1 }, "/minLenght", "did you mean `minLength`?"],
+    ["has a keyword of JSON Schema that is not checked", { oneOf: [] }, "/oneOf", "is not a keyword"],
+    ["names another dialect", { $schema: "http://json-schema.org/draft-07/schema#" }, "/$schema", "is not a keyword"],
+    [
+      "has an unknown keyword deep inside",
+      { items: { properties: { a: { x: 1 } } } },
+      "/items/properties/a/x",
+      "is not",
+    ],
+    ["has an unknown type", { type: "int" }, "/type", "`int` is not a type"],
+    ["has a type that is no name", { type: [1] }, "/type", "a number is not a type"],
+    ["lists no type", { type: [] }, "/type", "must name a type"],
+    ["lists a type twice", { type: ["null", "null"] }, "/type", "must name a type"],
+    ["has properties that are no object", { properties: [] }, "/properties", "but is an array"],
+    ["has a property that is no schema", { properties: { "a/b": 1 } }, "/properties/a~1b", "must be a schema"],
+    ["requires what is no list", { required: true }, "/required", "a list of different strings"],
+    ["requires a number", { required: [1] }, "/required", "a list of different strings"],
+    ["requires a name twice", { required: ["a", "a"] }, "/required", "a list of different strings"],
+    [
+      "requires what is not allowed",
+      { properties: { sku: {} }, required: ["skus"], additionalProperties: false },
+      "/required/0",
+      "did you mean `sku`?",
+    ],
+    ["has a broken additionalProperties", { additionalProperties: "no" }, "/additionalProperties", "must be a schema"],
+    ["has a list of item schemas", { items: [{}] }, "/items", "must be a schema"],
+    ["has an enum that is no list", { enum: "a" }, "/enum", "must be a list"],
+    ["has an empty enum", { enum: [] }, "/enum", "one value or more"],
+    ["has a const outside of its enum", { enum: ["a"], const: "b" }, "/const", "is not among"],
+    ["has a minimum in words", { minimum: "1" }, "/minimum", "must be a number"],
+    ["has a minimum over its maximum", { minimum: 2, maximum: 1 }, "/minimum", "is more than `maximum`"],
+    [
+      "has exclusive bounds with nothing between",
+      { exclusiveMinimum: 1, exclusiveMaximum: 1 },
+      "/exclusiveMinimum",
+      "leaves no number",
+    ],
+    [
+      "has an exclusive maximum at its minimum",
+      { minimum: 1, exclusiveMaximum: 1 },
+      "/exclusiveMaximum",
+      "leaves no number",
+    ],
+    ["has a negative length", { minLength: -1 }, "/minLength", "a whole number, 0 or more"],
+    ["has a broken length", { maxLength: 1.5 }, "/maxLength", "a whole number, 0 or more"],
+    ["has a minLength over its maxLength", { minLength: 2, maxLength: 1 }, "/minLength", "is more than `maxLength`"],
+    ["has a minItems over its maxItems", { minItems: 2, maxItems: 1 }, "/minItems", "is more than `maxItems`"],
+    ["has a pattern that is no text", { pattern: 1 }, "/pattern", "must be a string"],
+    ["has a broken pattern", { pattern: "[a" }, "/pattern", "is no regular expression"],
+    ["has a look-ahead, which RE2 has not", { pattern: "(?=a)b" }, "/pattern", "is no regular expression"],
+    ["has a back-reference, which RE2 has not", { pattern: "(a)\\1" }, "/pattern", "is no regular expression"],
+    ["has a pattern that is too large", { pattern: "([a-z]{100}){6}" }, "/pattern", "600 characters and classes"],
+    ["has a pattern that is too long", { pattern: "a|".repeat(600) }, "/pattern", "longer than 1000 characters"],
+    ["has a quoting in a pattern", { pattern: "\\Qa\\E" }, "/pattern", "one by one"],
+    ["has an unknown format", { format: "datetime" }, "/format", "did you mean `date-time`?"],
+    ["names a format after a method", { format: "toString" }, "/format", "is not a format"],
+    ["has no alternative", { anyOf: [] }, "/anyOf", "one schema or more"],
+    ["has alternatives that are no list", { anyOf: {} }, "/anyOf", "one schema or more"],
+    ["has a broken alternative", { anyOf: [{}, 1] }, "/anyOf/1", "must be a schema"],
+    ["has a title that is no text", { title: 1 }, "/title", "must be a string"],
+    ["has a sensitive that is no boolean", { "x-sensitive": "yes" }, "/x-sensitive", "true or false"],
+  ])("%s", (_, raw, pointer, words) => {
+    const problems = problemsOf({ subject: raw });
+    expect(problems).toEqual([{ pointer: `/definitions/subject${pointer}`, detail: expect.stringContaining(words) }]);
+  });
+
+  test("has several mistakes: all are told", () => {
+    const raw = { type: "int", minLenght: 1, properties: { a: { maximum: "x" }, b: { $ref: "#/definitions/nope" } } };
+    expect(problemsOf({ subject: raw }).map(({ pointer }) => pointer.replace("/definitions/subject", ""))).toEqual([
+      "/minLenght",
+      "/type",
+      "/properties/a/maximum",
+      "/properties/b/$ref",
+    ]);
+  });
+});
+
+describe("a $ref", () => {
+  test.each<[string, JsonValue, string]>([
+    ["to nowhere", "#/definitions/ordr", "there is no definition `ordr`; did you mean `order`?"],
+    ["into a definition", "#/definitions/order/properties/a", "leads nowhere"],
+    ["to the root", "#", "leads nowhere"],
+    ["to all definitions", "#/definitions/", "leads nowhere"],
+    ["to $defs", "#/$defs/order", "leads nowhere"],
+    ["to the cloud's metadata", "http://169.254.169.254/latest/meta-data/", "others are not followed"],
+    ["to a file", "file:///etc/passwd", "others are not followed"],
+    ["with a broken escape", "#/definitions/order~2", "leads nowhere"],
+    ["that is no text", 1, "must be a string, but is a number"],
+  ])("%s is refused and never followed", (_, target, words) => {
+    expect(problemsOf({ order: {}, subject: { $ref: target } })).toEqual([
+      { pointer: "/definitions/subject/$ref", detail: expect.stringContaining(words) },
+    ]);
+  });
+
+  test.each([
+    ["plain", "order", "#/definitions/order"],
+    ["with a slash", "a/b", "#/definitions/a~1b"],
+    ["with a tilde", "a~b", "#/definitions/a~0b"],
+    ["with a space, written as a URI", "my order", "#/definitions/my%20order"],
+    ["with a space, written as it is", "my order", "#/definitions/my order"],
+    ["with a percent sign", "100%", "#/definitions/100%"],
+    ["like a method", "toString", "#/definitions/toString"],
+  ])("leads to the definition with this name: %s", (_, name, target) => {
+    const subject = schemaOf({ $ref: target }, { [name]: { type: "null" } });
+    expect(checkValue(subject, 1)).toHaveLength(1);
+    expect(checkValue(subject, null)).toHaveLength(0);
+  });
+
+  test("in a schema that stands alone leads nowhere", () => {
+    expect(parseSchema({ $ref: "#/definitions/a" })).toMatchObject({ problems: [{ pointer: "/$ref" }] });
+  });
+
+  test.each<[string, JsonObject]>([
+    ["to itself", { a: { $ref: "#/definitions/a" } }],
+    ["in a circle of two", { a: { $ref: "#/definitions/b" }, b: { $ref: "#/definitions/a" } }],
+    ["back through anyOf", { a: { anyOf: [{ type: "null" }, { $ref: "#/definitions/a" }] } }],
+    ["to itself from inside", { a: { anyOf: [{ anyOf: [{ $ref: "#/definitions/a" }] }] } }],
+  ])("that leads %s without going into a value is refused", (_, definitions) => {
+    const problems = problemsOf(definitions);
+    expect(problems.length).toBeGreaterThan(0);
+    for (const { detail } of problems) expect(detail).toContain("circle");
+  });
+
+  test.each<[string, JsonObject]>([
+    ["a property", { a: { properties: { next: { $ref: "#/definitions/a" } } } }],
+    ["an item", { a: { items: { $ref: "#/definitions/a" } } }],
+    ["additional properties", { a: { additionalProperties: { $ref: "#/definitions/a" } } }],
+    ["an alternative's property", { a: { anyOf: [{ properties: { next: { $ref: "#/definitions/a" } } }] } }],
+  ])("may lead back to itself through %s", (_, definitions) => {
+    expect(problemsOf(definitions)).toEqual([]);
+  });
+
+  test("may follow another for sixteen times, and no more", () => {
+    const chain = (length: number): JsonObject =>
+      Object.fromEntries(
+        Array.from({ length: length + 1 }, (_, index) => [
+          `d${index}`,
+          index === length ? {} : { $ref: `#/definitions/d${index + 1}` },
+        ]),
+      );
+    expect(problemsOf(chain(16))).toEqual([]);
+    expect(problemsOf(chain(17))).toEqual([
+      { pointer: "/definitions/d0/$ref", detail: expect.stringContaining("16 schemas in a row") },
+    ]);
+    expect(problemsOf(chain(10_000))).toHaveLength(1);
+  });
+});
+
+describe("a pattern", () => {
+  test.each([
+    ["a UUID", "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"],
+    ["an identifier of any allowed length", "^[A-Za-z0-9_-]{1,256}$"],
+    ["a Unicode class", "^\\p{Greek}{1,50}$"],
+    ["a character by its number", "^\\x{10FFFF}?$"],
+    ["a class with brackets in it", "^[]\\]x[:alpha:]]{1,100}$"],
+    ["braces that repeat nothing", "^{a}{,5}$"],
+    ["groups and flags", "(?i)^(?P<area>[a-z]{2}(?:-[0-9]{1,3}){1,4})$"],
+  ])("may be %s", (_, pattern) => {
+    expect(problemsOf({ subject: { pattern } })).toEqual([]);
+  });
+
+  test("of which there are too many is refused", () => {
+    const definitions = Object.fromEntries(
+      Array.from({ length: 200 }, (_, index) => [`d${index}`, { pattern: `^[a-z]{${200 + index}}$` }]),
+    );
+    const problems = problemsOf(definitions);
+    expect(problems.length).toBeGreaterThan(50);
+    expect(problems[0]?.detail).toContain("too large together");
+  });
+
+  test("that stands in many places counts once", () => {
+    const definitions = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, index) => [`d${index}`, { pattern: "^[a-z]{1,200}$" }]),
+    );
+    expect(problemsOf(definitions)).toEqual([]);
+  });
+});
+
+test("annotations are taken and change nothing", () => {
+  const raw = { title: "t", description: "d", default: { any: ["thing"] } };
+  expect(checkValue(schemaOf(raw), { x: 1 })).toEqual([]);
+});

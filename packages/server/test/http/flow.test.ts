@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { waitingDefinition } from "../support/definitions.ts";
+import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
+import { useService } from "../support/service.ts";
+import { onEveryStore } from "../support/stores.ts";
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  test("a workflow is registered, tagged, submitted, waits for its event, and succeeds", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId, versionId } = await deploy(api, waitingDefinition);
+
+    const waiting = await submitAndWait(api, workflowId, { order: 7 });
+    expect(waiting).toMatchObject({
+      status: "RUNNING",
+      output: null,
+      workflowVersion: { versionId, versionNumber: 1, tag: "$LIVE" },
+      currentStep: {
+        name: "approve",
+        type: "/service/waitForEventIds",
+        status: "successful_but_incomplete",
+        awaiting: { eventIds: ["approved"], receivedEventIds: [], missingEventIds: ["approved"] },
+      },
+      steps: [{ name: "prepare", status: "success" }, { name: "approve" }],
+    });
+
+    const params = { jobId: waiting.jobId };
+    const sent = await api.call("SendJobEvent", { params, body: { eventId: "approved", payload: { by: "me" } } });
+    expect(sent.body).toEqual({ jobId: waiting.jobId, eventId: "approved", outcome: "matched" });
+
+    const finished = await api.call<JobBody>("GetJob", { params, query: { waitSeconds: 20 } });
+    expect(finished.body).toMatchObject({ status: "SUCCEEDED", output: { order: 7 } });
+    expect(finished.body.steps.map((step) => step.status)).toEqual(["success", "success", "success"]);
+    expect(finished.body.currentStep).toBeUndefined();
+  });
+});

@@ -1,0 +1,137 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { pino } from "pino";
+import { expect, inject, test } from "vitest";
+import { Authenticator } from "../../src/auth/authenticator.ts";
+import { permissions } from "../../src/auth/permissions.ts";
+import { readConfig } from "../../src/config.ts";
+import { executorCatalog } from "../../src/engine/executors/catalog.ts";
+import type { App } from "../../src/http/app.ts";
+import { createServer } from "../../src/http/server.ts";
+import { useService } from "../support/service.ts";
+import { onEveryStore } from "../support/stores.ts";
+
+const root = resolve(import.meta.dirname, "../../../..");
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  /** Another server over the running engine, not yet listening. */
+  function anotherServer(): App {
+    const { engine, database } = service.running;
+    const config = readConfig({});
+    const authenticator = new Authenticator({ database, now: () => engine.now() });
+    const metrics = { requestStarted() {}, requestFinished() {} };
+    const logger = pino({ level: "silent" });
+    return createServer({
+      engine,
+      database,
+      config,
+      executors: executorCatalog(config),
+      authenticator,
+      logger,
+      metrics,
+    });
+  }
+
+  test("the document passes the linter without an error or a warning", async () => {
+    const { raw } = await service.client(undefined).document();
+    const file = join(inject("scratchDirectory"), `openapi-${home.name}.json`);
+    await writeFile(file, JSON.stringify(raw, undefined, 2));
+    const script = join(root, "node_modules/@redocly/cli/bin/cli.js");
+    const args = [script, "lint", file, "--config", join(root, "redocly.yaml"), "--format", "json"];
+    const linter = spawn(process.execPath, args, {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+    });
+    let report = "";
+    linter.stdout.on("data", (chunk: Buffer) => {
+      report += chunk.toString("utf8");
+    });
+    const [code] = await once(linter, "exit");
+    expect(JSON.parse(report)).toMatchObject({ totals: { errors: 0, warnings: 0 }, problems: [] });
+    expect(code).toBe(0);
+  });
+
+  test("every route is in the document and every operation of the document is a route", async () => {
+    const app = anotherServer();
+    const routes: string[] = [];
+    app.addHook("onRoute", ({ method, url }) => {
+      routes.push(...[method].flat().map((name) => `${name} ${url.replace(/:(\w+)/g, "{$1}")}`));
+    });
+    await app.ready();
+    const { operations } = await service.client(undefined).document();
+    expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(routes.sort());
+    await app.close();
+  });
+
+  test("a route that does not declare its permission does not start", () => {
+    expect(() => anotherServer().get("/forgotten", async () => "")).toThrow(/x-permission/);
+  });
+
+  test("every operation has a name of its own, a permission that exists, a tag, a summary and described answers", async () => {
+    const { operations } = await service.client(undefined).document();
+    const names = operations.map((operation) => operation.operationId);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { operationId, permission, declaration } of operations) {
+      expect([...permissions, "none"], operationId).toContain(permission);
+      expect(declaration.security, operationId).toEqual(permission === "none" ? [] : [{ bearerToken: [] }]);
+      expect(declaration.tags.length, operationId).toBe(1);
+      expect(declaration.summary, operationId).toBeTruthy();
+      for (const [status, response] of Object.entries(declaration.responses)) {
+        expect(response.description, `${operationId} ${status}`).not.toBe("Default Response");
+      }
+    }
+  });
+
+  test("every operation of the contract is there under its name", async () => {
+    const { operations } = await service.client(undefined).document();
+    expect(operations.map(({ operationId }) => operationId)).toEqual(expect.arrayContaining(contractOperations));
+  });
+
+  test("every POST that creates or acts takes an Idempotency-Key", async () => {
+    const { operations } = await service.client(undefined).document();
+    const without = operations.filter(
+      ({ method, declaration }) =>
+        method === "POST" && !declaration.parameters?.some((parameter) => parameter.name === "Idempotency-Key"),
+    );
+    expect(without.map(({ operationId }) => operationId)).toEqual(["ValidateWorkflowVersion", "CreateApiToken"]);
+  });
+});
+
+const contractOperations = [
+  "CreateOrganization",
+  "ListOrganizations",
+  "GetOrganization",
+  "UpdateOrganization",
+  "DeleteOrganization",
+  "RegisterWorkflow",
+  "ListWorkflows",
+  "GetWorkflow",
+  "DeleteWorkflow",
+  "RegisterWorkflowVersion",
+  "ValidateWorkflowVersion",
+  "ListWorkflowVersions",
+  "GetWorkflowVersion",
+  "SetWorkflowVersionTag",
+  "GetTaggedWorkflowVersion",
+  "ListTags",
+  "DeleteTag",
+  "SubmitJob",
+  "GetJob",
+  "ListJobs",
+  "GetJobHistory",
+  "WatchJob",
+  "SendJobEvent",
+  "ListJobEvents",
+  "CancelJob",
+  "ResumeJob",
+  "GetMetrics",
+  "CreateApiToken",
+  "ListApiTokens",
+  "GetApiToken",
+  "UpdateApiToken",
+  "RevokeApiToken",
+];

@@ -1,0 +1,263 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { exchange, open, readAll, requestText, statusOf } from "../support/raw.ts";
+import { type TestOrganization, useService } from "../support/service.ts";
+import { onEveryStore } from "../support/stores.ts";
+
+/** Reliability and security, group A: what can be wrong with any request. */
+onEveryStore((home) => {
+  const service = useService(home, { STEPWELL_HEADERS_TIMEOUT_MS: "1000", STEPWELL_REQUEST_TIMEOUT_MS: "1500" });
+  let shared: Promise<TestOrganization> | undefined;
+  const organization = () => {
+    shared ??= service.newOrganization();
+    return shared;
+  };
+
+  /** A POST that registers a workflow, sent byte by byte as given. */
+  async function post(lines: readonly string[], body: string | Buffer = '{"name":"w"}'): Promise<string> {
+    const { organizationId, owner } = await organization();
+    const text = body.toString("latin1");
+    const head = requestText(`POST /organizations/${organizationId}/workflows`, [
+      `Authorization: Bearer ${owner.token}`,
+      "Connection: close",
+      ...lines,
+      ...(lines.some((line) => /^(content-length|transfer-encoding):/i.test(line))
+        ? []
+        : [`Content-Length: ${Buffer.from(text, "latin1").length}`]),
+    ]);
+    return await exchange(service.port, head, Buffer.from(text, "latin1"));
+  }
+
+  const json = "Content-Type: application/json";
+
+  async function get(lines: readonly string[], path?: string): Promise<string> {
+    const { organizationId } = await organization();
+    return await exchange(
+      service.port,
+      requestText(`GET ${path ?? `/organizations/${organizationId}`}`, ["Connection: close", ...lines]),
+    );
+  }
+
+  /** Bytes go over the wire as latin1, so that each character is one byte. */
+  const utf8 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
+
+  test.each([
+    ["A1 no Authorization", []],
+    ["A2 another scheme", ["Authorization: Basic dXNlcjpwYXNz"]],
+    ["A3 an empty Bearer", ["Authorization: Bearer "]],
+    ["A6 a token with a space", ["Authorization: Bearer stw_a b"]],
+    ["A6 a token that is not ASCII", [`Authorization: Bearer ${utf8("stw_ä")}`]],
+    ["A6 a token of another form", ["Authorization: Bearer abc"]],
+  ])("%s is 401 with WWW-Authenticate", async (_name, lines) => {
+    const answer = await get(lines);
+    expect(statusOf(answer)).toBe(401);
+    expect(answer).toMatch(/www-authenticate: Bearer/i);
+    expect(answer).toContain('"code":"AuthenticationError"');
+  });
+
+  test("A4 two Authorization headers are 401, though the first is good", async () => {
+    const { owner } = await organization();
+    const answer = await get([`Authorization: Bearer ${owner.token}`, "Authorization: Bearer other"]);
+    expect(statusOf(answer)).toBe(401);
+  });
+
+  test("A5 a token in the query is no token", async () => {
+    const { organizationId, owner } = await organization();
+    const answer = await get([], `/organizations/${organizationId}?access_token=${owner.token}`);
+    expect(statusOf(answer)).toBe(401);
+  });
+
+  test("A7 64 KiB of headers are 431", async () => {
+    expect(statusOf(await get([`X-Large: ${"x".repeat(65_536)}`]))).toBe(431);
+  });
+
+  test("A8 2,000 headers are 431", async () => {
+    expect(statusOf(await get(Array.from({ length: 2_000 }, (_, index) => `X-${index}: value`)))).toBe(431);
+  });
+
+  test.each([
+    ["A9 no body", [], ""],
+    ["A9 an empty body", [json], ""],
+    ["A12 JSON that ends too early", [json], '{"a":1'],
+    ["A13 null as the body", [json], "null"],
+    ["A13 an array as the body", [json], "[]"],
+    ["A13 a string as the body", [json], '"x"'],
+    ["A13 a number as the body", [json], "1"],
+    ["A14 a byte order mark", [json], utf8('\ufeff{"name":"w"}')],
+    ["A15 a byte that is not UTF-8", [json], '{"name":"w\xff"}'],
+    ["A20 a depth of 65", [json], `{"name":${"[".repeat(65)}${"]".repeat(65)}}`],
+    ["A20 a depth of 5,000", [json], `{"name":${"[".repeat(5_000)}${"]".repeat(5_000)}}`],
+    ["A20 a depth of 400,000", [json], `{"name":${"[".repeat(400_000)}${"]".repeat(400_000)}}`],
+    ["A21 the key __proto__", [json], '{"name":"w","__proto__":{"admin":true}}'],
+    ["A21 constructor.prototype", [json], '{"name":"w","constructor":{"prototype":{"admin":true}}}'],
+    ["A22 an unknown field", [json], '{"name":"w","organizationId":"x"}'],
+    ["A22 a field with another case", [json], '{"Name":"w"}'],
+    ["A68 NUL in a value", [json], '{"name":"a\\u0000b"}'],
+    ["A36 half of a surrogate pair", [json], '{"name":"\\ud800"}'],
+  ])("%s is 400 and nothing is stored", async (_name, lines, body) => {
+    const answer = await post(lines, body);
+    expect(statusOf(answer)).toBe(400);
+    expect(answer).toContain('"code":"ValidationError"');
+    const { api } = await organization();
+    const { body: list } = await api.call("ListWorkflows");
+    expect(list).toEqual({ workflows: [] });
+    expect(Object.hasOwn(Object.prototype, "admin")).toBe(false);
+  });
+
+  test.each([
+    ["A10 text/plain", "Content-Type: text/plain"],
+    ["A10 a form", "Content-Type: application/x-www-form-urlencoded"],
+    ["A10 a media type that is none", "Content-Type: nonsense"],
+    ["A11 UTF-16", "Content-Type: application/json; charset=utf-16"],
+    ["A10 no media type", "X-Nothing: 1"],
+  ])("%s is 415", async (_name, line) => {
+    const answer = await post([line]);
+    expect(statusOf(answer)).toBe(415);
+    expect(answer).toContain('"code":"UnsupportedMediaTypeError"');
+  });
+
+  test.each(["Content-Type: application/json; charset=utf-8", 'Content-Type: application/json;charset="UTF-8"'])(
+    "A11 UTF-8 may be said: %s",
+    async (line) => {
+      const fresh = await service.newOrganization();
+      const answer = await exchange(
+        service.port,
+        requestText(
+          `POST /organizations/${fresh.organizationId}/workflows`,
+          [`Authorization: Bearer ${fresh.owner.token}`, "Connection: close", line],
+          '{"name":"w"}',
+        ),
+      );
+      expect(statusOf(answer)).toBe(201);
+    },
+  );
+
+  test("A16 of a key that stands twice the last one wins", async () => {
+    const fresh = await service.newOrganization();
+    const { body } = await fresh.api.call("RegisterWorkflow", { body: '{"name":"first","name":"last"}' });
+    expect(body.name).toBe("last");
+  });
+
+  test("A17 a body over 1 MiB is 413, also when it comes in chunks without a length", async () => {
+    const large = `{"name":"${"x".repeat(1_048_576)}"}`;
+    expect(statusOf(await post([json], large))).toBe(413);
+    const chunk = `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`;
+    expect(statusOf(await post([json, "Transfer-Encoding: chunked"], chunk))).toBe(413);
+  });
+
+  test("A18 a Content-Length that is too short is 400", async () => {
+    const answer = await post([json, "Content-Length: 5"]);
+    expect(statusOf(answer)).toBe(400);
+  });
+
+  test("A18 Content-Length together with Transfer-Encoding is 400 and the connection ends", async () => {
+    const answer = await post([json, "Content-Length: 5", "Transfer-Encoding: chunked"], "0\r\n\r\n");
+    expect(statusOf(answer)).toBe(400);
+    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+
+  test("A19 a compressed body is 415 and is not inflated", async () => {
+    const bomb = gzipSync(Buffer.alloc(10_000_000));
+    const answer = await post([json, "Content-Encoding: gzip"], bomb);
+    expect(statusOf(answer)).toBe(415);
+  });
+
+  test("A23 a method override is ignored", async () => {
+    const { organizationId, owner } = await organization();
+    const lines = [`Authorization: Bearer ${owner.token}`, "X-HTTP-Method-Override: DELETE"];
+    expect(statusOf(await get(lines))).toBe(200);
+    expect(statusOf(await get(lines, `/organizations/${organizationId}?_method=DELETE`))).toBe(400);
+  });
+
+  test.each(["TRACE", "PUT", "HEAD", "OPTIONS", "PROPFIND"])(
+    "A23 %s on a path without it is 405 with Allow",
+    async (method) => {
+      const { organizationId } = await organization();
+      const answer = await exchange(
+        service.port,
+        requestText(`${method} /organizations/${organizationId}`, ["Connection: close"]),
+      );
+      expect(statusOf(answer)).toBe(405);
+      expect(answer).toMatch(/allow: DELETE, GET, PATCH/i);
+    },
+  );
+
+  test.each([
+    ["/organizations/..%2f..%2fetc", 404],
+    ["/organizations/%00", 404],
+    ["/organizations//jobs", 404],
+    ["//organizations", 404],
+    ["/organizations/%c0%af", 400],
+    ["/organizations/%zz", 400],
+    ["/organizations/%", 400],
+    ["/nothing", 404],
+    ["/ORGANIZATIONS", 404],
+  ])("A24 the path %s is %i", async (path, status) => {
+    const { owner } = await organization();
+    const answer = await get([`Authorization: Bearer ${owner.token}`], path);
+    expect(statusOf(answer)).toBe(status);
+    expect(answer).toContain("application/problem+json");
+  });
+
+  test("A25 pipelined requests are all answered", async () => {
+    const one = requestText("GET /health/live", []);
+    const last = requestText("GET /health/live", ["Connection: close"]);
+    const answer = await exchange(service.port, one.repeat(999), last);
+    expect(answer.match(/HTTP\/1\.1 200/g)).toHaveLength(1_000);
+  });
+
+  test("A26 headers and bodies that come too slowly are cut off", async () => {
+    const slowHeaders = await open(service.port);
+    slowHeaders.write("GET /health/live HTTP/1.1\r\nHost:");
+    const { organizationId, owner } = await organization();
+    const slowBody = await open(service.port);
+    slowBody.write(
+      requestText(`POST /organizations/${organizationId}/workflows`, [
+        `Authorization: Bearer ${owner.token}`,
+        json,
+        "Content-Length: 100",
+      ]),
+    );
+    const drip = setInterval(() => slowBody.write("1"), 200);
+    const [first, second] = await Promise.all([readAll(slowHeaders, 5_000), readAll(slowBody, 5_000)]);
+    clearInterval(drip);
+    expect(statusOf(first)).toBe(408);
+    expect(statusOf(second)).toBe(408);
+  });
+
+  test("a query parameter that is unknown, given twice, or of the wrong kind is 400", async () => {
+    const { api, organizationId, owner } = await organization();
+    for (const query of [
+      "pageSize=1&pageSize=2",
+      "pageSize[]=1",
+      "pageSize=abc",
+      "pageSize=1e2",
+      "pageSize=0x10",
+      "unknown=1",
+    ]) {
+      const path = `/organizations/${organizationId}/workflows?${query}`;
+      expect(statusOf(await get([`Authorization: Bearer ${owner.token}`], path)), query).toBe(400);
+    }
+    await api.refused("GetOrganization", "ValidationError", { query: { unknown: 1 } });
+    await api.refused("ListWorkflows", "ValidationError", { query: { name: "a\0b" } });
+  });
+
+  test("an answer says that it may not be kept or guessed, and who asked finds it in the log by its id", async () => {
+    const { api } = await organization();
+    const { headers } = await api.call("GetOrganization");
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test("no page of another origin is let in", async () => {
+    const answer = await get(["Origin: https://example.org"]);
+    expect(answer).not.toMatch(/access-control/i);
+  });
+
+  test("after all this the service is well", async () => {
+    await delay(10);
+    await service.client(undefined).call("GetReadiness");
+  });
+});

@@ -1,0 +1,114 @@
+import { expect } from "vitest";
+import { type ApiDocument, readDocument } from "./document.ts";
+
+export interface CallOptions {
+  /** For the path; those the client is bound to need not be named. */
+  readonly params?: Record<string, string>;
+  readonly query?: Record<string, string | number | boolean>;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+  /** Fails the test when the answer has another status. Default: any that is a success. */
+  readonly status?: number;
+}
+
+export interface Answer<Body> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+export interface ProblemBody {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  readonly requestId: string;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+}
+
+/**
+ * Calls operations by their name in the document, and holds every answer against the document: what the service does and what it says
+ * it does cannot drift apart.
+ */
+export class Client {
+  readonly #baseUrl: string;
+  readonly #token: string | undefined;
+  readonly #bound: Record<string, string>;
+
+  constructor(baseUrl: string, token: string | undefined, bound: Record<string, string> = {}) {
+    this.#baseUrl = baseUrl;
+    this.#token = token;
+    this.#bound = bound;
+  }
+
+  /** The same caller, with these path parameters filled in. */
+  bind(params: Record<string, string>): Client {
+    return new Client(this.#baseUrl, this.#token, { ...this.#bound, ...params });
+  }
+
+  /** Another caller, in the same place. */
+  as(token: string | undefined): Client {
+    return new Client(this.#baseUrl, token, this.#bound);
+  }
+
+  async call<Body = Record<string, unknown>>(operationId: string, options: CallOptions = {}): Promise<Answer<Body>> {
+    const document = await readDocument(this.#baseUrl);
+    const { method, path } = document.operation(operationId);
+    const answer = await this.#send<Body>(method, fill(path, { ...this.#bound, ...options.params }), options);
+    document.check(operationId, answer.status, answer.headers.get("content-type"), answer.body);
+    const { status } = options;
+    const succeeded = status === undefined ? answer.status < 300 : answer.status === status;
+    expect(succeeded, `${operationId} answered ${answer.status}: ${JSON.stringify(answer.body)}`).toBe(true);
+    return answer;
+  }
+
+  /** A call that must be refused with this code. */
+  async refused(operationId: string, code: string, options: CallOptions = {}): Promise<Answer<ProblemBody>> {
+    const status = statusOfCode[code];
+    if (status === undefined) throw new Error(`No such code: ${code}`);
+    const answer = await this.call<ProblemBody>(operationId, { ...options, status });
+    expect(answer.body.code).toBe(code);
+    expect(answer.headers.get("x-amzn-errortype")).toBe(code);
+    expect(answer.headers.get("x-request-id")).toBe(answer.body.requestId);
+    return answer;
+  }
+
+  async document(): Promise<ApiDocument> {
+    return await readDocument(this.#baseUrl);
+  }
+
+  async #send<Body>(method: string, path: string, options: CallOptions): Promise<Answer<Body>> {
+    const url = new URL(this.#baseUrl + path);
+    for (const [name, value] of Object.entries(options.query ?? {})) url.searchParams.set(name, String(value));
+    const headers = new Headers(options.headers);
+    if (this.#token !== undefined) headers.set("authorization", `Bearer ${this.#token}`);
+    if (options.body !== undefined && !headers.has("content-type")) headers.set("content-type", "application/json");
+    const body = typeof options.body === "string" ? options.body : JSON.stringify(options.body);
+    const response = await fetch(url, { method, headers, ...(options.body !== undefined && { body }) });
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get("content-type") ?? "");
+    return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as Body };
+  }
+}
+
+export const statusOfCode: Readonly<Record<string, number>> = {
+  ValidationError: 400,
+  AuthenticationError: 401,
+  AuthorizationError: 403,
+  NotFoundError: 404,
+  ConflictError: 409,
+  PayloadTooLargeError: 413,
+  UnsupportedMediaTypeError: 415,
+  RateLimitError: 429,
+  UnhandledError: 500,
+  UnavailableError: 503,
+};
+
+function fill(path: string, params: Record<string, string>): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name];
+    if (value === undefined) throw new Error(`The path ${path} needs ${name}.`);
+    return encodeURIComponent(value);
+  });
+}

@@ -1,0 +1,49 @@
+import { randomUUID } from "node:crypto";
+import type { Client } from "./client.ts";
+
+export interface RegisteredVersion {
+  readonly workflowId: string;
+  readonly versionId: string;
+  readonly versionNumber: number;
+}
+
+/** The shape that most tests look at; the whole of it was held against the document already. */
+export interface JobBody {
+  readonly jobId: string;
+  readonly status: string;
+  readonly output: unknown;
+  readonly workflowVersion: { readonly versionId: string; readonly versionNumber: number; readonly tag?: string };
+  readonly currentStep?: {
+    readonly name: string;
+    readonly status: string;
+    readonly awaiting?: { readonly missingEventIds: readonly string[] };
+  };
+  readonly steps: readonly { readonly name: string; readonly status: string; readonly output?: unknown }[];
+}
+
+/** A workflow with one version of this definition, which `$LIVE` points at. */
+export async function deploy(api: Client, definition: string): Promise<RegisteredVersion> {
+  const workflow = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: randomUUID() } });
+  const { workflowId } = workflow.body;
+  const version = await registerVersion(api, workflowId, definition);
+  await api.call("SetWorkflowVersionTag", {
+    params: { workflowId, tag: "$LIVE" },
+    body: { versionId: version.versionId },
+  });
+  return version;
+}
+
+export async function registerVersion(api: Client, workflowId: string, definition: string): Promise<RegisteredVersion> {
+  const params = { workflowId };
+  const { body } = await api.call<RegisteredVersion>("RegisterWorkflowVersion", { params, body: { definition } });
+  return body;
+}
+
+/** Answers when the job is finished or waits for events. */
+export async function submitAndWait(api: Client, workflowId: string, inputJson: object = {}): Promise<JobBody> {
+  const { body } = await api.call<JobBody>("SubmitJob", {
+    query: { waitSeconds: 20 },
+    body: { workflowId, inputJson },
+  });
+  return body;
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll } from "vitest";
+import { createToken } from "../../src/auth/token-form.ts";
+import { readConfig } from "../../src/config.ts";
+import { type RunningService, startService } from "../../src/service.ts";
+import { insertUser, insertUserToken } from "../../src/store/users.ts";
+import { Client } from "./client.ts";
+import type { PreparedStore, StoreHome } from "./stores.ts";
+
+export interface TestUser {
+  readonly userId: string;
+  readonly token: string;
+  readonly tokenId: string;
+  readonly client: Client;
+}
+
+export interface TestOrganization {
+  readonly organizationId: string;
+  readonly owner: TestUser;
+  /** The owner, who works in this organization. */
+  readonly api: Client;
+}
+
+/** A whole service in this process, on a store of its own. */
+export class TestService {
+  readonly #home: StoreHome;
+  readonly #settings: Record<string, string>;
+  #prepared: PreparedStore | undefined;
+  #running: RunningService | undefined;
+
+  constructor(home: StoreHome, settings: Record<string, string> = {}) {
+    this.#home = home;
+    this.#settings = settings;
+  }
+
+  async start(): Promise<void> {
+    this.#prepared = await this.#home.prepare();
+    const environment = {
+      STEPWELL_PORT: "0",
+      STEPWELL_METRICS_PORT: "0",
+      STEPWELL_LOG_LEVEL: "error",
+      STEPWELL_DRAIN_SECONDS: "1",
+      ...this.#prepared.environment,
+      ...this.#settings,
+    };
+    this.#running = await startService(readConfig(environment));
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.stop();
+    await this.#prepared?.remove();
+  }
+
+  get running(): RunningService {
+    if (this.#running === undefined) throw new Error("The service is not started.");
+    return this.#running;
+  }
+
+  get baseUrl(): string {
+    return this.running.baseUrl;
+  }
+
+  get port(): number {
+    return Number(new URL(this.baseUrl).port);
+  }
+
+  client(token: string | undefined, bound: Record<string, string> = {}): Client {
+    return new Client(this.baseUrl, token, bound);
+  }
+
+  async newUser(expiresAt: number | null = null): Promise<TestUser> {
+    const { database, engine } = this.running;
+    const userId = engine.newId();
+    const tokenId = engine.newId();
+    const createdAt = engine.now();
+    const { token, tokenHash } = createToken("user", userId);
+    await insertUser(database, { userId, email: `${userId}@example.org`, displayName: "A user", createdAt });
+    await insertUserToken(database, { userId, tokenId, name: "test", createdAt, expiresAt }, tokenHash);
+    return { userId, token, tokenId, client: this.client(token) };
+  }
+
+  /** One for each test, so that tests do not see each other. */
+  async newOrganization(owner?: TestUser): Promise<TestOrganization> {
+    const user = owner ?? (await this.newUser());
+    const name = `organization ${randomUUID()}`;
+    const { body } = await user.client.call<{ organizationId: string }>("CreateOrganization", {
+      body: { name, displayName: name },
+    });
+    const { organizationId } = body;
+    return { organizationId, owner: user, api: this.client(user.token, { organizationId }) };
+  }
+}
+
+/** Starts a service before the tests of the surrounding block and stops it after them. */
+export function useService(home: StoreHome, settings: Record<string, string> = {}): TestService {
+  const service = new TestService(home, settings);
+  beforeAll(() => service.start(), 60_000);
+  afterAll(() => service.stop(), 60_000);
+  return service;
+}

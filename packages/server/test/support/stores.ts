@@ -1,0 +1,65 @@
+import { randomBytes } from "node:crypto";
+import { cp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, inject } from "vitest";
+import { onServer } from "./postgres-server.ts";
+import { templateDatabase } from "./stores-setup.ts";
+
+/** One of the two homes of the store, empty and at the newest schema. */
+export interface StoreHome {
+  readonly name: "embedded" | "postgres";
+  /** The settings that choose a fresh store of this home, and what removes it again. */
+  prepare(): Promise<PreparedStore>;
+}
+
+export interface PreparedStore {
+  readonly environment: Record<string, string>;
+  remove(): Promise<void>;
+}
+
+const homes: readonly StoreHome[] = [
+  { name: "embedded", prepare: copyEmbedded },
+  { name: "postgres", prepare: copyDatabase },
+];
+
+/** Runs the same tests on both homes of the store, side by side in the report. */
+export function onEveryStore(tests: (home: StoreHome) => void): void {
+  describe.each(homes.map((home) => [home.name, home] as const))("on the %s store", (_name, home) => tests(home));
+}
+
+async function copyEmbedded(): Promise<PreparedStore> {
+  const directory = join(inject("scratchDirectory"), randomBytes(6).toString("hex"));
+  await cp(join(inject("embeddedTemplate"), "postgres"), join(directory, "postgres"), { recursive: true });
+  return {
+    environment: { STEPWELL_DATA_DIR: directory },
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+async function copyDatabase(): Promise<PreparedStore> {
+  const server = inject("postgresUrl");
+  const name = `stepwell_${randomBytes(6).toString("hex")}`;
+  // PostgreSQL copies a template for one at a time.
+  await retrying(() =>
+    onServer(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`)),
+  );
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return {
+    environment: { DATABASE_URL: url.href },
+    async remove() {
+      await onServer(server, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
+    },
+  };
+}
+
+async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let left = 20; ; left -= 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (left === 0) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}

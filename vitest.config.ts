@@ -1,0 +1,28 @@
+import { defineConfig } from "vitest/config";
+
+const store = ["packages/server/test/{store,engine,http}/**/*.test.ts", "packages/cli/test/**/*.test.ts"];
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "pure",
+          include: ["packages/*/test/**/*.test.ts", "{bench,chaos}/**/*.test.ts"],
+          exclude: [...store, "**/node_modules/**"],
+        },
+      },
+      {
+        test: {
+          name: "service",
+          include: store,
+          globalSetup: ["packages/server/test/support/stores-setup.ts"],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+          // Real services and databases: more at once than cores only makes each slower.
+          maxWorkers: 3,
+        },
+      },
+    ],
+  },
+});
