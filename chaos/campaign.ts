@@ -9,7 +9,7 @@ import { Population } from "./population.ts";
 import { Recorder } from "./recorder.ts";
 import type { Scene } from "./scene.ts";
 
-/** What a fault campaign needs; the campaign takes care of the stores and processes that it starts, until it is closed. */
+/** What a kind of campaign is told. It starts its own stores and services, and takes them away at its end. */
 export interface CampaignOptions {
   readonly cycles: number;
   readonly store: StoreKind;
@@ -25,6 +25,7 @@ export class Campaign {
   readonly #population: Population;
   readonly #answerTimeoutMs: number;
   readonly #findings: Finding[] = [];
+  #latestLoad: Load | undefined;
   #interruptionCount = 0;
 
   constructor(scene: Scene, answerTimeoutMs = 10_000) {
@@ -33,27 +34,29 @@ export class Campaign {
     this.#population = new Population(scene.workflows);
   }
 
-  /** Clients begin to ask; `ports` are those of the nodes. */
-  startLoad(ports: readonly number[], clientCount: number): Load {
-    const callers = Array.from({ length: clientCount }, () => new Caller(ports, this.#answerTimeoutMs));
-    const end = new AbortController();
-    const clients = callers.map((caller, index) => this.#client(index, caller).runUntil(end.signal));
-    return {
-      countInFlight: () => callers.filter(({ isBusy }) => isBusy).length,
-      stop: async () => {
-        end.abort();
-        await Promise.all(clients);
-      },
-    };
-  }
-
   /** Runs the faults. What ends them early, such as a service that does not start again, is a finding and not a crash of ours. */
   async play(faults: () => Promise<void>): Promise<void> {
     try {
       await faults();
     } catch (error) {
       this.report(error instanceof Error ? error.message : String(error));
+      await this.#latestLoad?.stop();
     }
+  }
+
+  /** Clients begin to ask; `ports` are those of the nodes. */
+  startLoad(ports: readonly number[], clientCount: number): Load {
+    const callers = Array.from({ length: clientCount }, () => new Caller(ports, this.#answerTimeoutMs));
+    const end = new AbortController();
+    const clients = callers.map((caller, index) => this.#client(index, caller).runUntil(end.signal));
+    this.#latestLoad = {
+      countInFlight: () => callers.filter(({ isBusy }) => isBusy).length,
+      stop: async () => {
+        end.abort();
+        await Promise.all(clients);
+      },
+    };
+    return this.#latestLoad;
   }
 
   /** Right before a fault: how many requests it meets. */

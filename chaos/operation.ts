@@ -7,7 +7,7 @@ export interface Submission {
   readonly idempotencyKey: string | null;
 }
 
-export interface JobInput {
+interface JobInput {
   readonly nonce: string;
   readonly count: number;
 }

@@ -2,8 +2,8 @@ import { parseArgs } from "node:util";
 import { count, oneOf, UsageError } from "../bench/options.ts";
 import { type StoreKind, storeKinds } from "../bench/target/store-home.ts";
 
-export const campaigns = ["crash", "postgres-crash", "pause"] as const;
-export const faults = ["none", "answer-before-commit", "no-sync", "replay-without-key"] as const;
+const campaigns = ["crash", "postgres-crash", "pause"] as const;
+const faults = ["none", "answer-before-commit", "no-sync", "replay-without-key"] as const;
 
 export interface ChaosOptions {
   readonly campaign: (typeof campaigns)[number];

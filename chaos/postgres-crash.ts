@@ -4,6 +4,7 @@ import { startPostgresServer } from "../bench/target/postgres-server.ts";
 import { ServiceProcess } from "../bench/target/service-process.ts";
 import { freshDatabase } from "../bench/target/store-home.ts";
 import { Campaign, type CampaignOptions } from "./campaign.ts";
+import { isUnavailable } from "./check/answers.ts";
 import { between, wholeBetween } from "./random.ts";
 import { setScene } from "./scene.ts";
 
@@ -35,6 +36,9 @@ export async function playPostgresCrashes({ cycles, environment, progress }: Cam
       progress(
         `cycle ${cycle}/${cycles}: database killed with ${inFlight} requests under way, ready ${backMs} ms after its return`,
       );
+    }
+    if (!campaign.recorder.operations.some(({ outcome }) => isUnavailable(outcome))) {
+      campaign.report("No request was answered 503 while the database was gone.");
     }
     await campaign.conclude(port);
   });

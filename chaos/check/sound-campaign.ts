@@ -13,7 +13,7 @@ const nothing = { value: {} };
 export const shapesById = new Map(shapes.map((shape) => [shape.name, shape]));
 
 export const finished = jobNamed("finished", "three-noops");
-export const waiting = jobNamed("waiting", "wait-for-3");
+const waiting = jobNamed("waiting", "wait-for-3");
 
 const first: Submission = { ...submissionOf(finished), idempotencyKey: "key-1" };
 const second: Submission = submissionOf(waiting);

@@ -23,7 +23,8 @@ async function seed(config: Config, service: RunningService): Promise<DevFile> {
   const client = createClient({ baseUrl, token: owner.token });
   const workflowId = await sampleWorkflowId(client, owner.organizationId);
   const jobId = await sampleJobId(client, owner.organizationId, workflowId, readDevFile(config.dataDir)?.jobId);
-  const whole = { baseUrl, ...owner, workflowId, jobId };
+  const { organizationId, token } = owner;
+  const whole = { baseUrl, organizationId, token, workflowId, jobId };
   writeDevFile(config.dataDir, whole);
   return whole;
 }

@@ -5,13 +5,13 @@ export async function submit(workflow: string, options: { input: string; tag: st
   const connection = connect();
   const { client, organizationId } = connection;
   const workflowId = await workflowIdOf(connection, workflow);
-  const submitted = await client.submitJob(organizationId, {
+  const body = {
     workflowId,
     workflowVersion: { tag: options.tag },
-    inputJson: parse(options.input, "--input") as Record<string, never>,
-  });
+    inputJson: parse(options.input, "--input") as Record<string, unknown>,
+  };
   const waitSeconds = Number(options.wait);
-  printJson(waitSeconds > 0 ? await client.getJob(organizationId, submitted.jobId, waitSeconds) : submitted);
+  printJson(await client.submitJob(organizationId, body, waitSeconds > 0 ? { waitSeconds } : {}));
 }
 
 export async function showJob(jobId: string): Promise<void> {

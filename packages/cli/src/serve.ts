@@ -1,9 +1,7 @@
 import { type Config, type RunningService, readConfig, startService } from "@stepwell/server";
-import { print } from "./terminal.ts";
 
 export async function serve(): Promise<void> {
-  const service = await startUntilSignal(readConfig(process.env));
-  print(`Stepwell listens on ${service.baseUrl}`);
+  await startUntilSignal(readConfig(process.env));
 }
 
 /** Starts the service and stops it in order on SIGTERM or SIGINT; a second signal ends the process at once. */

@@ -27,6 +27,11 @@ type Answer<Operation extends keyof operations, Status extends number> = operati
 export type Job = Answer<"GetJob", 200>;
 type Definition = string | object;
 
+export interface SubmitOptions {
+  readonly idempotencyKey?: string;
+  readonly waitSeconds?: number;
+}
+
 export function createClient(options: ClientOptions): StepwellClient {
   return new StepwellClient(options);
 }
@@ -74,11 +79,13 @@ export class StepwellClient {
     return { ...version, tag };
   }
 
-  async submitJob(organizationId: string, body: Body<"SubmitJob">, options: { idempotencyKey?: string } = {}) {
+  /** With `waitSeconds` the answer comes when the job has ended or waits for events, and is the whole job. */
+  async submitJob(organizationId: string, body: Body<"SubmitJob">, options: SubmitOptions = {}) {
+    const query = options.waitSeconds === undefined ? {} : { waitSeconds: options.waitSeconds };
     const header = options.idempotencyKey === undefined ? {} : { "Idempotency-Key": options.idempotencyKey };
     return resultOf(
       await this.api.POST("/organizations/{organizationId}/jobs", {
-        params: { path: { organizationId }, header },
+        params: { path: { organizationId }, header, query },
         body,
       }),
     );
@@ -127,6 +134,14 @@ function resultOf<Data>(answer: { data?: Data; error?: unknown; response: Respon
   throw new StepwellError(problemOf(answer.error, answer.response.status));
 }
 
+function parseDefinition(text: string): { workflowName?: unknown } {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`The definition is not JSON: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  }
+}
+
 /** A proxy in between may answer something of its own. */
 function problemOf(error: unknown, status: number): Problem {
   if (typeof error === "object" && error !== null && "code" in error && "detail" in error) return error as Problem;
@@ -139,7 +154,7 @@ function problemOf(error: unknown, status: number): Problem {
 }
 
 function nameIn(definition: string): string {
-  const { workflowName } = JSON.parse(definition) as { workflowName?: unknown };
+  const { workflowName } = parseDefinition(definition);
   if (typeof workflowName !== "string") throw new Error("The definition has no workflowName.");
   return workflowName;
 }

@@ -6,6 +6,8 @@ import type { Duty } from "./engine/maintenance/duty.ts";
 import { retentionDuty } from "./engine/maintenance/retention.ts";
 import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
 import { NodeEngine } from "./engine/node-engine.ts";
+import type { App } from "./http/app.ts";
+import { Metrics, serveMetrics } from "./http/prometheus.ts";
 import { createServer } from "./http/server.ts";
 import type { Database } from "./store/database.ts";
 import { openEmbedded } from "./store/embedded.ts";
@@ -24,16 +26,20 @@ export interface RunningService {
 /** Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. */
 export async function startService(config: Config): Promise<RunningService> {
   const logger = pino({ level: config.logLevel, base: { node: config.nodeName } });
-  const database = await openStore(config, logger);
+  const parts = new AsyncDisposableStack();
   try {
-    return await startOn(database, config, logger);
+    return await startParts(config, logger, parts);
   } catch (error) {
-    await database.close();
+    await parts.disposeAsync();
     throw error;
   }
 }
 
-async function startOn(database: Database, config: Config, logger: Logger): Promise<RunningService> {
+async function startParts(config: Config, logger: Logger, parts: AsyncDisposableStack): Promise<RunningService> {
+  const database = await openStore(config, logger);
+  parts.defer(() => database.close());
+
+  const metrics = new Metrics();
   const executors = executorCatalog(config);
   const isAlone = config.databaseUrl === undefined;
   const engine = new NodeEngine({
@@ -41,31 +47,51 @@ async function startOn(database: Database, config: Config, logger: Logger): Prom
     database,
     executors,
     isAlone,
-    onCommitted: () => {},
+    onCommitted: (changed, stats) => metrics.committed(changed, stats),
     onFailure: (where, error) => logger.error({ err: error, where }, "the engine met an error"),
   });
+  metrics.watch(() => engine.gauges());
+  parts.defer(() => engine.stop());
+  await engine.start();
+
   const now = () => engine.now();
   const authenticator = new Authenticator({ database, now });
-  const server = createServer({ engine, database, config, executors, authenticator, logger, metrics: { requestStarted() {}, requestFinished() {} } });
-  await engine.start();
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
   engine.addDuty(lastUseDuty(authenticator));
   if (isAlone) engine.addDuty(vacuumDuty(database));
-  const address = await server.listen({ host: config.host, port: config.port });
+
+  const server = createServer({ engine, database, config, executors, authenticator, logger, metrics });
+  parts.defer(() => server.close());
+  const address = await listen(server, config);
+  const observed = await serveMetrics(metrics, {
+    host: config.metricsHost,
+    port: config.metricsPort,
+    apiPort: Number(new URL(address).port),
+  });
+  parts.defer(() => observed.close());
+
   const baseUrl = config.baseUrl?.href.replace(/\/+$/, "") ?? address.replace("127.0.0.1", "localhost");
-  logger.info({ baseUrl }, "listening");
+  logger.info({ baseUrl, metricsPort: observed.port }, "listening");
   return {
     baseUrl,
     engine,
     database,
     async stop() {
       logger.info("stopping");
+      // First of all: requests that wait are answered now, or closing the server would wait for them.
       engine.drain();
-      await server.close();
-      await engine.stop();
-      await database.close();
+      await parts.disposeAsync();
     },
   };
+}
+
+async function listen(server: App, { host, port }: Config): Promise<string> {
+  try {
+    return await server.listen({ host, port });
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")) throw cause;
+    throw new Error(`Port ${port} is taken. Stop what listens there, or choose another with STEPWELL_PORT.`, { cause });
+  }
 }
 
 /** When tokens were last used is written down off the requests' path. */
@@ -82,7 +108,8 @@ function lastUseDuty(authenticator: Authenticator): Duty {
 
 /** Opens the store that the configuration names, at this version's schema. */
 export async function openStore(config: Config, logger: Logger = pino({ level: "silent" })): Promise<Database> {
-  const database = config.databaseUrl === undefined ? await openEmbeddedStore(config, logger) : openServer(config, logger);
+  const database =
+    config.databaseUrl === undefined ? await openEmbeddedStore(config, logger) : openServer(config, logger);
   try {
     await migrate(database);
     return database;

@@ -56,10 +56,11 @@ function solve(steps: readonly StepDefinition[], graph: StepGraph, names: readon
   const live = new BitRows(steps.length, names.length);
   for (const [step, { inputSchema }] of steps.entries()) live.addRow(step, takenBy(inputSchema));
   const overwritten = steps.map(({ outputSchema }) => overwrittenBy(outputSchema));
-  const backwards = [...graph.order].reverse();
   for (let round = 0; round < maxRounds; round++) {
     let isChanged = false;
-    for (const edge of (round % 2 === 0 ? backwards : graph.order).flatMap((step) => graph.outgoing[step] ?? [])) {
+    for (const edge of (round % 2 === 0 ? graph.backwards : graph.order).flatMap(
+      (step) => graph.outgoing[step] ?? [],
+    )) {
       const except = edge.kind === "transition" ? overwritten[edge.from] : undefined;
       if (live.addRow(edge.from, { rows: live, row: edge.to }, except)) isChanged = true;
     }

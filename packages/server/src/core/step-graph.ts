@@ -18,12 +18,13 @@ export interface Edge {
 /** The steps of a definition and the ways between them. A name that no step has is no way. */
 export interface StepGraph {
   readonly stepCount: number;
-  readonly edges: readonly Edge[];
   /** By step. */
   readonly incoming: readonly (readonly Edge[])[];
   readonly outgoing: readonly (readonly Edge[])[];
   /** The steps that can be reached from the first one, each after those that lead to it, but for loops. */
   readonly order: readonly number[];
+  /** The same in the opposite order. */
+  readonly backwards: readonly number[];
 }
 
 export function buildGraph(steps: readonly GraphStep[]): StepGraph {
@@ -34,7 +35,8 @@ export function buildGraph(steps: readonly GraphStep[]): StepGraph {
     incoming[edge.to]?.push(edge);
     outgoing[edge.from]?.push(edge);
   }
-  return { stepCount: steps.length, edges, incoming, outgoing, order: reversePostorder(outgoing) };
+  const order = reversePostorder(outgoing);
+  return { stepCount: steps.length, incoming, outgoing, order, backwards: order.toReversed() };
 }
 
 function edgesOf(steps: readonly GraphStep[]): Edge[] {

@@ -122,6 +122,8 @@ function storeUnavailable({ fate }: StoreUnavailableError): ServiceError {
 
 /** What the HTTP framework refuses by itself. */
 const frameworkErrors: Readonly<Record<string, () => ServiceError>> = {
+  // The client went while its body was read. Nobody reads this answer.
+  ECONNRESET: () => new ServiceError("ValidationError", "The connection ended before the request was whole."),
   FST_ERR_BAD_URL: () =>
     new ServiceError(
       "ValidationError",

@@ -28,7 +28,6 @@ const hiddenCharacters = "\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u202a-\
 /** Text that people read: something must be visible in it, and nothing may hide in it or turn its direction around. */
 export function nameSchema(maxLength: number, description: string) {
   return Type.String({
-    minLength: 1,
     maxLength,
     pattern: `^(?=.*\\S)[^${hiddenCharacters}]*$`,
     "x-rule": "must not be blank, and must hold no control, zero-width or direction-changing characters",

@@ -11,14 +11,8 @@ import { sentence } from "./sentence.ts";
  * is all text, has its numbers and booleans read as such.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<object> {
-  const ajv = new Ajv2020({
-    allErrors: true,
-    verbose: true,
-    strict: true,
-    strictTypes: false,
-    keywords: ["x-optional-body"],
-  });
-  ajv.addVocabulary(["example", "x-rule"]);
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false });
+  ajv.addVocabulary(["example", "x-optional-body", "x-rule"]);
   for (const format of formatNames()) ajv.addFormat(format, (text) => hasFormat(text, format));
   return ({ schema, httpPart }) => {
     // Headers are for those who read them: `idempotency.ts`, `job-stream.ts`.
@@ -43,8 +37,8 @@ function invalid(part: string, value: unknown, errors: readonly ErrorObject[]): 
   const list = new ProblemList(maxProblems);
   for (const error of errors) {
     if (list.isFull) break;
-    const problem = problemOf(error);
-    if (problem !== undefined) list.add(problem.pointer, problem.detail);
+    const { pointer, detail } = problemOf(error);
+    list.add(pointer, detail);
   }
   const problems = list.toArray();
   const [first] = problems;
@@ -53,8 +47,7 @@ function invalid(part: string, value: unknown, errors: readonly ErrorObject[]): 
   return new ServiceError("ValidationError", message, { problems });
 }
 
-/** Undefined for what only repeats another error. */
-function problemOf(error: ErrorObject): Problem | undefined {
+function problemOf(error: ErrorObject): Problem {
   const pointer = error.instancePath;
   const rule = (error.parentSchema as { "x-rule"?: string } | undefined)?.["x-rule"];
   switch (error.keyword) {

@@ -43,7 +43,7 @@ onEveryStore((home) => {
     const script = join(root, "node_modules/@redocly/cli/bin/cli.js");
     const args = [script, "lint", file, "--config", join(root, "redocly.yaml"), "--format", "json"];
     const linter = spawn(process.execPath, args, {
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "ignore"],
       env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
     });
     let report = "";

@@ -34,9 +34,8 @@ export class Trace {
     this.#entering = new BitRows(graph.stepCount, graph.stepCount + 2);
     if (effectOfJobInput !== "leaves") this.#entering.add(0, this.#jobInput);
     if (effectOfJobInput !== "gives") this.#entering.add(0, this.#missing);
-    while (this.#goRound(graph)) {
-      // Until nothing changes: at most as often as loops are nested, and twice more.
-    }
+    // Until nothing changes, along the ways and against them in turn: loops that lead back step by step need no more rounds then.
+    for (let round = 0; this.#goRound(graph, round % 2 === 0 ? graph.order : graph.backwards); ) round++;
   }
 
   /** Where it comes from when the step at the end of this edge is entered. */
@@ -54,9 +53,9 @@ export class Trace {
     return origin;
   }
 
-  #goRound(graph: StepGraph): boolean {
+  #goRound(graph: StepGraph, order: readonly number[]): boolean {
     let isChanged = false;
-    for (const step of graph.order) {
+    for (const step of order) {
       for (const edge of graph.outgoing[step] ?? []) {
         this.visitCount++;
         if (this.#addLeaving(edge, this.#entering, edge.to)) isChanged = true;

@@ -1,7 +1,7 @@
 import type { Problem } from "../problem.ts";
 import { compareAllowed, compareItemCount, compareNumber, compareString, compareValues } from "./compare-rules.ts";
 import { Known } from "./known.ts";
-import { type ArrayRules, nothing, type ObjectRules, type Schema } from "./node.ts";
+import { type ArrayRules, dereferenced, nothing, type ObjectRules, type Schema } from "./node.ts";
 import { allOf, anyOf, eachOf, fits, inside, type Misfit, mayNotFit, neverFits, type Outcome } from "./outcome.ts";
 import { acceptedTypes } from "./shape.ts";
 import { allTypes, describeTypes, noTypes, type TypeSet, typeSets } from "./type-set.ts";
@@ -48,7 +48,9 @@ export class SchemaComparison {
   }
 
   /** Whether a value that fits all of `from` fits `to`. */
-  compare(from: readonly Schema[], to: Schema): Outcome {
+  compare(fromSchemas: readonly Schema[], toSchema: Schema): Outcome {
+    const from = fromSchemas.map(dereferenced);
+    const to = dereferenced(toSchema);
     if (from.includes(to)) return fits;
     const pair = `${from.map((schema) => this.#numberOf(schema))}:${this.#numberOf(to)}`;
     const known = this.#outcomes.get(pair);

@@ -102,6 +102,19 @@ export function conjuncts(schema: Schema): Schema[] {
   return schema.allOf === undefined ? [schema] : [schema, ...schema.allOf.flatMap(conjuncts)];
 }
 
+/** What a schema stands for that says nothing itself but `$ref`. Compared as its target, it is recognized wherever it stands. */
+export function dereferenced(schema: Schema): Schema {
+  let node = schema;
+  for (let target = targetOf(node); target !== undefined; target = targetOf(node)) node = target;
+  return node;
+}
+
+function targetOf(schema: Schema): Schema | undefined {
+  const { types, allowed, numbers, strings, arrays, objects, allOf, anyOf } = schema;
+  const rules = allowed ?? numbers ?? strings ?? arrays ?? objects ?? anyOf;
+  return types === allTypes && rules === undefined && allOf?.length === 1 ? allOf[0] : undefined;
+}
+
 /** A value fits when it fits all. */
 export function allOfSchemas(schemas: readonly Schema[]): Schema {
   const [only = anything] = schemas;

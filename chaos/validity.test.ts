@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { finished, info, soundOperations, submissionOf, submit } from "./check/sound-campaign.ts";
+import { reasonsWhyVoid, tallyOf } from "./validity.ts";
+
+test("a campaign in which nothing of what it is for happened is void", () => {
+  const reasons = reasonsWhyVoid(tallyOf(soundOperations()), 0);
+  expect(reasons).toEqual(["no key was replayed", "no event came early", "no fault met a request under way"]);
+});
+
+test("a campaign in which hardly anything succeeded is void", () => {
+  const lost = Array.from({ length: 9 }, (_, at) => submit(submissionOf(finished), info, at));
+  expect(reasonsWhyVoid(tallyOf([...soundOperations(), ...lost]), 1)).toContain(
+    "only 39 % of the operations succeeded",
+  );
+});
+
+test("a campaign without any operation is void", () => {
+  expect(reasonsWhyVoid(tallyOf([]), 1)).not.toEqual([]);
+});

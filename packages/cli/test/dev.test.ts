@@ -1,0 +1,141 @@
+import { readFileSync, statSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { endAll, printed, run, start, stop } from "./process.ts";
+
+interface DevFile {
+  readonly baseUrl: string;
+  readonly organizationId: string;
+  readonly token: string;
+  readonly workflowId: string;
+  readonly jobId: string;
+}
+
+let directory: string;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "stepwell-cli-"));
+  environment = { STEPWELL_DATA_DIR: join(directory, "data"), STEPWELL_PORT: String(await freePort()) };
+});
+
+afterEach(endAll);
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+test("the first five minutes: a sample job waits, is approved with the printed lines, and a changed definition is deployed with one line", async () => {
+  const service = start(environment, "dev");
+  const welcome = await printed(service, "npx stepwell submit");
+  const seeded = devFile();
+
+  // Look, approve, see it succeed: exactly the lines that were printed.
+  const [look, approve, see] = welcome.match(/curl .*/g) ?? [];
+  expect(await answerTo(look)).toMatchObject({ status: "RUNNING", currentStep: { name: "approve" } });
+  expect(await answerTo(approve)).toMatchObject({ outcome: "matched" });
+  expect(await answerTo(see)).toMatchObject({ status: "SUCCEEDED", output: { sku: "STEP-1", count: 3 } });
+
+  const deployed = await run(
+    environment,
+    "deploy",
+    resolve(import.meta.dirname, "../../../examples/order-approval/workflow.json"),
+  );
+  expect(deployed).toMatchObject({ code: 0, output: expect.stringContaining("version 2") });
+  const input = JSON.stringify({ sku: "STEP-2", count: 1 });
+  const submitted = await run(environment, "submit", "order-approval", "--input", input, "--wait", "20");
+  expect(submitted.code).toBe(0);
+  const job = JSON.parse(submitted.output);
+  expect(job).toMatchObject({ workflowVersion: { versionNumber: 2 } });
+  await run(environment, "event", job.jobId, "manager-approved");
+  expect(JSON.parse((await run(environment, "job", job.jobId)).output)).toMatchObject({ status: "SUCCEEDED" });
+
+  expect(await stop(service, "SIGTERM")).toBe(0);
+  const again = start(environment, "dev");
+  await printed(again, "npx stepwell submit");
+  expect(devFile()).toEqual(seeded);
+  expect(statSync(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json")).mode & 0o777).toBe(0o600);
+  const workflows = await fetch(`${seeded.baseUrl}/organizations/${seeded.organizationId}/workflows`, {
+    headers: { Authorization: `Bearer ${seeded.token}` },
+  });
+  expect((await workflows.json()).workflows).toHaveLength(1);
+  await stop(again, "SIGKILL");
+});
+
+test("who lost dev.json gets a new token for the same data", async () => {
+  const before = devFile();
+  await rm(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json"));
+  const service = start(environment, "dev");
+  await printed(service, "npx stepwell submit");
+  const after = devFile();
+  expect(after).toMatchObject({ organizationId: before.organizationId, workflowId: before.workflowId });
+  expect(after.token).not.toBe(before.token);
+  await stop(service, "SIGTERM");
+});
+
+test("init makes the first owner of an empty store once, and the token works", async () => {
+  const own = { ...environment, STEPWELL_DATA_DIR: join(directory, "init") };
+  const first = await run(own, "init", "--email", "ada@example.org", "--organization", "acme");
+  expect(first.code).toBe(0);
+  const token = /stu_\w+/.exec(first.output)?.[0];
+  expect(await run(own, "init", "--email", "eve@example.org", "--organization", "acme")).toMatchObject({
+    code: 1,
+    complaint: expect.stringContaining("has an owner already"),
+  });
+  const service = start(own, "serve");
+  const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
+  const answer = await fetch(`${baseUrl}/organizations`, { headers: { Authorization: `Bearer ${token}` } });
+  expect(await answer.json()).toMatchObject({ organizations: [{ name: "acme" }] });
+  await stop(service, "SIGTERM");
+});
+
+test("a mistake is told in a sentence, with what to do, and no stack", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await new Promise((ready) => taken.once("listening", ready));
+  const port = String((taken.address() as { port: number }).port);
+  const refused = await run({ ...environment, STEPWELL_PORT: port }, "dev");
+  expect(refused).toMatchObject({
+    code: 1,
+    complaint: expect.stringMatching(/^stepwell: Port \d+ is taken\. .*STEPWELL_PORT/),
+  });
+  taken.close();
+
+  const wrong = await run({ ...environment, STEPWELL_PORT: "http", STEPWELL_LEASE_MS: "1" }, "serve");
+  expect(wrong.complaint).toMatch(/STEPWELL_PORT: must be a whole number[\s\S]*STEPWELL_LEASE_MS/);
+
+  const file = join(directory, "broken.json");
+  await writeFile(file, "{");
+  const broken = await run(
+    { ...environment, STEPWELL_URL: "http://127.0.0.1:9", STEPWELL_TOKEN: "t", STEPWELL_ORGANIZATION: "o" },
+    "deploy",
+    file,
+  );
+  expect(broken).toMatchObject({
+    code: 1,
+    complaint: expect.stringMatching(/^stepwell: The definition is not JSON: [^\n]*\n$/),
+  });
+});
+
+function devFile(): DevFile {
+  return JSON.parse(readFileSync(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json"), "utf8"));
+}
+
+/** Sends what a printed curl line would send. */
+async function answerTo(line: string | undefined): Promise<unknown> {
+  const words = [...(line ?? "").matchAll(/'([^']*)'/g)].map(([, word]) => word ?? "");
+  const headers = Object.fromEntries(
+    words.filter((word) => /^[\w-]+: /.test(word)).map((word) => word.split(": ") as [string, string]),
+  );
+  const url = words.find((word) => word.startsWith("http")) ?? "";
+  const body = words.find((word) => word.startsWith("{"));
+  const answer = await fetch(url, { headers, ...(body !== undefined && { method: "POST", body }) });
+  return await answer.json();
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((ready) => server.once("listening", ready));
+  const { port } = server.address() as { port: number };
+  await new Promise((closed) => server.close(closed));
+  return port;
+}

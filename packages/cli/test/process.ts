@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+
+const entry = resolve(import.meta.dirname, "../dist/main.js");
+
+export interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+  readonly complaint: string;
+}
+
+/** Runs the built command line as its users do, and answers when it has ended. */
+export async function run(environment: Record<string, string>, ...words: string[]): Promise<Ended> {
+  const child = start(environment, ...words);
+  const [[code], output, complaint] = await Promise.all([
+    once(child, "close") as Promise<[number | null]>,
+    textOf(child.stdout),
+    textOf(child.stderr),
+  ]);
+  return { code, output, complaint };
+}
+
+/** Ends what a failed test left running. */
+export function endAll(): void {
+  for (const child of started) child.kill("SIGKILL");
+  started.clear();
+}
+
+const started = new Set<ChildProcess>();
+
+export function start(environment: Record<string, string>, ...words: string[]): ChildProcess {
+  const child = spawn(process.execPath, [entry, ...words], {
+    env: { PATH: process.env.PATH ?? "", STEPWELL_METRICS_PORT: "0", ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  started.add(child);
+  child.once("exit", () => started.delete(child));
+  return child;
+}
+
+/** Answers with all that was printed once `text` is in it; throws when the process ends before. */
+export async function printed(child: ChildProcess, text: string): Promise<string> {
+  let output = "";
+  const complaints = textOf(child.stderr);
+  for await (const chunk of child.stdout ?? []) {
+    output += String(chunk);
+    if (output.includes(text)) return output;
+  }
+  throw new Error(`It ended without printing "${text}": ${output} ${await complaints}`);
+}
+
+export async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  const ended = once(child, "exit");
+  child.kill(signal);
+  const [code] = (await ended) as [number | null];
+  return code;
+}
+
+async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {
+  let text = "";
+  for await (const chunk of stream ?? []) text += String(chunk);
+  return text;
+}

@@ -1,0 +1,96 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../src/core/json.ts";
+import { checkValue, declaredProperties, isClosed, narrowValue, requiredProperties } from "../../src/core/schema.ts";
+import { jsonValues, rawDefinitions, schemaOf, tryParse } from "./schema-arbitraries.ts";
+
+const closed = { properties: { a: {}, b: {} }, additionalProperties: false };
+const others: JsonObject = {
+  closed,
+  alsoClosed: { properties: { b: {}, c: {} }, additionalProperties: false },
+  open: { properties: { a: {}, d: {} } },
+};
+
+describe("a schema is closed, with the properties that it lets through, when it", () => {
+  test.each<[string, JsonValue, string[]]>([
+    ["forbids additional properties", closed, ["a", "b"]],
+    ["forbids all properties", { additionalProperties: false }, []],
+    ["refers to one that does", { $ref: "#/definitions/closed" }, ["a", "b"]],
+    ["refers to one that does, and names more", { $ref: "#/definitions/closed", properties: { x: {} } }, ["a", "b"]],
+    [
+      "forbids them beside a reference: then only its own get through",
+      { $ref: "#/definitions/open", ...closed },
+      ["a", "b"],
+    ],
+    ["refers to one, and is one: what both declare", { $ref: "#/definitions/alsoClosed", ...closed }, ["b"]],
+    [
+      "has alternatives and forbids them itself",
+      { ...closed, anyOf: [{ required: ["a"] }, { required: ["b"] }] },
+      ["a", "b"],
+    ],
+  ])("%s", (_, raw, names) => {
+    const schema = schemaOf(raw, others);
+    expect(isClosed(schema)).toBe(true);
+    expect([...declaredProperties(schema)]).toEqual(names);
+  });
+});
+
+describe("a schema is open when it", () => {
+  test.each<[string, JsonValue, string[]]>([
+    ["says nothing", {}, []],
+    ["only names properties", { properties: { a: {} } }, ["a"]],
+    ["allows additional properties", { properties: { a: {} }, additionalProperties: true }, ["a"]],
+    ["has a schema for additional properties", { additionalProperties: { type: "string" } }, []],
+    ["refers to an open one", { $ref: "#/definitions/open", properties: { x: {} } }, ["x", "a", "d"]],
+    ["has closed alternatives only", { anyOf: [closed, closed] }, []],
+    ["allows nothing at all", false, []],
+  ])("%s", (_, raw, names) => {
+    const schema = schemaOf(raw, others);
+    expect(isClosed(schema)).toBe(false);
+    expect([...declaredProperties(schema)]).toEqual(names);
+  });
+});
+
+test("narrowing keeps what a closed schema declares, through references", () => {
+  const schema = schemaOf({ $ref: "#/definitions/closed" }, others);
+  expect(narrowValue(schema, { x: 1, b: 2, toString: 3 })).toEqual({ b: 2 });
+  expect(narrowValue(schemaOf({ $ref: "#/definitions/alsoClosed", ...closed }, others), { a: 1, b: 2, c: 3 })).toEqual({
+    b: 2,
+  });
+});
+
+test("narrowing gives back the very value when there is nothing to drop", () => {
+  const schema = schemaOf(closed);
+  const values: JsonValue[] = [{ a: 1 }, {}, ["a"], "text", null];
+  for (const value of values) expect(narrowValue(schema, value)).toBe(value);
+  const open = { x: 1 };
+  expect(narrowValue(schemaOf({ properties: { a: {} } }), open)).toBe(open);
+});
+
+test("what narrowing leaves has no property that the schema forbids", () => {
+  const property = fc.property(rawDefinitions, jsonValues, (definitions, value) => {
+    const schema = tryParse(definitions)?.get("first");
+    fc.pre(schema !== undefined);
+    if (schema === undefined || !isClosed(schema)) return;
+    const narrowed = narrowValue(schema, value);
+    if (isJsonObject(narrowed))
+      expect(declaredProperties(schema).isSupersetOf(new Set(Object.keys(narrowed)))).toBe(true);
+    if (checkValue(schema, value).length === 0) expect(narrowed).toBe(value);
+  });
+  fc.assert(property, { numRuns: 1_000 });
+});
+
+test("required properties are those that every value which fits has", () => {
+  const property = fc.property(rawDefinitions, fc.array(jsonValues, { maxLength: 20 }), (definitions, values) => {
+    const schema = tryParse(definitions)?.get("first");
+    fc.pre(schema !== undefined);
+    if (schema === undefined) return;
+    const required = [...requiredProperties(schema)];
+    for (const value of values.filter((one) => checkValue(schema, one).length === 0)) {
+      for (const name of required) expect(isJsonObject(value) && Object.hasOwn(value, name)).toBe(true);
+    }
+  });
+  fc.assert(property, { numRuns: 1_000 });
+  expect([...requiredProperties(schemaOf({ type: "object", required: ["a"] }))]).toEqual(["a"]);
+  expect([...requiredProperties(schemaOf({ required: ["a"] }))]).toEqual([]);
+});

@@ -1,0 +1,272 @@
+import { request as httpRequest } from "node:http";
+import { expect, test } from "vitest";
+import { definitionOf, noopStep, straightDefinition, waitingDefinition, waitStep } from "../support/definitions.ts";
+import { deploy, type JobBody, registerVersion, submitAndWait } from "../support/flow.ts";
+import { useService } from "../support/service.ts";
+import { onEveryStore } from "../support/stores.ts";
+
+const unknownId = "00000000-0000-7000-8000-000000000000";
+
+/** Reliability and security, group F. */
+onEveryStore((home) => {
+  const service = useService(home);
+
+  test("a submitted job answers with its id and version, and with waitSeconds as a whole", async () => {
+    const { api, organizationId, owner } = await service.newOrganization();
+    const { workflowId, versionId } = await deploy(api, straightDefinition);
+    const short = await api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } });
+    expect(short.status).toBe(201);
+    expect(short.body).toMatchObject({ workflowId, versionId, versionNumber: 1 });
+    expect(short.headers.get("location")).toBe(`/organizations/${organizationId}/jobs/${short.body.jobId}`);
+
+    const whole = await submitAndWait(api, workflowId, { a: [1, "ä", null] });
+    expect(whole).toMatchObject({
+      status: "SUCCEEDED",
+      input: { a: [1, "ä", null] },
+      output: { a: [1, "ä", null] },
+      versionId,
+      versionNumber: 1,
+      submittedBy: { type: "user", id: owner.userId },
+      steps: [
+        { name: "first", type: "/service/noop", visit: 1, attempts: 1, status: "success" },
+        { name: "second", type: "/service/noop", visit: 1, attempts: 1, status: "success" },
+      ],
+      job: { jobId: whole.jobId, status: "SUCCEEDED" },
+    });
+    const {
+      versionId: _,
+      versionNumber: __,
+      ...submitted
+    } = whole as JobBody & { versionId: string; versionNumber: number };
+    expect((await api.call("GetJob", { params: { jobId: whole.jobId } })).body).toEqual(submitted);
+  });
+
+  test("a version is chosen by tag, by id and by number, and $LIVE is meant when nothing is said", async () => {
+    const { api } = await service.newOrganization();
+    const first = await deploy(api, straightDefinition);
+    const { workflowId } = first;
+    const second = await registerVersion(api, workflowId, waitingDefinition);
+    await api.call("SetWorkflowVersionTag", {
+      params: { workflowId, tag: "next" },
+      body: { versionId: second.versionId },
+    });
+    const chosen = async (workflowVersion?: object) => {
+      const body = { workflowId, ...(workflowVersion && { workflowVersion }) };
+      return (await api.call("SubmitJob", { body })).body.versionNumber;
+    };
+    expect(await chosen()).toBe(1);
+    expect(await chosen({ tag: "$LIVE" })).toBe(1);
+    expect(await chosen({ tag: "next" })).toBe(2);
+    expect(await chosen({ versionId: second.versionId })).toBe(2);
+    expect(await chosen({ versionId: second.versionId.toUpperCase() })).toBe(2);
+    expect(await chosen({ versionNumber: 1 })).toBe(1);
+  });
+
+  test.each([
+    ["F63 no workflowId", {}, "ValidationError"],
+    ["F63 a workflowId that is no UUID", { workflowId: "x" }, "ValidationError"],
+    ["F63 an unknown workflow", { workflowId: unknownId }, "NotFoundError"],
+    ["F64 an empty choice of version", { workflowVersion: {} }, "ValidationError"],
+    ["F64 a tag that is a number", { workflowVersion: { tag: 1 } }, "ValidationError"],
+    ["F64 an unknown tag", { workflowVersion: { tag: "nope" } }, "NotFoundError"],
+    ["F64 an unknown version", { workflowVersion: { versionId: unknownId } }, "NotFoundError"],
+    ["F64 an unknown number", { workflowVersion: { versionNumber: 99 } }, "NotFoundError"],
+    ["F64 a number below 1", { workflowVersion: { versionNumber: 0 } }, "ValidationError"],
+    ["F64 a number too large for any", { workflowVersion: { versionNumber: 4_294_967_296 } }, "ValidationError"],
+    ["F65 both tag and versionId", { workflowVersion: { tag: "$LIVE", versionId: unknownId } }, "ValidationError"],
+    ["F66 an array as input", { inputJson: [] }, "ValidationError"],
+    ["F66 null as input", { inputJson: null }, "ValidationError"],
+    ["F66 a string as input", { inputJson: "{}" }, "ValidationError"],
+    ["F22 an unknown field", { status: "SUCCEEDED" }, "ValidationError"],
+  ])("%s is refused and no job is made", async (_name, changes, code) => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, straightDefinition);
+    const body = Object.keys(changes).length === 0 ? {} : { workflowId, ...changes };
+    await api.refused("SubmitJob", code, { body });
+    expect((await api.call("ListJobs")).body).toEqual({ jobs: [] });
+  });
+
+  test("F63 another organization's workflow is as unknown as none", async () => {
+    const { api } = await service.newOrganization();
+    const foreign = await deploy((await service.newOrganization()).api, straightDefinition);
+    const unknown = await api.refused("SubmitJob", "NotFoundError", { body: { workflowId: unknownId } });
+    const other = await api.refused("SubmitJob", "NotFoundError", { body: { workflowId: foreign.workflowId } });
+    expect({ ...other.body, requestId: "" }).toEqual({ ...unknown.body, requestId: "" });
+  });
+
+  test("F67 an input that does not fit is 400 with pointers into the body, and no job is made", async () => {
+    const { api } = await service.newOrganization();
+    const schema = {
+      type: "object",
+      properties: { count: { type: "integer" }, sku: { type: "string" } },
+      required: ["sku"],
+      additionalProperties: false,
+    };
+    const definition = JSON.stringify({
+      ...JSON.parse(definitionOf(noopStep("a", null))),
+      definitions: { any: schema },
+    });
+    const { workflowId } = await deploy(api, definition);
+    const body = { workflowId, inputJson: { count: "1", extra: true } };
+    const { body: problem } = await api.refused("SubmitJob", "ValidationError", { body });
+    const pointers = problem.errors?.map((error) => error.pointer).sort();
+    expect(pointers).toEqual(["/inputJson/count", "/inputJson/extra", "/inputJson/sku"]);
+    expect((await api.call("ListJobs")).body).toEqual({ jobs: [] });
+  });
+
+  test.each([
+    ["F68 NUL in a value", '{"a":"\\u0000"}'],
+    ["F68 NUL in a key", '{"\\u0000":1}'],
+    ["F69 a number past 2^53", '{"a":9007199254740993}'],
+    ["F69 1e400", '{"a":1e400}'],
+    ["F36 half of a surrogate pair", '{"a":"\\ud800"}'],
+    ["F21 __proto__", '{"__proto__":{"a":1}}'],
+  ])("%s in the input is 400", async (_name, inputJson) => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, straightDefinition);
+    const body = `{"workflowId":"${workflowId}","inputJson":${inputJson}}`;
+    await api.refused("SubmitJob", "ValidationError", { body });
+    expect((await api.call("ListJobs")).body).toEqual({ jobs: [] });
+  });
+
+  test("F69 what is a number in JavaScript comes back as it was", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, straightDefinition);
+    const inputJson = { big: 9007199254740991, small: -9007199254740991, tenth: 0.1, tiny: 5e-324, negative: -0.5e-9 };
+    const { output } = await submitAndWait(api, workflowId, inputJson);
+    expect(output).toEqual(inputJson);
+  });
+
+  test.each(["x", "1", "x".repeat(3_000), "00000000-0000-7000-8000-00000000000g", "%00", unknownId])(
+    "F73 the job id %.40s is 404, the same as an unknown one",
+    async (jobId) => {
+      const { api } = await service.newOrganization();
+      const foreign = await service.newOrganization();
+      const { workflowId } = await deploy(foreign.api, straightDefinition);
+      const theirs = await submitAndWait(foreign.api, workflowId);
+      const expected = await api.refused("GetJob", "NotFoundError", { params: { jobId: theirs.jobId } });
+      for (const operation of ["GetJob", "GetJobHistory", "ListJobEvents", "WatchJob", "CancelJob", "ResumeJob"]) {
+        const { body } = await api.refused(operation, "NotFoundError", { params: { jobId } });
+        expect({ ...body, requestId: "" }).toEqual({ ...expected.body, requestId: "" });
+      }
+    },
+  );
+
+  test.each([
+    ["F74 an unknown status", { status: "DONE" }],
+    ["F74 a status in another case", { status: "succeeded" }],
+    [
+      "F74 a range that ends before it begins",
+      { createdAfter: "2026-01-02T00:00:00Z", createdBefore: "2026-01-01T00:00:00Z" },
+    ],
+    ["F74 a day that there is not", { createdAfter: "2026-02-30T00:00:00Z" }],
+    ["F74 a time without a zone", { createdAfter: "2026-01-01T00:00:00" }],
+    ["F74 the year 0", { createdAfter: "0000-01-01T00:00:00Z" }],
+    ["F74 a workflow that is no id", { workflowId: "x" }],
+    ["F74 includeTotal that is neither true nor false", { includeTotal: "yes" }],
+  ])("%s is 400", async (_name, query) => {
+    const { api } = await service.newOrganization();
+    await api.refused("ListJobs", "ValidationError", { query });
+  });
+
+  test("jobs are listed newest first and found by each filter", async () => {
+    const { api } = await service.newOrganization();
+    const straight = await deploy(api, straightDefinition);
+    const waiting = await deploy(api, waitingDefinition);
+    const done = await submitAndWait(api, straight.workflowId);
+    const held = await submitAndWait(api, waiting.workflowId);
+    const list = async (query: Record<string, string | number | boolean>) => {
+      const { body } = await api.call<{ jobs: { jobId: string }[] }>("ListJobs", { query });
+      return body.jobs.map((job) => job.jobId);
+    };
+    expect(await list({})).toEqual([held.jobId, done.jobId]);
+    expect(await list({ status: "SUCCEEDED" })).toEqual([done.jobId]);
+    expect(await list({ workflowId: waiting.workflowId })).toEqual([held.jobId]);
+    expect(await list({ versionId: straight.versionId })).toEqual([done.jobId]);
+    expect(await list({ awaitingEventId: "approved" })).toEqual([held.jobId]);
+    expect(await list({ awaitingEventId: "Approved" })).toEqual([]);
+    expect(await list({ createdAfter: "1970-01-01T00:00:00Z", createdBefore: "9999-12-31T23:59:59Z" })).toHaveLength(2);
+    expect(await list({ createdBefore: "2020-01-01T00:00:00Z" })).toEqual([]);
+    const { body } = await api.call("ListJobs", { query: { includeTotal: true, pageSize: 1 } });
+    expect(body).toMatchObject({ totalCount: 2, jobs: [{ jobId: held.jobId }] });
+  });
+
+  test("F76 a client that goes before its answer leaves one job behind", async () => {
+    const { api, organizationId, owner } = await service.newOrganization();
+    const { workflowId } = await deploy(api, straightDefinition);
+    await new Promise<void>((resolve) => {
+      const request = httpRequest(`${service.baseUrl}/organizations/${organizationId}/jobs`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${owner.token}`, "content-type": "application/json" },
+      });
+      request.on("close", resolve).on("error", () => {});
+      request.end(JSON.stringify({ workflowId }), () => setTimeout(() => request.destroy(), 5));
+    });
+    await expect
+      .poll(async () => (await api.call<{ jobs: unknown[] }>("ListJobs")).body.jobs.length, { timeout: 5_000 })
+      .toBe(1);
+  });
+
+  test("a waiting job is cancelled, cancelled again, and resumed where it stood", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, waitingDefinition);
+    const { jobId } = await submitAndWait(api, workflowId);
+    const params = { jobId };
+    expect((await api.call("CancelJob", { params })).body).toMatchObject({ jobId, status: "CANCELLED" });
+    expect((await api.call("CancelJob", { params, body: {} })).body).toMatchObject({ status: "CANCELLED" });
+    await api.refused("SendJobEvent", "ConflictError", { params, body: { eventId: "approved" } });
+    expect((await api.call("ResumeJob", { params })).body).toMatchObject({ status: "PENDING" });
+    await api.call("SendJobEvent", { params, body: { eventId: "approved" } });
+    const { body } = await api.call<JobBody>("GetJob", { params, query: { waitSeconds: 20 } });
+    expect(body.status).toBe("SUCCEEDED");
+    await api.refused("CancelJob", "ConflictError", { params });
+    await api.refused("ResumeJob", "ConflictError", { params });
+    await api.refused("CancelJob", "ValidationError", { params, body: { force: true } });
+  });
+
+  test("GetJob with waitSeconds answers when the job finishes, or when the time is up", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, waitingDefinition);
+    const { jobId } = await submitAndWait(api, workflowId);
+    const startedAt = performance.now();
+    const early = await api.call<JobBody>("GetJob", { params: { jobId }, query: { waitSeconds: 1 } });
+    expect(early.body.status).toBe("RUNNING");
+    expect(performance.now() - startedAt).toBeGreaterThan(900);
+    const late = api.call<JobBody>("GetJob", { params: { jobId }, query: { waitSeconds: 30 } });
+    await api.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
+    expect((await late).body.status).toBe("SUCCEEDED");
+    await api.refused("GetJob", "ValidationError", { params: { jobId }, query: { waitSeconds: 61 } });
+  });
+
+  test("the history holds every transition in order and is read in pages", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, definitionOf(waitStep("w", ["x"], "n"), noopStep("n", null)));
+    const { jobId } = await submitAndWait(api, workflowId, { a: 1 });
+    const params = { jobId };
+    await api.call("SendJobEvent", { params, body: { eventId: "x" } });
+    const entries: { sequence: number; type: string }[] = [];
+    let query: Record<string, string | number> = { pageSize: 4 };
+    for (let more = true; more; ) {
+      const { body } = await api.call<{ entries: typeof entries; nextPageToken?: string }>("GetJobHistory", {
+        params,
+        query,
+      });
+      entries.push(...body.entries);
+      more = body.nextPageToken !== undefined;
+      if (body.nextPageToken !== undefined) query = { pageSize: 4, pageToken: body.nextPageToken };
+    }
+    expect(entries.map((entry) => entry.type)).toEqual([
+      "job.submitted",
+      "job.started",
+      "step.started",
+      "step.waiting",
+      "event.received",
+      "step.succeeded",
+      "step.started",
+      "step.succeeded",
+      "job.succeeded",
+    ]);
+    expect(entries.map((entry) => entry.sequence)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(entries[7]).toMatchObject({ step: "n", output: { a: 1 } });
+  });
+});
