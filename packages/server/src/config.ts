@@ -51,7 +51,7 @@ export const settings = {
   ),
   databaseTimeoutMs: integer(
     "STEPWELL_DATABASE_TIMEOUT_MS",
-    10_000,
+    5_000,
     100,
     600_000,
     "A statement that takes longer is given up: a half-open connection must not hold a caller for ever.",

@@ -137,6 +137,6 @@ function openServer(config: Config, logger: Logger): Database {
     poolSize: config.databasePoolSize,
     timeoutMs: config.databaseTimeoutMs,
     preparedStatements: config.preparedStatements,
-    onConnectionLost: (error) => logger.warn({ err: error }, "a connection to the database was lost"),
+    onConnectionLost: (error) => logger.warn({ reason: error.message }, "a connection to the database was lost"),
   });
 }

@@ -17,16 +17,15 @@ const mayImport: Record<string, readonly string[]> = {
   "index.ts": ["config.ts", "initial-owner.ts", "service.ts"],
 };
 
-
 const imports = readdirSync(source, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
   .flatMap((file) =>
-    [...readFileSync(join(source, file), "utf8").matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from "(\.[^"]+)";/gms)].map(
-      ([, isType, path = ""]) => {
-        const target = relative(source, resolve(source, dirname(file), path));
-        return { file, target, room: roomOf(file), from: roomOf(target), isType: isType !== undefined };
-      },
-    ),
+    [
+      ...readFileSync(join(source, file), "utf8").matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from "(\.[^"]+)";/gms),
+    ].map(([, isType, path = ""]) => {
+      const target = relative(source, resolve(source, dirname(file), path));
+      return { file, target, room: roomOf(file), from: roomOf(target), isType: isType !== undefined };
+    }),
   );
 
 test("every room imports only what the table of rooms allows", () => {
@@ -37,10 +36,13 @@ test("every room imports only what the table of rooms allows", () => {
 test("core imports no package but the interpreters of patterns, and reads neither clock nor chance", () => {
   for (const file of readdirSync(join(source, "core"), { recursive: true, encoding: "utf8" })) {
     if (!file.endsWith(".ts")) continue;
-    const text = readFileSync(join(source, "core", file), "utf8");
+    const text = readFileSync(join(source, "core", file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
     const packages = [...text.matchAll(/from "([^."][^"]*)";/g)].map(([, name]) => name);
     expect({ file, packages: packages.filter((name) => name !== "re2js") }).toEqual({ file, packages: [] });
-    expect({ file, impure: /\b(Date\.now|new Date\(\)|Math\.random|performance\.|setTimeout|await |async )/.test(text) }).toEqual({
+    expect({
+      file,
+      impure: /\b(Date\.now|new Date\(\)|Math\.random|performance\.|setTimeout|await |async )/.test(text),
+    }).toEqual({
       file,
       impure: false,
     });

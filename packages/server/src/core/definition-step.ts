@@ -3,6 +3,7 @@ import { readName } from "./definition-name.ts";
 import { readRetry, readTimeout } from "./definition-patience.ts";
 import type { ExecutorCatalog, ExecutorKind, WaitRule } from "./executor-kind.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
+import { noPayloadSchemas, type PayloadSchemas, readPayloadSchemas } from "./payload-schemas.ts";
 import { type ProblemList, quoted } from "./problem.ts";
 import { describeValue, RawObject } from "./raw-object.ts";
 import type { RetryPolicy } from "./retry.ts";
@@ -13,6 +14,7 @@ export interface RoughStep {
   readonly name: string | undefined;
   readonly kind: ExecutorKind | undefined;
   readonly config: JsonObject;
+  readonly payloadSchemas: PayloadSchemas;
   readonly inputSchema: Schema | undefined;
   readonly outputSchema: Schema | undefined;
   readonly transitionToStep: string | null | undefined;
@@ -61,12 +63,20 @@ const stepFields: ReadonlySet<string> = new Set([
   "transitionToStep",
 ]);
 
-const noDetails = { kind: undefined, config: {}, wait: undefined, inputSchema: undefined, outputSchema: undefined };
+const noDetails = {
+  kind: undefined,
+  config: {},
+  payloadSchemas: noPayloadSchemas,
+  wait: undefined,
+  inputSchema: undefined,
+  outputSchema: undefined,
+};
 
 const nothingRead: RoughStep = {
   name: undefined,
   kind: undefined,
   config: {},
+  payloadSchemas: noPayloadSchemas,
   inputSchema: undefined,
   outputSchema: undefined,
   transitionToStep: undefined,
@@ -83,7 +93,7 @@ function refuseMapping(raw: RawObject): void {
   raw.refuse("input", `\`input\` mappings need expressions, which this release does not run yet; ${instead}`);
 }
 
-interface Details extends Pick<RoughStep, "kind" | "config" | "inputSchema" | "outputSchema"> {
+interface Details extends Pick<RoughStep, "kind" | "config" | "payloadSchemas" | "inputSchema" | "outputSchema"> {
   readonly wait: WaitRule | undefined;
 }
 
@@ -93,12 +103,24 @@ function readDetails(step: RawObject, surroundings: StepSurroundings): Details {
   if (raw === undefined) return noDetails;
   raw.refuseUnknown(detailFields, "a field of `integrationDetails`");
   const kind = readKind(raw, surroundings.executors);
+  const { config, wait } = readConfig(raw, kind, surroundings);
   return {
     kind,
-    ...readConfig(raw, kind, surroundings),
+    config,
+    wait,
+    payloadSchemas: payloadSchemasOf(raw, wait, surroundings),
     inputSchema: readDefinitionReference(raw, "inputDefinition", surroundings.schemas),
     outputSchema: readDefinitionReference(raw, "outputDefinition", surroundings.schemas),
   };
+}
+
+function payloadSchemasOf(
+  details: RawObject,
+  wait: WaitRule | undefined,
+  { schemas, problems }: StepSurroundings,
+): PayloadSchemas {
+  if (wait === undefined || schemas === undefined) return noPayloadSchemas;
+  return readPayloadSchemas(wait, schemas, `${details.pointerTo("config")}/payloadDefinitions`, problems);
 }
 
 const detailFields: ReadonlySet<string> = new Set(["type", "config", "inputDefinition", "outputDefinition"]);
@@ -120,15 +142,17 @@ function readDefinitionReference(
   field: string,
   schemas: ReadonlyMap<string, Schema> | undefined,
 ): Schema | undefined {
-  const isThere = details.require(field, '{"$ref": "#/definitions/<name>"}');
-  const raw = isThere ? details.object(field) : undefined;
-  if (raw === undefined) return undefined;
+  const form = '{"$ref": "#/definitions/<name>"}';
+  const raw = details.require(field, form) ? details.object(field) : undefined;
+  const target = raw?.fields.$ref;
+  if (raw === undefined || target === undefined) {
+    if (raw !== undefined) details.refuse(field, `must be ${form}; put the schema into \`definitions\``);
+    return undefined;
+  }
   raw.refuseUnknown(referenceFields, "allowed here; put the schema into `definitions` and refer to it by its name");
-  if (!raw.require("$ref", '"#/definitions/<name>"') || schemas === undefined) return undefined;
-  const found = findDefinition(raw.fields.$ref ?? null, schemas, raw);
-  if ("schema" in found) return found.schema;
-  raw.refuse("$ref", found.problem);
-  return undefined;
+  const found = schemas && findDefinition(target, schemas, raw);
+  if (found !== undefined && "problem" in found) raw.refuse("$ref", found.problem);
+  return found !== undefined && "schema" in found ? found.schema : undefined;
 }
 
 const referenceFields: ReadonlySet<string> = new Set(["$ref"]);

@@ -3,6 +3,7 @@ import { readName } from "./definition-name.ts";
 import { type RoughStep, readStep } from "./definition-step.ts";
 import type { ExecutorCatalog, ExecutorKind } from "./executor-kind.ts";
 import { isJsonObject, type JsonObject, parseJson } from "./json.ts";
+import type { PayloadSchemas } from "./payload-schemas.ts";
 import { type Problem, ProblemList, pointerTo } from "./problem.ts";
 import { describeValue, RawObject } from "./raw-object.ts";
 import type { RetryPolicy } from "./retry.ts";
@@ -25,6 +26,8 @@ export interface StepDefinition {
   readonly type: string;
   readonly behaviour: ExecutorKind["behaviour"];
   readonly config: JsonObject;
+  /** Only of a step that waits. */
+  readonly payloadSchemas: PayloadSchemas;
   readonly inputSchema: Schema;
   readonly outputSchema: Schema;
   readonly transitionToStep: string | null;
@@ -136,7 +139,8 @@ function readSteps(raw: RawObject, schemas: ReadonlyMap<string, Schema> | undefi
 
 /** Undefined when a part of it was refused. */
 function completeStep(rough: RoughStep): StepDefinition | undefined {
-  const { name, kind, config, inputSchema, outputSchema, transitionToStep, onFailure, retry, timeoutSeconds } = rough;
+  const { name, kind, config, payloadSchemas, inputSchema, outputSchema, transitionToStep } = rough;
+  const { onFailure, retry, timeoutSeconds } = rough;
   if (name === undefined || kind === undefined || transitionToStep === undefined) return undefined;
   if (inputSchema === undefined || outputSchema === undefined) return undefined;
   const { type, behaviour } = kind;
@@ -145,6 +149,7 @@ function completeStep(rough: RoughStep): StepDefinition | undefined {
     type,
     behaviour,
     config,
+    payloadSchemas,
     inputSchema,
     outputSchema,
     transitionToStep,

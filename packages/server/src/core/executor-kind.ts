@@ -39,7 +39,7 @@ export interface WaitRule {
   readonly eventIds: readonly string[];
   readonly requiredCount: number;
   readonly timeoutMs?: number;
-  /** Names in `definitions` that payloads must satisfy, by event id. */
+  /** By event id: the `$ref` of the definition that the event's payload must satisfy. */
   readonly payloadDefinitions?: Readonly<Record<string, JsonValue>>;
 }
 

@@ -1,6 +1,7 @@
 import type { HistoryEntry } from "./history.ts";
 import type { Actor, Job, StepError, Timestamp } from "./job-state.ts";
 import type { JsonValue } from "./json.ts";
+import type { Problem } from "./problem.ts";
 
 /** What happened to a job: the input of the state machine. `at` is when, by the database's clock. */
 export type Fact =
@@ -119,7 +120,12 @@ export type Verdict =
   /** Normal, and nothing to write: the job is finished, the epoch is old, nothing is due. */
   | { readonly type: "ignored" }
   /** The caller asked for what the job's state does not allow. */
-  | { readonly type: "refused"; readonly code: "ConflictError" | "RateLimitError"; readonly detail: string };
+  | {
+      readonly type: "refused";
+      readonly code: "ConflictError" | "RateLimitError" | "ValidationError";
+      readonly detail: string;
+      readonly problems?: readonly Problem[];
+    };
 
 export interface Change {
   readonly job: Job;

@@ -6,7 +6,6 @@ import type {
   JobCancelled,
   JobResumed,
   StepFailed,
-  StepInterrupted,
   Verdict,
 } from "./fact.ts";
 import {
@@ -21,6 +20,7 @@ import {
   wakeAtOf,
 } from "./job-state.ts";
 import type { JsonObject } from "./json.ts";
+import { checkPayload } from "./payload-schemas.ts";
 import type { Plan } from "./plan.ts";
 import type { Problem } from "./problem.ts";
 import { getOwn, withOwn } from "./record.ts";
@@ -183,6 +183,11 @@ function receiveEvent(plan: Plan, job: Job, fact: EventReceived, limits: JobLimi
   const { state } = job;
   if (state.status !== "PENDING" && state.status !== "RUNNING") {
     return refused(job, `The job is ${state.status} and takes no more events.`);
+  }
+  const problems = checkPayload(plan.waitSteps, fact.eventId, fact.payload);
+  if (problems.length > 0) {
+    const detail = `The payload does not fit what this version defines for ${fact.eventId}.`;
+    return { ...ignored(job), verdict: { type: "refused", code: "ValidationError", detail, problems } };
   }
   const { progress } = state;
   const isListed = plan.listedEventIds.has(fact.eventId);

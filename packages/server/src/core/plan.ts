@@ -2,6 +2,7 @@ import type { Definition, StepDefinition, Steps } from "./definition.ts";
 import type { ExecutorCatalog, WaitRule } from "./executor-kind.ts";
 import type { JsonObject } from "./json.ts";
 import { livePropertiesAfter, oncePerSchema, stepsWhoseFailureReadsLastOutput } from "./liveness.ts";
+import type { PayloadSchemas } from "./payload-schemas.ts";
 import type { RetryPolicy } from "./retry.ts";
 import { declaredProperties, isClosed, type Schema } from "./schema.ts";
 import { buildGraph } from "./step-graph.ts";
@@ -13,6 +14,7 @@ export interface Plan {
   readonly firstStep: PlanStep;
   /** Every event id that some wait step of this version lists. */
   readonly listedEventIds: ReadonlySet<string>;
+  readonly waitSteps: readonly PlanStep[];
 }
 
 export interface PlanStep {
@@ -22,6 +24,8 @@ export interface PlanStep {
   readonly behaviour: "pass" | "wait" | "call";
   /** Only with behaviour "wait". */
   readonly wait: WaitRule | undefined;
+  /** Only with behaviour "wait". */
+  readonly payloadSchemas: PayloadSchemas;
   readonly inputSchema: Schema;
   readonly outputSchema: Schema;
   /**
@@ -54,6 +58,7 @@ export function compilePlan(definition: Definition, executors: ExecutorCatalog):
     workflowName,
     steps: new Map(planSteps.map((step) => [step.name, step])),
     firstStep,
+    waitSteps: planSteps.filter((step) => step.behaviour === "wait"),
     listedEventIds: new Set(planSteps.flatMap(({ wait }) => wait?.eventIds ?? [])),
   };
 }
@@ -72,6 +77,7 @@ function stepCompiler(steps: Steps, executors: ExecutorCatalog): (step: StepDefi
       config,
       behaviour,
       wait: waitRuleOf(step, executors, timeoutMs),
+      payloadSchemas: step.payloadSchemas,
       inputSchema,
       outputSchema,
       inputProperties: inputProperties(inputSchema),

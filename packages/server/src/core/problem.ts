@@ -32,7 +32,6 @@ const maxQuotedLength = 80;
 export class ProblemList {
   readonly #maxProblems: number;
   readonly #problems: Problem[] = [];
-  #hasMore = false;
   #hintCount = 0;
 
   constructor(maxProblems: number) {
@@ -40,8 +39,7 @@ export class ProblemList {
   }
 
   add(pointer: string, detail: string): void {
-    if (this.isFull) this.#hasMore = true;
-    else this.#problems.push({ pointer, detail });
+    if (!this.isFull) this.#problems.push({ pointer, detail });
   }
 
   /** Takes problems over whose pointers are relative to `pointer`. */
@@ -65,10 +63,10 @@ export class ProblemList {
     return this.#problems.length >= this.#maxProblems;
   }
 
-  /** What was collected; when there was more, the last one says so. */
+  /** What was collected; when it was cut, the last one says so. */
   toArray(): Problem[] {
-    if (!this.#hasMore) return [...this.#problems];
-    const detail = `there are more problems; these are the first ${this.#maxProblems}`;
+    if (!this.isFull) return [...this.#problems];
+    const detail = `these are the first ${this.#maxProblems}; there may be more`;
     return [...this.#problems, { pointer: "", detail }];
   }
 }

@@ -53,8 +53,10 @@ export class RawObject {
 
   numberWhere(field: string, isRight: (value: number) => boolean, wanted: string): number | undefined {
     const value = this.fields[field];
-    if (typeof value === "number" && isRight(value)) return value;
-    return this.#refuseWrong(field, value, wanted);
+    if (typeof value !== "number") return this.#refuseWrong(field, value, wanted);
+    if (isRight(value)) return value;
+    this.refuse(field, `must be ${wanted}`);
+    return undefined;
   }
 
   text(field: string): string | undefined {
@@ -91,9 +93,7 @@ export class RawObject {
   }
 
   #refuseWrong(field: string, value: JsonValue | undefined, wanted: string): undefined {
-    if (value === undefined) return;
-    const found = typeof value === "number" && wanted !== "a number" ? "" : `, but is ${describeValue(value)}`;
-    this.refuse(field, `must be ${wanted}${found}`);
+    if (value !== undefined) this.refuse(field, `must be ${wanted}, but is ${describeValue(value)}`);
   }
 }
 

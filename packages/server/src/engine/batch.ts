@@ -243,10 +243,15 @@ function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext
   if (opened === undefined) return { type: "refused", error: notFound("job") };
   const change = transition(opened.plan, opened.job, timed(jobs, opened, command, context.now), context.limits);
   if (change.verdict.type === "refused") {
-    return { type: "refused", error: new ServiceError(change.verdict.code, change.verdict.detail) };
+    const { code, detail, problems = [] } = change.verdict;
+    const retry = code === "RateLimitError" ? { retryAfterSeconds: fullJobRetrySeconds } : {};
+    return { type: "refused", error: new ServiceError(code, detail, { problems, ...retry }) };
   }
   return applied(opened, change, command, context);
 }
+
+/** A job that holds all the events it may makes no room by itself: there is no use in asking soon. */
+const fullJobRetrySeconds = 3_600;
 
 function timed(jobs: LoadedJobs, opened: OpenJob, command: FactCommand, at: Timestamp): Fact {
   const { fact } = command;

@@ -114,6 +114,7 @@ class Group {
   readonly #options: GroupCommitOptions;
   #queue: Waiting[] = [];
   #isDraining = false;
+  #underWay: readonly Waiting[] = [];
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
@@ -127,12 +128,21 @@ class Group {
   }
 
   async #drain(): Promise<void> {
+    // A half-open connection answers nothing and fails nothing: callers must not wait for its timeout.
+    const watchdog = setInterval(() => this.#dismissOverdue(), watchdogMs);
     while (this.#queue.length > 0) {
       await this.#commitWhole(this.#takeBatch());
       // The embedded store answers without a turn of the event loop: let requests in, or every batch would be of one.
       await new Promise((resolve) => setImmediate(resolve));
     }
+    clearInterval(watchdog);
     this.#isDraining = false;
+  }
+
+  #dismissOverdue(): void {
+    const silence = new Error("The store has not answered yet.");
+    this.#dismissLate(this.#underWay, silence);
+    this.#queue = this.#dismissLate(this.#queue, silence);
   }
 
   /** In the order of arrival, up to the bounds; a second command with the same idempotency key waits for the next batch. */
@@ -166,6 +176,7 @@ class Group {
   /** Commits a batch; one that fails on one of its commands is halved until that command fails alone. */
   async #commitWhole(batch: readonly Waiting[]): Promise<void> {
     if (batch.length === 0) return;
+    this.#underWay = batch;
     try {
       await this.#commitUntilKnown(batch);
     } catch (error) {
@@ -293,4 +304,5 @@ class FateUnknownError extends Error {
 
 /** How long to wait before the store is asked again. */
 const retryStoreMs = 200;
+const watchdogMs = 250;
 const plantedDelayMs = 20;

@@ -55,6 +55,7 @@ export class NodeEngine implements Engine {
       nodeId: this.nodeId,
       name: config.nodeName,
       leaseMs: config.leaseMs,
+      heartbeatMs: config.heartbeatMs,
     });
     this.#roster = new DutyRoster((duty, error) => onFailure(`duty ${duty}`, error));
     this.#reader = new JobReader(database);
@@ -184,7 +185,7 @@ export class NodeEngine implements Engine {
   }
 
   isReady(): boolean {
-    return this.#isStarted && !this.#isLeaving && this.#node.isLeaseValid();
+    return this.#isStarted && !this.#isLeaving && this.#node.isLeaseValid() && this.#node.isStoreInReach();
   }
 
   gauges() {

@@ -2,12 +2,16 @@ import type { Database } from "../store/database.ts";
 import { beat, listNodes, removeNode } from "../store/nodes.ts";
 import type { DatabaseClock } from "./clock.ts";
 
+/** A heartbeat may come late on a busy node: that alone is no outage. */
+const leastReachMs = 2_500;
+
 export interface NodeOptions {
   readonly database: Database;
   readonly clock: DatabaseClock;
   readonly nodeId: string;
   readonly name: string;
   readonly leaseMs: number;
+  readonly heartbeatMs: number;
 }
 
 /** This process as one of the service's nodes: one heartbeat row, however many jobs it owns. */
@@ -34,6 +38,12 @@ export class Node {
   /** By the monotonic timer, which goes on while a process is stopped: when false, others may have taken this node's jobs. */
   isLeaseValid(): boolean {
     return this.#options.clock.monotonicMs() - this.#lastBeatMs < this.#options.leaseMs;
+  }
+
+  /** Whether the store has answered of late. Sooner false than the lease: a load balancer should know within seconds. */
+  isStoreInReach(): boolean {
+    const { clock, heartbeatMs } = this.#options;
+    return clock.monotonicMs() - this.#lastBeatMs < Math.max(3 * heartbeatMs, leastReachMs);
   }
 
   /** Whether jobs may change without this node knowing. */

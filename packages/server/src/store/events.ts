@@ -17,7 +17,9 @@ export async function writeEventChanges(
       const key = { organization_id: organizationId, job_id: jobId, event_number: change.eventNumber };
       const at = new Date(change.at).toISOString();
       if (change.type === "kept") {
-        const { eventId: event_id, payload, outcome, sentBy: sent_by } = change;
+        const { eventId: event_id, outcome, sentBy: sent_by } = change;
+        // As text, since a JSON null in a record becomes SQL's NULL: a payload of null is not the same as none.
+        const payload = change.payload === undefined ? undefined : JSON.stringify(change.payload);
         kept.push({ ...key, event_id, payload, outcome, sent_by, received_at: at });
       } else if (change.type === "repeated") {
         const name = `${jobId} ${change.eventNumber}`;
@@ -36,8 +38,8 @@ const insertEvents = statement<never>(
   "insert_job_events",
   "organization",
   `INSERT INTO job_event (organization_id, job_id, event_number, event_id, payload, outcome, sent_by, received_at)
-   SELECT organization_id, job_id, event_number, event_id, payload, outcome, sent_by, received_at
-   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, event_number integer, event_id text, payload json,
+   SELECT organization_id, job_id, event_number, event_id, payload::json, outcome, sent_by, received_at
+   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, event_number integer, event_id text, payload text,
      outcome text, sent_by json, received_at timestamptz)`,
 );
 

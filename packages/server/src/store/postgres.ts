@@ -17,7 +17,7 @@ export function openPostgres(options: PostgresOptions): Database {
     connectionString: options.databaseUrl,
     max: options.poolSize,
     application_name: "stepwell",
-    connectionTimeoutMillis: Math.min(options.timeoutMs, 5_000),
+    connectionTimeoutMillis: Math.min(options.timeoutMs, 3_000),
     query_timeout: options.timeoutMs,
     statement_timeout: options.timeoutMs,
     idle_in_transaction_session_timeout: options.timeoutMs,
@@ -34,6 +34,8 @@ export function openPostgres(options: PostgresOptions): Database {
     },
   } as pg.PoolConfig);
   pool.on("error", options.onConnectionLost);
+  // The pool hears only of idle clients. One that breaks in use rejects its query too; unheard, its event would end the process.
+  pool.on("connect", (client) => client.on("error", () => {}));
   return poolDatabase(pool, {
     preparedStatements: options.preparedStatements,
     groupOf: () => "server",

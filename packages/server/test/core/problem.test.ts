@@ -22,13 +22,12 @@ test("a list of problems is bounded, and says when there were more", () => {
   expect(list.isFull).toBe(false);
   list.add("", "two");
   expect(list.isFull).toBe(true);
-  expect(list.toArray()).toHaveLength(2);
   list.add("", "three");
   expect(list.count).toBe(2);
   expect(list.toArray()).toEqual([
     { pointer: "/a/b", detail: "one" },
     { pointer: "", detail: "two" },
-    { pointer: "", detail: "there are more problems; these are the first 2" },
+    { pointer: "", detail: "these are the first 2; there may be more" },
   ]);
 });
 

@@ -17,7 +17,7 @@ export function hasSource({ origin }: Sources): boolean {
 }
 
 /** Five hundred steps that each take ten thousand properties from each other would hold the process for seconds. */
-const maxLookUps = 200_000;
+const maxLookUps = 150_000;
 
 /** Traces what a step receives back to the outputs that it may come from, or the job's input. */
 export class SourceTracer {

@@ -1,5 +1,5 @@
 import type { WaitKind, WaitRule } from "../../core/executor-kind.ts";
-import type { JsonObject, JsonValue } from "../../core/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { type Problem, pointerTo } from "../../core/problem.ts";
 
 /** `/service/waitForEventIds`: waits until all of `eventIds` (or `any`, or a number of them) are here. */
@@ -17,11 +17,18 @@ const yearInSeconds = 31_536_000;
 
 function configSchema(maxEventIds: number, maxLength: number): JsonObject {
   const eventId = { type: "string", minLength: 1, maxLength };
+  const reference = {
+    type: "object",
+    properties: { $ref: { type: "string" } },
+    required: ["$ref"],
+    additionalProperties: false,
+  };
   return {
     type: "object",
     properties: {
       eventIds: { type: "array", items: eventId, minItems: 1, maxItems: maxEventIds },
       match: { anyOf: [{ enum: ["all", "any"] }, { type: "integer", minimum: 1, maximum: maxEventIds }] },
+      payloadDefinitions: { type: "object", additionalProperties: reference },
       timeoutSeconds: { type: "number", exclusiveMinimum: 0, maximum: yearInSeconds },
     },
     required: ["eventIds"],
@@ -44,6 +51,11 @@ function checkConfig(config: JsonObject): Problem[] {
       detail: `asks for ${config.match} events, but only ${eventIds.length} are listed`,
     });
   }
+  for (const eventId of Object.keys(objectOf(config.payloadDefinitions))) {
+    if (seen.has(eventId)) continue;
+    const pointer = pointerTo("/payloadDefinitions", eventId);
+    problems.push({ pointer, detail: "is for an event that this step does not wait for: list it in `eventIds`" });
+  }
   return problems;
 }
 
@@ -52,6 +64,7 @@ function waitRule(config: JsonObject): WaitRule {
   return {
     eventIds,
     requiredCount: requiredCount(config.match, eventIds.length),
+    payloadDefinitions: payloadReferences(config.payloadDefinitions),
     ...(typeof config.timeoutSeconds === "number" && { timeoutMs: config.timeoutSeconds * 1000 }),
   };
 }
@@ -59,6 +72,16 @@ function waitRule(config: JsonObject): WaitRule {
 function requiredCount(match: JsonValue | undefined, listed: number): number {
   if (match === "any") return 1;
   return typeof match === "number" ? match : listed;
+}
+
+function payloadReferences(value: JsonValue | undefined): Record<string, JsonValue> {
+  return Object.fromEntries(
+    Object.entries(objectOf(value)).map(([eventId, reference]) => [eventId, objectOf(reference).$ref ?? null]),
+  );
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return value !== undefined && isJsonObject(value) ? value : {};
 }
 
 function stringsOf(value: JsonObject[string] | undefined): string[] {

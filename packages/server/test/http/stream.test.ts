@@ -1,0 +1,134 @@
+import { expect, test } from "vitest";
+import { definitionOf, straightDefinition, waitingDefinition, waitStep } from "../support/definitions.ts";
+import { deploy, submitAndWait } from "../support/flow.ts";
+import { type TestOrganization, TestService, useService } from "../support/service.ts";
+import { onEveryStore } from "../support/stores.ts";
+
+interface StreamedEvent {
+  readonly id: number;
+  readonly type: string;
+  readonly data: { readonly sequence: number };
+}
+
+/** Reads a stream as an EventSource would; `until` ends it early. */
+async function* watch(response: Response): AsyncGenerator<StreamedEvent> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    for (let end = text.indexOf("\n\n"); end !== -1; end = text.indexOf("\n\n")) {
+      const match = /^id: (\d+)\nevent: (.+)\ndata: (.+)$/.exec(text.slice(0, end));
+      text = text.slice(end + 2);
+      if (match !== null) yield { id: Number(match[1]), type: match[2] ?? "", data: JSON.parse(match[3] ?? "") };
+    }
+  }
+}
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  function connect(
+    organization: TestOrganization,
+    jobId: string,
+    headers: Record<string, string> = {},
+    token?: string,
+  ) {
+    return fetch(`${service.baseUrl}/organizations/${organization.organizationId}/jobs/${jobId}/stream`, {
+      headers: { authorization: `Bearer ${token ?? organization.owner.token}`, ...headers },
+    });
+  }
+
+  test("a stream gives each entry as it is committed and ends after the one that finishes the job", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    const { workflowId } = await deploy(api, waitingDefinition);
+    const { jobId } = await submitAndWait(api, workflowId);
+    const response = await connect(organization, jobId);
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    const seen: StreamedEvent[] = [];
+    for await (const event of watch(response)) {
+      seen.push(event);
+      if (event.type === "step.waiting") {
+        await api.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
+      }
+    }
+    const { body } = await api.call<{ entries: { sequence: number }[] }>("GetJobHistory", {
+      params: { jobId },
+      query: { pageSize: 200 },
+    });
+    expect(seen.map((event) => event.data)).toEqual(body.entries);
+    expect(seen.map((event) => event.id)).toEqual(body.entries.map((entry) => entry.sequence));
+    expect(seen.at(-1)?.type).toBe("job.succeeded");
+  });
+
+  test("a stream goes on after Last-Event-ID, and 204 says that nothing is to come", async () => {
+    const organization = await service.newOrganization();
+    const { workflowId } = await deploy(organization.api, straightDefinition);
+    const { jobId } = await submitAndWait(organization.api, workflowId);
+    const ids: number[] = [];
+    for await (const event of watch(await connect(organization, jobId, { "last-event-id": "3" }))) ids.push(event.id);
+    expect(ids).toEqual([4, 5, 6, 7]);
+    expect((await connect(organization, jobId, { "last-event-id": "7" })).status).toBe(204);
+  });
+
+  test.each(["x", "-1", "1.5", "99999999999999", "1, 2"])("Last-Event-ID %s is 400", async (id) => {
+    const organization = await service.newOrganization();
+    const { workflowId } = await deploy(organization.api, straightDefinition);
+    const { jobId } = await submitAndWait(organization.api, workflowId);
+    expect((await connect(organization, jobId, { "last-event-id": id })).status).toBe(400);
+  });
+
+  test("a stream ends soon after its token is revoked", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    const { workflowId } = await deploy(api, waitingDefinition);
+    const { jobId } = await submitAndWait(api, workflowId);
+    const { body: token } = await api.call<{ token: string; tokenId: string }>("CreateApiToken", {
+      body: { name: "t", permissions: ["job:read"] },
+    });
+    const response = await connect(organization, jobId, {}, token.token);
+    const events = watch(response);
+    await events.next();
+    await api.call("RevokeApiToken", { params: { tokenId: token.tokenId } });
+    const revokedAt = performance.now();
+    for await (const _ of events);
+    expect(performance.now() - revokedAt).toBeLessThan(3_000);
+  });
+
+  test("beyond the bound of waiting requests a stream is 503 with Retry-After", async () => {
+    const narrow = new TestService(home, { STEPWELL_MAX_WAITING_REQUESTS: "1" });
+    await narrow.start();
+    const { api, organizationId, owner } = await narrow.newOrganization();
+    const { workflowId } = await deploy(api, definitionOf(waitStep("w", ["x"], null)));
+    const { body } = await api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } });
+    const url = `${narrow.baseUrl}/organizations/${organizationId}/jobs/${body.jobId}/stream`;
+    const headers = { authorization: `Bearer ${owner.token}` };
+    const first = await fetch(url, { headers });
+    const second = await fetch(url, { headers });
+    expect([first.status, second.status]).toEqual([200, 503]);
+    expect(second.headers.get("retry-after")).toBe("2");
+    await narrow.stop();
+    await first.text();
+  });
+
+  test("a service that stops ends its streams and waiting requests, and does not hang on them", async () => {
+    const leaving = new TestService(home);
+    await leaving.start();
+    const { api, organizationId, owner } = await leaving.newOrganization();
+    const { workflowId } = await deploy(api, waitingDefinition);
+    const { jobId } = await submitAndWait(api, workflowId);
+    const url = `${leaving.baseUrl}/organizations/${organizationId}/jobs/${jobId}`;
+    const headers = { authorization: `Bearer ${owner.token}` };
+    const stream = await fetch(`${url}/stream`, { headers });
+    const ended = stream.text();
+    const held = fetch(`${url}?waitSeconds=60`, { headers });
+    await expect.poll(() => leaving.running.engine.gauges().waitingRequests).toBe(2);
+    const startedAt = performance.now();
+    await leaving.stop();
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    await ended;
+    const answer = await held;
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("connection")).toBe("close");
+  });
+});

@@ -1,0 +1,40 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { inject } from "vitest";
+import { onServer } from "../support/postgres-server.ts";
+import { templateDatabase } from "../support/stores-setup.ts";
+
+export interface OwnDatabase {
+  readonly url: string;
+  /** Drops it, whoever is connected. */
+  remove(): Promise<void>;
+}
+
+/** A database of one's own on the tests' PostgreSQL server: without any table, or at the newest schema. */
+export async function newDatabase(content: "empty" | "newest"): Promise<OwnDatabase> {
+  const server = inject("postgresUrl");
+  const name = `stepwell_${randomBytes(6).toString("hex")}`;
+  const template = content === "empty" ? "template0" : templateDatabase;
+  await whenFree(() => onServer(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)));
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    async remove() {
+      await onServer(server, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
+    },
+  };
+}
+
+/** PostgreSQL copies a template for one at a time, and other test files copy it as well. */
+async function whenFree(copy: () => Promise<unknown>): Promise<void> {
+  for (let left = 50; ; left -= 1) {
+    try {
+      await copy();
+      return;
+    } catch (error) {
+      if (left === 0) throw error;
+      await delay(100);
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+
+/** What may become of one message from the client to its server. */
+type Fate = "answer-swallowed" | "lost" | "late";
+
+/** One message that the proxy did something to. */
+export interface MarkedMessage {
+  /** For a message that is late: hands it to the server and returns once the server has answered. The client is long gone. */
+  deliver(): Promise<void>;
+}
+
+interface Mark {
+  readonly text: string;
+  readonly fate: Fate;
+  readonly met: (message: MarkedMessage) => void;
+}
+
+/** Stands before a server and does to its connections what networks do. */
+export class TcpProxy {
+  readonly #target: URL;
+  readonly #pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();
+  #listener: Server;
+  #isFrozen = false;
+  #mark: Mark | undefined;
+  #port = 0;
+
+  private constructor(target: URL) {
+    this.#target = target;
+    this.#listener = createServer();
+  }
+
+  /** In front of the server that `url` names. */
+  static async before(url: string): Promise<TcpProxy> {
+    const proxy = new TcpProxy(new URL(url));
+    await proxy.#listen();
+    return proxy;
+  }
+
+  /** The same address, by way of the proxy. */
+  get url(): string {
+    const url = new URL(this.#target);
+    url.hostname = "127.0.0.1";
+    url.port = String(this.#port);
+    return url.href;
+  }
+
+  /** Everything passes again; what was frozen goes on. */
+  async pass(): Promise<void> {
+    this.#isFrozen = false;
+    for (const { client, server } of this.#pairs) {
+      client.resume();
+      server.resume();
+    }
+    if (!this.#listener.listening) await this.#listen();
+  }
+
+  /** The server is gone: connections break, new ones are refused. */
+  async refuse(): Promise<void> {
+    const closed = once(this.#listener, "close");
+    this.#listener.close();
+    this.drop();
+    await closed;
+  }
+
+  /** Connections stay open, new ones too are taken, and nothing passes. */
+  freeze(): void {
+    this.#isFrozen = true;
+    for (const { client, server } of this.#pairs) {
+      client.pause();
+      server.pause();
+    }
+  }
+
+  /** Breaks all connections; new ones are taken. */
+  drop(): void {
+    for (const { client, server } of this.#pairs) {
+      client.destroy();
+      server.destroy();
+    }
+  }
+
+  /**
+   * The next message with this text meets its fate, and its connection breaks: it reaches the server and the answer does not come back,
+   * it never arrives, or it arrives late. Answers when it has happened.
+   */
+  onNext(text: string, fate: Fate): Promise<MarkedMessage> {
+    return new Promise((resolve) => {
+      this.#mark = { text, fate, met: resolve };
+    });
+  }
+
+  async stop(): Promise<void> {
+    if (this.#listener.listening) await this.refuse();
+    this.drop();
+  }
+
+  async #listen(): Promise<void> {
+    this.#listener = createServer((client) => this.#relay(client));
+    this.#listener.listen(this.#port, "127.0.0.1");
+    await once(this.#listener, "listening");
+    this.#port = (this.#listener.address() as AddressInfo).port;
+  }
+
+  #relay(client: Socket): void {
+    const server = connect(Number(this.#target.port), this.#target.hostname);
+    const pair = { client, server };
+    this.#pairs.add(pair);
+    for (const socket of [client, server]) {
+      socket.on("error", () => {});
+      if (this.#isFrozen) socket.pause();
+    }
+    const part = () => {
+      this.#pairs.delete(pair);
+      client.destroy();
+      server.destroy();
+    };
+    client.on("close", part);
+    server.on("close", part);
+    server.on("data", (chunk) => client.write(chunk));
+    client.on("data", (chunk) => {
+      const mark = this.#mark;
+      if (mark === undefined || !chunk.includes(mark.text)) return void server.write(chunk);
+      this.#mark = undefined;
+      client.off("close", part);
+      server.removeAllListeners("data");
+      void this.#meetFate(mark, chunk, pair, part);
+    });
+  }
+
+  async #meetFate(
+    { fate, met }: Mark,
+    message: Buffer,
+    { client, server }: { client: Socket; server: Socket },
+    part: () => void,
+  ): Promise<void> {
+    const deliver = async () => {
+      server.write(message);
+      await once(server, "data");
+      part();
+    };
+    if (fate === "answer-swallowed") await deliver();
+    if (fate === "lost") part();
+    // A late one leaves its server waiting in the middle of its transaction.
+    client.destroy();
+    met({ deliver });
+  }
+}
