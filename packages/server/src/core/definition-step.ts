@@ -144,15 +144,18 @@ function readDefinitionReference(
 ): Schema | undefined {
   const form = '{"$ref": "#/definitions/<name>"}';
   const raw = details.require(field, form) ? details.object(field) : undefined;
-  const target = raw?.fields.$ref;
-  if (raw === undefined || target === undefined) {
-    if (raw !== undefined) details.refuse(field, `must be ${form}; put the schema into \`definitions\``);
+  if (raw === undefined) return undefined;
+  const target = raw.fields.$ref;
+  if (target === undefined) {
+    details.refuse(field, `must be ${form}; put the schema into \`definitions\` and refer to it by its name`);
     return undefined;
   }
   raw.refuseUnknown(referenceFields, "allowed here; put the schema into `definitions` and refer to it by its name");
-  const found = schemas && findDefinition(target, schemas, raw);
-  if (found !== undefined && "problem" in found) raw.refuse("$ref", found.problem);
-  return found !== undefined && "schema" in found ? found.schema : undefined;
+  if (schemas === undefined) return undefined;
+  const found = findDefinition(target, schemas, raw);
+  if ("schema" in found) return found.schema;
+  raw.refuse("$ref", found.problem);
+  return undefined;
 }
 
 const referenceFields: ReadonlySet<string> = new Set(["$ref"]);

@@ -2,7 +2,7 @@ import type { EventChange } from "../core/fact.ts";
 import type { Actor, Timestamp } from "../core/job-state.ts";
 import type { JsonValue } from "../core/json.ts";
 import { type Queryable, statement, type Transaction } from "./database.ts";
-import type { JobKey } from "./jobs.ts";
+import { type JobKey, keyArrays } from "./jobs.ts";
 
 /** Writes what one commit changes of the events of its jobs. */
 export async function writeEventChanges(
@@ -27,11 +27,10 @@ export async function writeEventChanges(
       } else consumed.push({ ...key, at, step: change.step, visit: change.visit });
     }
   }
-  const organizations = [...new Set(changes.map((change) => change.organizationId))];
+  const keys = keyArrays(changes);
   if (kept.length > 0) await transaction.query(insertEvents, [JSON.stringify(kept)]);
-  if (repeated.size > 0)
-    await transaction.query(countDuplicates, [JSON.stringify([...repeated.values()]), organizations]);
-  if (consumed.length > 0) await transaction.query(consumeEvents, [JSON.stringify(consumed), organizations]);
+  if (repeated.size > 0) await transaction.query(countDuplicates, [JSON.stringify([...repeated.values()]), ...keys]);
+  if (consumed.length > 0) await transaction.query(consumeEvents, [JSON.stringify(consumed), ...keys]);
 }
 
 const insertEvents = statement<never>(
@@ -51,7 +50,7 @@ const countDuplicates = statement<never>(
    SET duplicate_count = duplicate_count + repeated.count, last_duplicate_at = repeated.at
    FROM json_to_recordset($1) AS repeated (organization_id uuid, job_id uuid, event_number integer, at timestamptz,
      count integer)
-   WHERE job_event.organization_id = ANY($2::uuid[])
+   WHERE job_event.organization_id = ANY($2::uuid[]) AND job_event.job_id = ANY($3::uuid[])
      AND job_event.organization_id = repeated.organization_id AND job_event.job_id = repeated.job_id
      AND job_event.event_number = repeated.event_number`,
 );
@@ -63,7 +62,7 @@ const consumeEvents = statement<never>(
    SET consumed_at = consumed.at, consumed_by_step = consumed.step, consumed_by_visit = consumed.visit
    FROM json_to_recordset($1) AS consumed (organization_id uuid, job_id uuid, event_number integer, at timestamptz, step text,
      visit integer)
-   WHERE job_event.organization_id = ANY($2::uuid[])
+   WHERE job_event.organization_id = ANY($2::uuid[]) AND job_event.job_id = ANY($3::uuid[])
      AND job_event.organization_id = consumed.organization_id AND job_event.job_id = consumed.job_id
      AND job_event.event_number = consumed.event_number`,
 );
@@ -77,10 +76,8 @@ export async function findKeptEvents(
   wanted: readonly (JobKey & { readonly eventId: string })[],
 ): Promise<(JobKey & { readonly eventId: string; readonly eventNumber: number })[]> {
   if (wanted.length === 0) return [];
-  const organizations = [...new Set(wanted.map((key) => key.organizationId))];
-  const jobs = [...new Set(wanted.map((key) => key.jobId))];
   const eventIds = [...new Set(wanted.map((key) => key.eventId))];
-  return await transaction.query(findEvents, [organizations, jobs, eventIds]);
+  return await transaction.query(findEvents, [...keyArrays(wanted), eventIds]);
 }
 
 const findEvents = statement<JobKey & { eventId: string; eventNumber: number }>(

@@ -73,7 +73,8 @@ export async function storeAnswers(transaction: Transaction, answers: readonly K
     idempotency_key: idempotencyKey,
     answer,
   }));
-  await transaction.query(storeAnswerRows, [JSON.stringify(rows), organizationsOf(answers)]);
+  const keys = answers.map((answer) => answer.idempotencyKey);
+  await transaction.query(storeAnswerRows, [JSON.stringify(rows), organizationsOf(answers), keys]);
 }
 
 const storeAnswerRows = statement<never>(
@@ -82,7 +83,7 @@ const storeAnswerRows = statement<never>(
   `UPDATE idempotency_key
    SET answer = given.answer
    FROM json_to_recordset($1) AS given (organization_id uuid, idempotency_key text, answer json)
-   WHERE idempotency_key.organization_id = ANY($2::uuid[])
+   WHERE idempotency_key.organization_id = ANY($2::uuid[]) AND idempotency_key.idempotency_key = ANY($3::text[])
      AND idempotency_key.organization_id = given.organization_id
      AND idempotency_key.idempotency_key = given.idempotency_key`,
 );
@@ -105,7 +106,7 @@ const releaseKeyRows = statement<never>(
   "organization",
   `DELETE FROM idempotency_key
    USING unnest($3::uuid[], $2::text[]) AS released (organization_id, idempotency_key)
-   WHERE idempotency_key.organization_id = ANY($1::uuid[])
+   WHERE idempotency_key.organization_id = ANY($1::uuid[]) AND idempotency_key.idempotency_key = ANY($2::text[])
      AND idempotency_key.organization_id = released.organization_id
      AND idempotency_key.idempotency_key = released.idempotency_key`,
 );

@@ -1,6 +1,6 @@
 import type { HistoryEntry } from "../core/history.ts";
 import { type Job, type JobState, type Timestamp, wakeAtOf } from "../core/job-state.ts";
-import { type Queryable, statement, type Transaction } from "./database.ts";
+import { type Database, isUniqueViolation, type Queryable, statement, type Transaction } from "./database.ts";
 
 /** Names one job. Every look-up carries the organization, so that it goes to one shard and tenants cannot mix. */
 export interface JobKey {
@@ -61,8 +61,8 @@ export async function updateJobs(transaction: Transaction, updates: readonly Job
     const { input: _input, submitted_by: _submittedBy, ...row } = rowOfJob(after);
     return { ...row, sequence_before: before.sequence, lease_epoch_before: before.leaseEpoch };
   });
-  const organizations = [...new Set(rows.map((row) => row.organization_id))];
-  const written = await transaction.query(updateJobRows, [JSON.stringify(rows), organizations]);
+  const keys = keyArrays(updates.map(({ after }) => after));
+  const written = await transaction.query(updateJobRows, [JSON.stringify(rows), ...keys]);
   if (written.length !== updates.length) {
     throw new Error(`${updates.length - written.length} of ${updates.length} jobs changed under their lock.`);
   }
@@ -78,7 +78,7 @@ const updateJobRows = statement<{ jobId: string }>(
    FROM json_to_recordset($1) AS changed (organization_id uuid, job_id uuid, status text, sequence integer, lease_epoch integer,
      node_id uuid, wake_at timestamptz, awaiting_event_ids text[], state json, started_at timestamptz, updated_at timestamptz,
      finished_at timestamptz, sequence_before integer, lease_epoch_before integer)
-   WHERE job.organization_id = ANY($2::uuid[])
+   WHERE job.organization_id = ANY($2::uuid[]) AND job.job_id = ANY($3::uuid[])
      AND job.organization_id = changed.organization_id AND job.job_id = changed.job_id
      AND job.sequence = changed.sequence_before AND job.lease_epoch = changed.lease_epoch_before
    RETURNING job.job_id AS "jobId"`,
@@ -153,11 +153,34 @@ const readSequenceRows = statement<{ jobId: string; sequence: number }>(
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
 );
 
-/** Whether the commit that wrote this job's entries from `firstSequence` on is in the store. */
-export async function hasCommit(db: Queryable, key: JobKey, firstSequence: number, commitId: string): Promise<boolean> {
-  const rows = await db.query(findCommit, [key.organizationId, key.jobId, firstSequence, commitId]);
+/**
+ * Whether the commit that wrote this job's entries from `firstSequence` on is in the store. Its transaction may still be on its way to
+ * its end, on a connection that was lost: asking for its row's key, and giving that back, waits for the end.
+ */
+export async function hasCommit(db: Database, key: JobKey, firstSequence: number, commitId: string): Promise<boolean> {
+  const values = [key.organizationId, key.jobId, firstSequence, commitId];
+  try {
+    await db.transaction(async (transaction) => {
+      await transaction.query(takePlaceOfCommit, values);
+      throw new PlaceIsFree();
+    });
+  } catch (error) {
+    if (error instanceof PlaceIsFree) return false;
+    if (!isUniqueViolation(error)) throw error;
+  }
+  const rows = await db.query(findCommit, values);
   return rows.length > 0;
 }
+
+/** Rolls the question back. */
+class PlaceIsFree extends Error {}
+
+const takePlaceOfCommit = statement<never>(
+  "take_place_of_commit",
+  "organization",
+  `INSERT INTO job_history (organization_id, job_id, first_sequence, last_sequence, commit_id, committed_at, entries)
+   VALUES ($1, $2, $3, $3, $4, now(), '[]')`,
+);
 
 const findCommit = statement<{ found: number }>(
   "find_commit",
@@ -196,7 +219,11 @@ function isoOrNull(at: Timestamp | null): string | null {
   return at === null ? null : new Date(at).toISOString();
 }
 
-function keyArrays(keys: readonly JobKey[]): [string[], string[]] {
+/**
+ * The keys as two parameters. Statements that take their rows from JSON name the jobs in an array as well: from the array the planner knows
+ * that few rows are meant and goes by the key, where it would otherwise read all jobs of an organization and join.
+ */
+export function keyArrays(keys: readonly JobKey[]): [string[], string[]] {
   return [[...new Set(keys.map((key) => key.organizationId))], [...new Set(keys.map((key) => key.jobId))]];
 }
 

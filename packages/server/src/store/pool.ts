@@ -125,7 +125,8 @@ export const columnTypes: pg.CustomTypesConfig = {
   },
 } as pg.CustomTypesConfig;
 
-/** Sessions run in UTC, so the text is always `2026-01-31 12:00:00.123+00`. */
+/** From `2026-01-31 12:00:00.123+00`, or with another session time zone `…+05:30`. */
 function parseTimestamp(text: string): number {
-  return Date.parse(`${text.slice(0, 10)}T${text.slice(11)}:00`);
+  const withMinutes = /[+-]\d\d$/.test(text) ? `${text}:00` : text;
+  return Date.parse(withMinutes.replace(" ", "T"));
 }

@@ -24,7 +24,6 @@ export function openPostgres(options: PostgresOptions): Database {
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     types: columnTypes,
-    options: "-c timezone=UTC",
     // After a failover a pool may reach the old primary, or a standby: take no connection that cannot write.
     verify: (client: pg.PoolClient, done: (error?: Error) => void) => {
       client.query<{ recovering: boolean }>("SELECT pg_is_in_recovery() AS recovering").then(

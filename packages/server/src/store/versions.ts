@@ -42,25 +42,38 @@ export async function chooseVersions(db: Queryable, requests: readonly VersionRe
     version_id: choice.by === "versionId" ? choice.versionId : null,
     version_number: choice.by === "versionNumber" ? choice.versionNumber : null,
   }));
-  const organizations = [...new Set(requests.map((request) => request.organizationId))];
-  return await db.query(chooseVersionRows, [JSON.stringify(rows), organizations]);
+  return await db.query(chooseVersionRows, [
+    JSON.stringify(rows),
+    distinct(rows.map((row) => row.organization_id)),
+    distinct(rows.map((row) => row.workflow_id)),
+    distinct(rows.flatMap((row) => row.version_id ?? [])),
+    distinct(rows.flatMap((row) => row.version_number ?? [])),
+  ]);
 }
 
 const chooseVersionRows = statement<ChosenVersion>(
   "choose_versions",
   "organization",
-  `SELECT wanted.request, workflow.name AS "workflowName", version.version_id AS "versionId",
-     version.version_number AS "versionNumber"
+  `SELECT wanted.request, workflow.name AS "workflowName",
+     COALESCE(workflow_tag.version_id, by_id.version_id, by_number.version_id) AS "versionId",
+     COALESCE(workflow_tag.version_number, by_id.version_number, by_number.version_number) AS "versionNumber"
    FROM json_to_recordset($1) AS wanted (request integer, organization_id uuid, workflow_id uuid, tag text, version_id uuid,
      version_number integer)
    JOIN workflow ON workflow.organization_id = wanted.organization_id AND workflow.workflow_id = wanted.workflow_id
    LEFT JOIN workflow_tag ON workflow_tag.organization_id = wanted.organization_id
      AND workflow_tag.workflow_id = wanted.workflow_id AND workflow_tag.tag = wanted.tag
-   LEFT JOIN workflow_version AS version ON version.organization_id = wanted.organization_id
-     AND version.workflow_id = wanted.workflow_id
-     AND (version.version_id = COALESCE(wanted.version_id, workflow_tag.version_id) OR version.version_number = wanted.version_number)
-   WHERE workflow.organization_id = ANY($2::uuid[]) AND workflow.deleted_at IS NULL`,
+     AND workflow_tag.workflow_id = ANY($3::uuid[])
+   LEFT JOIN workflow_version AS by_id ON by_id.organization_id = wanted.organization_id
+     AND by_id.workflow_id = wanted.workflow_id AND by_id.version_id = wanted.version_id AND by_id.version_id = ANY($4::uuid[])
+   LEFT JOIN workflow_version AS by_number ON by_number.organization_id = wanted.organization_id
+     AND by_number.workflow_id = wanted.workflow_id AND by_number.version_number = wanted.version_number
+     AND by_number.version_number = ANY($5::integer[])
+   WHERE workflow.organization_id = ANY($2::uuid[]) AND workflow.workflow_id = ANY($3::uuid[]) AND workflow.deleted_at IS NULL`,
 );
+
+function distinct<Value>(values: readonly Value[]): Value[] {
+  return [...new Set(values)];
+}
 
 /** The definition texts of these versions, which never change. */
 export async function loadDefinitions(

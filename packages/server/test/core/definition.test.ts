@@ -73,9 +73,13 @@ describe("a definition is refused that", () => {
   const withFields = (fields: JsonObject): JsonObject => ({ ...sound, ...fields });
   const withSteps = (...steps: JsonValue[]): JsonObject => withFields({ steps });
   const withLast = (last: JsonValue): JsonObject => withSteps(call("a", any, "b"), last);
-  const details = (fields: JsonObject): JsonObject => {
+  const details = (fields: JsonObject, stepFields: JsonObject = {}): JsonObject => {
     const { integrationDetails, ...step } = noop("b", any, null);
-    return withLast({ ...step, integrationDetails: { ...(integrationDetails as JsonObject), ...fields } });
+    return withLast({
+      ...step,
+      ...stepFields,
+      integrationDetails: { ...(integrationDetails as JsonObject), ...fields },
+    });
   };
   const without = (field: string, object: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(object).filter(([key]) => key !== field));
@@ -351,10 +355,10 @@ describe("a definition is refused that", () => {
     ],
     [
       "has two timeouts",
-      withLast({
-        ...details({ type: "/service/waitForEventIds", config: { eventIds: ["x"], timeoutSeconds: 5 } }).steps[1],
-        timeoutSeconds: 5,
-      }),
+      details(
+        { type: "/service/waitForEventIds", config: { eventIds: ["x"], timeoutSeconds: 5 } },
+        { timeoutSeconds: 5 },
+      ),
       `${last}/timeoutSeconds`,
       "has a timeout already",
     ],
@@ -388,7 +392,7 @@ test("every problem is told at once", () => {
     "/workflowName",
     "/definitions/any/type",
     "/steps/0/integrationDetails/type",
-    "/steps/0/integrationDetails/inputDefinition/$ref",
+    "/steps/0/integrationDetails/inputDefinition",
     "/steps/0/integrationDetails/outputDefinition/$ref",
     "/steps/0/transitionToStep",
     "/steps/1",

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Client } from "../support/client.ts";
-import { definitionOf, straightDefinition, waitStep } from "../support/definitions.ts";
+import { definitionOf, noopStep, straightDefinition, waitStep } from "../support/definitions.ts";
 import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
 import { onServer } from "../support/postgres-server.ts";
 import { TestService } from "../support/service.ts";
@@ -10,9 +10,9 @@ import { TcpProxy } from "./tcp-proxy.ts";
 
 /** A service whose PostgreSQL can be taken out of its reach. */
 
-const patienceMs = 700;
+const patienceMs = 1_000;
 /** What a busy machine takes on top: a test must not fail for that. */
-const slackMs = 1_300;
+const slackMs = 2_000;
 
 let database: OwnDatabase;
 let proxy: TcpProxy;
@@ -26,6 +26,7 @@ beforeAll(async () => {
     { name: "postgres", prepare: async () => store },
     {
       STEPWELL_STORE_PATIENCE_MS: String(patienceMs),
+      STEPWELL_DATABASE_TIMEOUT_MS: String(patienceMs),
       STEPWELL_LEASE_MS: "1000",
       STEPWELL_HEARTBEAT_MS: "100",
       STEPWELL_POLL_MS: "50",
@@ -95,7 +96,71 @@ describe.each(["refuse", "freeze"] as const)("while the database is out of reach
   });
 });
 
-test("x", () => {
-  void straightDefinition;
-  void onServer;
+describe("a commit whose answer does not come", () => {
+  const fates = ["answer-swallowed", "lost", "late"] as const;
+
+  /** Breaks the connection on the COMMIT of what `request` asks for, by its fate, and answers what the caller is told in the end. */
+  async function duringCommit<Result>(fate: (typeof fates)[number], request: () => Promise<Result>): Promise<Result> {
+    const met = proxy.onNext("COMMIT", fate);
+    const answer = request();
+    const commit = await met;
+    if (fate === "late") {
+      await until(somebodyWaitsForALock);
+      await commit.deliver();
+    }
+    return await answer;
+  }
+
+  async function somebodyWaitsForALock(): Promise<void> {
+    const { rowCount } = await onServer(database.url, (client) =>
+      client.query("SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"),
+    );
+    expect(rowCount).toBeGreaterThan(0);
+  }
+
+  test.each(fates)("makes one job, and its caller is answered (%s)", async (fate) => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, straightDefinition);
+
+    const { body } = await duringCommit(fate, () =>
+      api.call<{ jobId: string }>("SubmitJob", { body: { workflowId }, status: 201 }),
+    );
+
+    const { body: list } = await api.call<{ jobs: JobBody[] }>("ListJobs", { query: { workflowId } });
+    expect(list.jobs.map((job) => [job.jobId, job.status])).toEqual([[body.jobId, "SUCCEEDED"]]);
+    const entries = await historyOf(api, body.jobId);
+    expect(entries.map((entry) => entry.sequence)).toEqual(entries.map((_, index) => index + 1));
+    expect(entries.filter((entry) => entry.type === "job.submitted")).toHaveLength(1);
+  });
+
+  test.each(fates)("counts an event once, also where the job would take it again (%s)", async (fate) => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, loopDefinition);
+    const { jobId } = await submitAndWait(api, workflowId);
+
+    const { body } = await duringCommit(fate, () =>
+      api.call("SendJobEvent", { params: { jobId }, body: { eventId: "tick" } }),
+    );
+
+    expect(body).toMatchObject({ outcome: "matched" });
+    const { body: kept } = await api.call<{ events: unknown[] }>("ListJobEvents", { params: { jobId } });
+    expect(kept.events).toHaveLength(1);
+    const entries = await historyOf(api, jobId);
+    expect(entries.map((entry) => entry.sequence)).toEqual(entries.map((_, index) => index + 1));
+    expect(entries.at(-1)).toMatchObject({ type: "step.waiting", visit: 2 });
+  });
 });
+
+/** Waits for the same event again and again. */
+const loopDefinition = definitionOf(
+  { ...waitStep("wait", ["tick"], "again"), timeoutSeconds: 3_600, onFailure: "finish" },
+  noopStep("again", "wait"),
+  noopStep("finish", null),
+);
+
+async function historyOf(api: Client, jobId: string): Promise<{ sequence: number; type: string }[]> {
+  const { body } = await api.call<{ entries: { sequence: number; type: string }[] }>("GetJobHistory", {
+    params: { jobId },
+  });
+  return body.entries;
+}

@@ -135,8 +135,9 @@ export class TcpProxy {
     part: () => void,
   ): Promise<void> {
     const deliver = async () => {
+      const answered = Promise.race([once(server, "data"), once(server, "close")]);
       server.write(message);
-      await once(server, "data");
+      await answered;
       part();
     };
     if (fate === "answer-swallowed") await deliver();

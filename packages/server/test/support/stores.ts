@@ -17,10 +17,10 @@ export interface PreparedStore {
   remove(): Promise<void>;
 }
 
-const homes: readonly StoreHome[] = [
-  { name: "embedded", prepare: copyEmbedded },
-  { name: "postgres", prepare: copyDatabase },
-];
+const embeddedHome: StoreHome = { name: "embedded", prepare: copyEmbedded };
+/** Also for tests of several nodes, which the embedded store cannot have. */
+export const postgresHome: StoreHome = { name: "postgres", prepare: copyDatabase };
+const homes = [embeddedHome, postgresHome];
 
 /** Runs the same tests on both homes of the store, side by side in the report. */
 export function onEveryStore(tests: (home: StoreHome) => void): void {

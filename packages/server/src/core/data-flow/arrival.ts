@@ -4,7 +4,7 @@ import { allOfSchemas, closedObject } from "../schema/node.ts";
 import { typeSets } from "../schema/type-set.ts";
 import { declaredProperties, isClosed, type Schema } from "../schema.ts";
 import type { Edge } from "../step-graph.ts";
-import { passesLatestOutputOn } from "./known-output.ts";
+import { anyObject, passesLatestOutputOn } from "./known-output.ts";
 import { hasSource, type Sources, type SourceTracer } from "./sources.ts";
 
 /** One way into a step, and what is known of what the step receives on it. */
@@ -19,9 +19,9 @@ export interface Arrival {
   readonly whole: Sources | undefined;
 }
 
-/** The job's input, which has been checked. */
+/** The job's input: an object, which has been checked. */
 export function arrivalAtStart(firstStep: StepDefinition): Arrival {
-  return { edge: undefined, received: [firstStep.inputSchema], properties: new Map(), whole: undefined };
+  return { edge: undefined, received: [firstStep.inputSchema, anyObject], properties: new Map(), whole: undefined };
 }
 
 /** A closed input definition receives the properties that it declares, an open one the latest output whole. */

@@ -1,6 +1,6 @@
 import type { StepDefinition } from "../definition.ts";
 import { quoted } from "../problem.ts";
-import type { Misfit, Outcome } from "../schema/outcome.ts";
+import { describeMisfit, type Misfit, type Outcome } from "../schema/outcome.ts";
 import { joinWords } from "../schema/type-set.ts";
 import type { Arrival } from "./arrival.ts";
 import { hasSource, type Sources } from "./sources.ts";
@@ -31,7 +31,7 @@ export function troublesOf(findings: readonly Finding[]): Trouble[] {
     const isCertainHere = outcome.noneFits && (isHopeless || arrival.edge?.kind !== "failure");
     for (const misfit of outcome.misfits) {
       const isCertain = isCertainHere && misfit.isCertain;
-      const key = `${isCertain} ${misfit.pointer} ${misfit.detail}`;
+      const key = `${isCertain} ${misfit.pointer} ${misfit.finding}`;
       const known = troubles.get(key);
       if (known === undefined) troubles.set(key, { misfit, isCertain, arrivals: [arrival] });
       else known.arrivals.push(arrival);
@@ -57,16 +57,16 @@ export function describeInputTrouble({ misfit, arrivals }: Trouble, scene: Scene
   const taken = arrivals.flatMap(({ properties }) => (property === undefined ? [] : (properties.get(property) ?? [])));
   const whole = arrivals.flatMap((arrival) => arrival.whole ?? []);
   if (whole.length > 0)
-    return `${name} receives ${placesOf(whole, "the output of ", scene)}${where}; ${subjectOf(misfit)} ${misfit.detail}`;
+    return `${name} receives ${placesOf(whole, "the output of ", scene)}${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
   if (property === undefined)
-    return `${name} receives the properties that it declares${where}; together, that ${misfit.detail}`;
+    return `${name} receives the properties that it declares${where}; together, that ${describeMisfit(misfit)}`;
   if (!taken.some(hasSource)) return describeMissing(property, scene, where);
-  return `${name} receives ${quoted(tokensOf(misfit).join("/"))} from ${placesOf(taken, "", scene)}${where}; it ${misfit.detail}`;
+  return `${name} receives ${quoted(tokensOf(misfit).join("/"))} from ${placesOf(taken, "", scene)}${where}; it ${describeMisfit(misfit)}`;
 }
 
 export function describeOutputTrouble({ misfit, arrivals }: Trouble, scene: Scene): string {
   const where = waysOf(arrivals, scene);
-  return `${quoted(scene.step.name)} passes on what it receives${where}; ${subjectOf(misfit)} ${misfit.detail}`;
+  return `${quoted(scene.step.name)} passes on what it receives${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
 }
 
 function describeMissing(property: string, { step, hint }: Scene, where: string): string {

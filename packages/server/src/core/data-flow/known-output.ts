@@ -77,4 +77,4 @@ export function knownJobInput(firstStep: StepDefinition): KnownOutput {
   return new KnownOutput(allOfSchemas([firstStep.inputSchema, anyObject]), false);
 }
 
-const anyObject = newSchema({ types: typeSets.object });
+export const anyObject = newSchema({ types: typeSets.object });

@@ -26,11 +26,11 @@ export function compareValues(values: readonly JsonValue[], to: Schema): Outcome
 
 function compareValue(value: JsonValue, to: Schema): Outcome {
   const isFit = fitsSchema(to, value, maxChecksPerValue);
-  if (isFit === undefined) return mayNotFit("may be a value that takes too long to check");
+  if (isFit === undefined) return mayNotFit("a value that takes too long to check");
   if (isFit) return fits;
   const [problem] = checkValue(to, value);
-  const detail = `may be ${describeShort(value)}, which does not fit (${problem?.detail})`;
-  return { allFit: false, noneFits: true, misfits: [{ pointer: problem?.pointer ?? "", detail, isCertain: true }] };
+  const finding = `${describeShort(value)}, which does not fit (${problem?.detail})`;
+  return { allFit: false, noneFits: true, misfits: [{ pointer: problem?.pointer ?? "", finding, isCertain: true }] };
 }
 
 function describeShort(value: JsonValue): string {
@@ -43,8 +43,8 @@ export function compareAllowed(from: Known, allowed: AllowedValues, kind: TypeSe
   const candidates = allowed.all.filter((value) => (typeOf(value) & kind) !== noTypes);
   const isPossible = candidates.length > maxTriedValues || candidates.some((value) => from.admits(value));
   return isPossible
-    ? mayNotFit("may be none of the allowed values (`enum` or `const`)")
-    : neverFits("is none of the allowed values (`enum` or `const`)");
+    ? mayNotFit("none of the allowed values (`enum` or `const`)")
+    : neverFits("none of the allowed values (`enum` or `const`)");
 }
 
 export function compareNumber(from: Known, rules: NumberRules, kind: TypeSet): Outcome {
@@ -58,9 +58,10 @@ export function compareString(from: Known, rules: StringRules): Outcome {
   const { minLength, maxLength, pattern, format } = rules;
   const parts = [compareRanges(from.lengthRange, closedRange(minLength, maxLength), " characters long")];
   if (pattern !== undefined && !from.matchesPattern(pattern.source)) {
-    parts.push(mayNotFit(`may not match the pattern ${pattern.source}`));
+    parts.push(mayNotFit(`a text that does not match the pattern ${pattern.source}`));
   }
-  if (format !== undefined && !from.hasFormat(format)) parts.push(mayNotFit(`may not be ${describeFormat(format)}`));
+  if (format !== undefined && !from.hasFormat(format))
+    parts.push(mayNotFit(`a text that is not ${describeFormat(format)}`));
   return allOf(parts);
 }
 
@@ -72,5 +73,5 @@ function compareRanges(from: Range, to: Range, unit: string): Outcome {
   if (isEmptyRange(from)) return isVoid;
   if (containsRange(to, from)) return fits;
   const difference = `${describeRange(from)}${unit}, but must be ${describeRange(to)}${unit}`;
-  return isEmptyRange(intersect(from, to)) ? neverFits(`is ${difference}`) : mayNotFit(`may be ${difference}`);
+  return isEmptyRange(intersect(from, to)) ? neverFits(difference) : mayNotFit(difference);
 }

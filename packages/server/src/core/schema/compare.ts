@@ -2,7 +2,18 @@ import type { Problem } from "../problem.ts";
 import { compareAllowed, compareItemCount, compareNumber, compareString, compareValues } from "./compare-rules.ts";
 import { Known } from "./known.ts";
 import { type ArrayRules, dereferenced, nothing, type ObjectRules, type Schema } from "./node.ts";
-import { allOf, anyOf, eachOf, fits, inside, type Misfit, mayNotFit, neverFits, type Outcome } from "./outcome.ts";
+import {
+  allOf,
+  anyOf,
+  describeMisfit,
+  eachOf,
+  fits,
+  inside,
+  type Misfit,
+  mayNotFit,
+  neverFits,
+  type Outcome,
+} from "./outcome.ts";
 import { acceptedTypes } from "./shape.ts";
 import { allTypes, describeTypes, noTypes, type TypeSet, typeSets } from "./type-set.ts";
 
@@ -20,7 +31,7 @@ export interface Comparison {
  */
 export function compareSchemas(from: Schema, to: Schema): Comparison {
   const { allFit, noneFits, misfits } = new SchemaComparison().compare([from], to);
-  const problems = misfits.map(({ pointer, detail }) => ({ pointer, detail }));
+  const problems = misfits.map((misfit) => ({ pointer: misfit.pointer, detail: describeMisfit(misfit) }));
   return { verdict: allFit ? "always" : noneFits ? "never" : "maybe", problems };
 }
 
@@ -55,7 +66,7 @@ export class SchemaComparison {
     const pair = `${from.map((schema) => this.#numberOf(schema))}:${this.#numberOf(to)}`;
     const known = this.#outcomes.get(pair);
     if (known !== undefined) return known;
-    if (this.#depth >= maxDepth) return mayNotFit("is nested too deeply to be compared");
+    if (this.#depth >= maxDepth) return mayNotFit("nested too deeply to be compared");
     this.#depth++;
     const outcome = this.#decide(pair, new Known(from), to);
     this.#depth--;
@@ -90,7 +101,7 @@ export class SchemaComparison {
 
   /** By value, when there are few; else by type; and what that leaves open, by the alternatives of `from`. */
   #compareKnown(from: Known, to: Schema): Outcome {
-    if (--this.#remaining < 0) return mayNotFit("is part of schemas that are too large to be compared");
+    if (--this.#remaining < 0) return mayNotFit("too large to be compared");
     const { values } = from;
     if (values !== undefined) return compareValues(values, to);
     const outcome = this.#compareTypes(from, to, from.types);
@@ -126,12 +137,12 @@ export class SchemaComparison {
   }
 
   #compareAlternatives(from: Known, alternatives: readonly Schema[], kind: TypeSet): Outcome {
-    if (--this.#remaining < 0) return mayNotFit("has too many alternatives to be compared");
+    if (--this.#remaining < 0) return mayNotFit("too large to be compared");
     const candidates = alternatives.filter((alternative) => (acceptedTypes(alternative) & kind) !== noTypes);
     const outcomes = candidates.map((candidate) => this.#compareTypes(from, candidate, kind));
     const [only] = outcomes;
     // For "this object or null" it is clear which alternative was meant, and so what is wrong.
-    const summary = { pointer: "", detail: `may fit none of the ${outcomes.length} alternatives (\`anyOf\`)` };
+    const summary = { pointer: "", finding: `none of the ${outcomes.length} alternatives (\`anyOf\`)` };
     const misfits: readonly Misfit[] =
       only !== undefined && outcomes.length === 1 ? only.misfits : [{ ...summary, isCertain: true }];
     return anyOf(outcomes, misfits);
@@ -170,17 +181,18 @@ export class SchemaComparison {
     const outcome = target === undefined ? fits : this.compare(from.property(name), target);
     const isThere = from.requires(name);
     if (!isRequired || isThere) return inside(name, outcome, isThere);
-    if (!from.mayHave(name)) return inside(name, neverFits("is missing, but is required"), true);
+    const isNeverThere = !from.mayHave(name) || (outcome.allFit && outcome.noneFits);
+    if (isNeverThere) return inside(name, neverFits("missing, but is required"), true);
     // Where it is there it does not fit, and where it is not it is missed.
     if (outcome.noneFits) return inside(name, outcome, true);
-    return inside(name, mayNotFit("may be missing, but is required"), true);
+    return inside(name, mayNotFit("missing, but is required"), true);
   }
 
   /** What may stand in properties that neither side names; it need not be there. */
   #compareAdditional(from: Known, target: Schema): Outcome {
     if (this.compare(from.additional, target).allFit) return fits;
     return mayNotFit(
-      target === nothing ? "may have properties that are not allowed" : "may have other properties that do not fit",
+      target === nothing ? "one with properties that are not allowed" : "one with other properties that do not fit",
     );
   }
 }
@@ -196,8 +208,7 @@ const kindsOfTypes: readonly TypeSet[] = [
 ];
 
 function wrongTypes(all: TypeSet, rejected: TypeSet, accepted: TypeSet): string {
-  if (accepted === noTypes) return "is not allowed";
-  const isAll = all === rejected;
+  if (accepted === noTypes) return "there, but is not allowed";
   const found = all === allTypes ? "anything" : describeTypes(rejected);
-  return `${isAll ? "is" : "may be"} ${found}, but must be ${describeTypes(accepted)}`;
+  return `${found}, but must be ${describeTypes(accepted)}`;
 }

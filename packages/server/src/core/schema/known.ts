@@ -32,7 +32,7 @@ export class Known {
   }
 
   get types(): TypeSet {
-    return this.constraints.reduce((types, schema) => types & acceptedTypes(schema), allTypes);
+    return typesOfAll(this.constraints);
   }
 
   /** The values that it may be, when they are few enough to be tried one by one. */
@@ -93,7 +93,7 @@ export class Known {
 
   /** Whether an object can have the property. */
   mayHave(name: string): boolean {
-    return this.property(name).every((schema) => acceptedTypes(schema) !== noTypes);
+    return typesOfAll(this.property(name)) !== noTypes;
   }
 
   /** What the property's value fits, if an object has it. */
@@ -120,6 +120,10 @@ export class Known {
     const assumed = new Set([...this.#assumed, first]);
     return first.map((alternative) => new Known([...this.constraints, alternative], assumed, caseCount));
   }
+}
+
+function typesOfAll(schemas: readonly Schema[]): TypeSet {
+  return schemas.reduce((types, schema) => types & acceptedTypes(schema), allTypes);
 }
 
 const maxTriedValues = 100;

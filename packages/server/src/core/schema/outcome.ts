@@ -16,20 +16,25 @@ export interface Outcome {
 /** `pointer` leads into the value. A certain misfit alone keeps every value from fitting. */
 export interface Misfit {
   readonly pointer: string;
-  readonly detail: string;
+  /** What the value is, or may be, and what it must be: "null, but must be a string". */
+  readonly finding: string;
   readonly isCertain: boolean;
+}
+
+export function describeMisfit({ finding, isCertain }: Misfit): string {
+  return `${isCertain ? "is" : "may be"} ${finding}`;
 }
 
 export const fits: Outcome = { allFit: true, noneFits: false, misfits: [] };
 /** There is no such value. */
 export const isVoid: Outcome = { allFit: true, noneFits: true, misfits: [] };
 
-export function neverFits(detail: string): Outcome {
-  return { allFit: false, noneFits: true, misfits: [{ pointer: "", detail, isCertain: true }] };
+export function neverFits(finding: string): Outcome {
+  return { allFit: false, noneFits: true, misfits: [{ pointer: "", finding, isCertain: true }] };
 }
 
-export function mayNotFit(detail: string): Outcome {
-  return { allFit: false, noneFits: false, misfits: [{ pointer: "", detail, isCertain: false }] };
+export function mayNotFit(finding: string): Outcome {
+  return { allFit: false, noneFits: false, misfits: [{ pointer: "", finding, isCertain: false }] };
 }
 
 /** The same value is held against several requirements, and must meet all. */
@@ -79,7 +84,7 @@ function outcomeOf(allFit: boolean, noneFits: boolean, parts: readonly Outcome[]
     : all;
   const misfits = new Map<string, Misfit>();
   for (const misfit of ordered) {
-    const key = `${misfit.pointer} ${misfit.detail}`;
+    const key = `${misfit.pointer} ${misfit.finding}`;
     if (misfits.size < maxMisfits && !misfits.has(key))
       misfits.set(key, noneFits ? misfit : { ...misfit, isCertain: false });
   }

@@ -1,0 +1,344 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject, JsonValue } from "../../src/core/json.ts";
+import { call, closed, noop, number, open, parse, text, wait, workflow } from "./sketches.ts";
+
+/** "E 1 in …": an error at the input definition of the second step; "W 0 out …": a warning at the output definition of the first. */
+function findings(steps: readonly JsonValue[], definitions: JsonObject): string[] {
+  const { problems, warnings } = parse(workflow(steps, { any: {}, ...definitions }));
+  const shorten = (pointer: string) =>
+    pointer
+      .replace("/steps/", "")
+      .replace("/integrationDetails/inputDefinition", " in")
+      .replace("/integrationDetails/outputDefinition", " out");
+  return [
+    ...problems.map(({ pointer, detail }) => `E ${shorten(pointer)}: ${detail}`),
+    ...warnings.map(({ pointer, detail }) => `W ${shorten(pointer)}: ${detail}`),
+  ];
+}
+
+describe("a step with a closed input definition takes each property", () => {
+  test("from the nearest earlier output that has it", () => {
+    const steps = [
+      call("a", ["order", "count"], "b"),
+      call("b", ["any", "name"], "c"),
+      call("c", ["both", "any"], null),
+    ];
+    const definitions = {
+      order: closed({ count: text }),
+      count: closed({ count: number }),
+      name: closed({ name: text }),
+    };
+    expect(findings(steps, { ...definitions, both: closed({ count: number, name: text }) })).toEqual([]);
+    expect(findings(steps, { ...definitions, both: closed({ count: text, name: text }) })).toEqual([
+      "E 2 in: `c` receives `count` from `a`; it is a number, but must be a string",
+    ]);
+  });
+
+  test("from the job's input, when no output has it", () => {
+    const steps = [call("a", ["order", "empty"], "b"), call("b", ["sku", "any"], null)];
+    const definitions = { order: closed({ sku: text, note: text }, ["sku"]), empty: closed({}) };
+    expect(findings(steps, { ...definitions, sku: closed({ sku: text }) })).toEqual([]);
+    expect(findings(steps, { ...definitions, sku: closed({ note: text }) })).toEqual([
+      "W 1 in: `b` receives `note` from the job's input; it may be missing, but is required",
+    ]);
+    expect(findings(steps, { ...definitions, sku: closed({ sku: number }) })).toEqual([
+      "E 1 in: `b` receives `sku` from the job's input; it is a string, but must be a number",
+    ]);
+  });
+
+  test("that nothing gives: an error with the name that may have been meant", () => {
+    const steps = [call("reserve", ["order", "empty"], "ship"), call("ship", ["shipment", "any"], null)];
+    const definitions = { order: closed({ sku: text }), empty: closed({}), shipment: closed({ skus: text }) };
+    expect(findings(steps, definitions)).toEqual([
+      "E 1 in: `skus` is required by `ship`, but no earlier step gives it and the job's input cannot have it; did you mean `sku`?",
+    ]);
+  });
+
+  test("that nothing gives: nothing to say when it is optional", () => {
+    const steps = [call("a", ["empty", "empty"], "b"), call("b", ["wish", "any"], null)];
+    expect(findings(steps, { empty: closed({}), wish: closed({ sku: text }, []) })).toEqual([]);
+  });
+
+  test("that an earlier step may give: a warning", () => {
+    const steps = [call("a", ["empty", "perhaps"], "b"), call("b", ["sku", "any"], null)];
+    const definitions = { empty: closed({}), sku: closed({ sku: text }) };
+    const warning = "W 1 in: `b` receives `sku` from `a`; it may be missing, but is required";
+    expect(findings(steps, { ...definitions, perhaps: closed({ sku: text }, []) })).toEqual([warning]);
+    expect(findings(steps, { ...definitions, perhaps: {} })).toEqual([warning]);
+    // Without "type": "object" an output that is no object fits as well, and has no properties.
+    expect(findings(steps, { ...definitions, perhaps: { properties: { sku: text }, required: ["sku"] } })).toEqual([
+      warning,
+    ]);
+  });
+
+  test("that an earlier step may overwrite with something else: a warning", () => {
+    const steps = [
+      call("a", ["empty", "text"], "b"),
+      call("b", ["any", "number"], "c"),
+      call("c", ["text", "any"], null),
+    ];
+    const definitions = { empty: closed({}), text: closed({ sku: text }), number: closed({ sku: number }, []) };
+    expect(findings(steps, definitions)).toEqual([
+      "W 2 in: `c` receives `sku` from `a` or `b`; it may be a number, but must be a string",
+    ]);
+  });
+
+  test("whose wider type feeds a narrower one: a warning with the place", () => {
+    const steps = [call("a", ["empty", "wide"], "b"), call("b", ["narrow", "any"], null)];
+    const wide = closed({
+      order: closed({ count: number, lines: { type: "array", items: { type: ["string", "null"] } } }),
+    });
+    const narrow = closed({ order: closed({ count: { type: "integer" }, lines: { type: "array", items: text } }) });
+    expect(findings(steps, { empty: closed({}), wide, narrow })).toEqual([
+      "W 1 in: `b` receives `order/count` from `a`; it may be a number with a fraction, but must be an integer",
+      "W 1 in: `b` receives `order/lines/0` from `a`; it may be null, but must be a string",
+    ]);
+  });
+
+  test("and must satisfy what the definition asks beyond properties", () => {
+    const steps = [call("a", ["empty", "gives"], "b"), call("b", ["takes", "any"], null)];
+    const takes = { ...closed({ a: text, b: text }, []), anyOf: [{ required: ["a"] }, { required: ["b"] }] };
+    expect(findings(steps, { empty: closed({}), takes, gives: closed({ a: text }) })).toEqual([]);
+    expect(findings(steps, { empty: closed({}), takes, gives: closed({ a: text }, []) })).toEqual([
+      "W 1 in: `b` receives the properties that it declares; together, that may be none of the 2 alternatives (`anyOf`)",
+    ]);
+  });
+});
+
+describe("a step with an open input definition receives the latest output whole", () => {
+  const definitions = {
+    empty: closed({}),
+    sku: open({ sku: text }),
+    perhaps: open({ sku: text }, []),
+    count: open({ sku: number }),
+  };
+
+  test("of the step before it", () => {
+    const steps = (output: string) => [call("a", ["empty", output], "b"), call("b", ["sku", "any"], null)];
+    expect(findings(steps("sku"), definitions)).toEqual([]);
+    expect(findings(steps("perhaps"), definitions)).toEqual([
+      "W 1 in: `b` receives the output of `a`; its `sku` may be missing, but is required",
+    ]);
+    expect(findings(steps("count"), definitions)).toEqual([
+      "E 1 in: `b` receives the output of `a`; its `sku` is a number, but must be a string",
+    ]);
+    expect(findings(steps("empty"), definitions)).toEqual([
+      "E 1 in: `b` receives the output of `a`; its `sku` is missing, but is required",
+    ]);
+  });
+
+  test("and nothing from before that", () => {
+    const steps = [call("a", ["empty", "sku"], "b"), call("b", ["any", "empty"], "c"), call("c", ["sku", "any"], null)];
+    expect(findings(steps, definitions)).toEqual([
+      "E 2 in: `c` receives the output of `b`; its `sku` is missing, but is required",
+    ]);
+  });
+
+  test("through steps that only pass it on", () => {
+    const steps = [
+      call("a", ["empty", "sku"], "b"),
+      noop("b", ["any", "any"], "c"),
+      wait("c", ["any", "any"], "d"),
+      call("d", ["sku", "any"], null),
+    ];
+    expect(findings(steps, definitions)).toEqual([]);
+  });
+
+  test("and may rely on what a step that passes it on has checked", () => {
+    const steps = [
+      call("a", ["empty", "perhaps"], "b"),
+      noop("b", ["sku", "any"], "c"),
+      call("c", ["sku", "any"], null),
+    ];
+    expect(findings(steps, definitions)).toEqual([
+      "W 1 in: `b` receives the output of `a`; its `sku` may be missing, but is required",
+    ]);
+  });
+
+  test("after a failure: the latest output before it, or the job's input", () => {
+    const steps = [
+      call("a", ["order", "sku"], "b", { onFailure: "c" }),
+      call("b", ["any", "count"], null, { onFailure: "c" }),
+      call("c", ["sku", "any"], null),
+    ];
+    expect(findings(steps, { ...definitions, order: closed({ sku: text }) })).toEqual([]);
+    expect(findings(steps, { ...definitions, order: closed({ sku: number }) })).toEqual([
+      "W 2 in: `c` receives the job's input when `a` has failed; its `sku` is a number, but must be a string",
+    ]);
+  });
+});
+
+describe("a way that only a failure takes", () => {
+  const definitions = { order: closed({ sku: text }), empty: closed({}), reservation: closed({ id: text }) };
+
+  test("is worth a warning when there is another one", () => {
+    const steps = [
+      call("a", ["order", "reservation"], "b", { onFailure: "tell" }),
+      call("b", ["order", "empty"], null, { onFailure: "tell" }),
+      call("tell", ["reservation", "any"], null),
+    ];
+    expect(findings(steps, definitions)).toEqual([
+      "W 2 in: `id` is required by `tell`, but no earlier step gives it and the job's input cannot have it when `a` has failed",
+    ]);
+  });
+
+  test("is an error when it is the only one, since the step can never run", () => {
+    const steps = [
+      call("a", ["order", "reservation"], null, { onFailure: "tell" }),
+      call("tell", ["reservation", "any"], null),
+    ];
+    expect(findings(steps, definitions)).toEqual([
+      "E 1 in: `id` is required by `tell`, but no earlier step gives it and the job's input cannot have it",
+    ]);
+  });
+
+  test("brings no output of the step that failed", () => {
+    const steps = [
+      call("a", ["order", "empty"], "b"),
+      call("b", ["order", "reservation"], "c", { onFailure: "c" }),
+      call("c", ["perhaps", "any"], null),
+    ];
+    expect(findings(steps, { ...definitions, perhaps: closed({ id: text }, []) })).toEqual([]);
+    expect(findings(steps, { ...definitions, perhaps: closed({ id: text }) })).toHaveLength(1);
+  });
+});
+
+describe("of several ways into a step", () => {
+  const steps = [
+    call("a", ["order", "name"], "b", { onFailure: "c" }),
+    call("b", ["order", "empty"], "d"),
+    call("c", ["order", "number"], "d"),
+    call("d", ["name", "any"], null),
+  ];
+  const definitions = { order: closed({ sku: text }), empty: closed({}), number: closed({ name: number }) };
+
+  test("one that is certain to fail is an error, though others do not", () => {
+    expect(findings(steps, { ...definitions, name: closed({ name: text }) })).toEqual([
+      "E 3 in: `d` receives `name` from `c` after `c`; it is a number, but must be a string",
+    ]);
+  });
+
+  test("each that may fail is a warning", () => {
+    expect(
+      findings(steps, {
+        ...definitions,
+        number: closed({ name: { type: ["string", "null"] } }),
+        name: closed({ name: text }),
+      }),
+    ).toEqual(["W 3 in: `d` receives `name` from `c` after `c`; it may be null, but must be a string"]);
+  });
+
+  test("what is wrong on all of them is told once", () => {
+    const wish = { ...definitions, name: closed({ name: text }), number: closed({ name: text }) };
+    const [a, b, c] = steps;
+    expect(
+      findings([a, b, c, call("d", ["wish", "any"], null)] as JsonValue[], {
+        ...wish,
+        wish: closed({ nothing: text }),
+      }),
+    ).toEqual([
+      "E 3 in: `nothing` is required by `d`, but no earlier step gives it and the job's input cannot have it",
+    ]);
+  });
+
+  test("a loop is one, from its second turn on", () => {
+    const loop = [
+      call("a", ["order", "name"], "b"),
+      call("b", ["name", "empty"], "a", { onFailure: "c" }),
+      call("c", ["order", "any"], null),
+    ];
+    expect(findings(loop, { ...definitions, name: closed({ name: text }) })).toEqual([]);
+    const other = [
+      call("a", ["order", "other"], "b"),
+      call("b", ["empty", "empty"], "a", { onFailure: "c" }),
+      call("c", ["empty", "any"], null),
+    ];
+    expect(findings(other, { ...definitions, other: closed({ sku: number }) })).toEqual([
+      "E 0 in: `a` receives `sku` from `a` after `b`; it is a number, but must be a string",
+    ]);
+  });
+});
+
+describe("a step that makes no output of its own", () => {
+  const definitions = {
+    order: closed({ sku: text, count: number }),
+    sku: closed({ sku: text }),
+    text: text as JsonObject,
+  };
+
+  test("gives its input: certain to misfit is an error", () => {
+    expect(findings([noop("a", ["order", "sku"], null)], definitions)).toEqual([
+      "E 0 out: `a` passes on what it receives; its `count` is there, but is not allowed",
+    ]);
+    expect(findings([noop("a", ["order", "text"], null)], definitions)).toEqual([
+      "E 0 out: `a` passes on what it receives; it is an object, but must be a string",
+    ]);
+  });
+
+  test("gives its input: a possible misfit is a warning", () => {
+    expect(findings([noop("a", ["any", "sku"], null)], definitions)).toEqual([
+      "W 0 out: `a` passes on what it receives; its `sku` may be missing, but is required",
+      "W 0 out: `a` passes on what it receives; it may be one with properties that are not allowed",
+    ]);
+  });
+
+  test("gives what it received, which may be more exact than its input definition", () => {
+    expect(findings([call("a", ["any", "sku"], "b"), noop("b", ["any", "sku"], null)], definitions)).toEqual([]);
+  });
+
+  test("gives, when it waits, what its output definition keeps of its input", () => {
+    expect(findings([wait("a", ["order", "sku"], null)], definitions)).toEqual([]);
+    expect(findings([wait("a", ["sku", "order"], null)], definitions)).toEqual([
+      "E 0 out: `a` passes on what it receives; its `count` is missing, but is required",
+    ]);
+  });
+
+  test("hides nothing from later steps", () => {
+    const steps = [
+      call("a", ["order", "sku"], "b"),
+      wait("b", ["empty", "empty"], "c"),
+      noop("c", ["any", "any"], "d"),
+      call("d", ["order", "any"], null),
+    ];
+    expect(findings(steps, { ...definitions, empty: closed({}) })).toEqual([]);
+  });
+});
+
+test("an output that may be one of several things gives what all of them have", () => {
+  const steps = [call("a", ["any", "either"], "b"), call("b", ["sku", "any"], null)];
+  const sku = closed({ sku: text });
+  const either = (one: JsonValue, other: JsonValue) => ({ anyOf: [one, other] });
+  expect(findings(steps, { sku, either: either(open({ sku: text, a: text }), open({ sku: { const: "x" } })) })).toEqual(
+    [],
+  );
+  expect(findings(steps, { sku, either: either(open({ sku: text }), closed({})) })).toEqual([
+    "W 1 in: `b` receives `sku` from `a` or the job's input; it may be missing, but is required",
+  ]);
+  expect(findings(steps, { sku, either: either(open({ sku: number }), open({ sku: { type: "null" } })) })).toEqual([
+    "E 1 in: `b` receives `sku` from `a`; it is a number or null, but must be a string",
+  ]);
+});
+
+test("what may be anything is a warning for every property that must be something", () => {
+  const steps = [call("a", ["any", "any"], "b"), call("b", ["wish", "any"], null)];
+  expect(findings(steps, { wish: closed({ sku: text }, []) })).toEqual([
+    "W 1 in: `b` receives `sku` from `a` or the job's input; it may be anything, but must be a string",
+  ]);
+});
+
+test("broken schemas and broken ways are told before their consequences", () => {
+  const steps = [call("a", ["order", "order"], "b"), call("b", ["wish", "any"], null)];
+  expect(findings(steps, { order: closed({}), wish: { ...closed({ sku: text }), typ: 1 } })).toHaveLength(1);
+  expect(
+    findings([call("a", ["order", "order"], "bb"), call("b", ["wish", "any"], null)], {
+      order: closed({}),
+      wish: closed({ sku: text }),
+    }),
+  ).toHaveLength(1);
+  // A wrong config has nothing to do with the data, so both are told.
+  const wrongConfig = { ...call("a", ["order", "order"], "b") };
+  wrongConfig.integrationDetails = { ...(wrongConfig.integrationDetails as JsonObject), config: {} };
+  expect(
+    findings([wrongConfig, call("b", ["wish", "any"], null)], { order: closed({}), wish: closed({ sku: text }) }),
+  ).toHaveLength(4);
+});

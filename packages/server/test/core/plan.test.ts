@@ -1,0 +1,206 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject, JsonValue } from "../../src/core/json.ts";
+import { compilePlan, type Plan, type PlanStep } from "../../src/core/plan.ts";
+import { catalog } from "./catalog.ts";
+import { call, closed, noop, number, open, parse, text, wait, workflow } from "./sketches.ts";
+
+function planOf(steps: readonly JsonValue[], definitions: JsonObject): Plan {
+  const { definition, problems } = parse(workflow(steps, { any: {}, empty: closed({}), ...definitions }));
+  if (definition === undefined) throw new Error(JSON.stringify(problems));
+  return compilePlan(definition, catalog);
+}
+
+function stepOf(plan: Plan, name: string): PlanStep {
+  const step = plan.steps.get(name);
+  if (step === undefined) throw new Error(`no step ${name}`);
+  return step;
+}
+
+const sku = {
+  sku: closed({ sku: text }),
+  both: closed({ sku: text, count: number }),
+  count: closed({ count: number }),
+};
+
+test("a plan starts with the first step and knows each by its name", () => {
+  const plan = planOf([call("a", ["sku", "count"], "b", { onFailure: "b" }), noop("b", ["any", "any"], null)], sku);
+  expect(plan.workflowName).toBe("order-approval");
+  expect(plan.firstStep).toBe(stepOf(plan, "a"));
+  expect([...plan.steps.keys()]).toEqual(["a", "b"]);
+  expect(stepOf(plan, "a")).toMatchObject({
+    type: "/service/cloud/function",
+    config: { functionName: "a" },
+    behaviour: "call",
+    transitionToStep: "b",
+    onFailure: "b",
+    wait: undefined,
+    inputProperties: ["sku"],
+  });
+  expect(stepOf(plan, "b")).toMatchObject({
+    config: {},
+    behaviour: "pass",
+    transitionToStep: null,
+    inputProperties: undefined,
+  });
+});
+
+test("a step receives declared properties also when its definition is closed through a $ref", () => {
+  const plan = planOf([call("a", ["alias", "any"], null)], { ...sku, alias: { $ref: "#/definitions/both" } });
+  expect(plan.firstStep.inputProperties).toEqual(["sku", "count"]);
+});
+
+describe("a wait step", () => {
+  const waiting = (config: JsonObject, more: JsonObject = {}): Plan => {
+    const { integrationDetails, ...step } = wait("a", ["any", "any"], null, more);
+    return planOf([{ ...step, integrationDetails: { ...(integrationDetails as JsonObject), config } }], {});
+  };
+
+  test("waits for what its executor says, and the plan lists its event ids", () => {
+    const plan = waiting({ eventIds: ["x", "y"], match: "any" });
+    expect(plan.firstStep.wait).toEqual({ eventIds: ["x", "y"], requiredCount: 1 });
+    expect([...plan.listedEventIds]).toEqual(["x", "y"]);
+  });
+
+  test("has its timeout from its config or from the step, and in one place", () => {
+    for (const plan of [
+      waiting({ eventIds: ["x"], timeoutSeconds: 1.5 }),
+      waiting({ eventIds: ["x"] }, { timeoutSeconds: 1.5 }),
+    ]) {
+      expect(plan.firstStep.wait?.timeoutMs).toBe(1_500);
+      expect(plan.firstStep.timeoutMs).toBeUndefined();
+    }
+    expect(waiting({ eventIds: ["x"] }).firstStep.wait).not.toHaveProperty("timeoutMs");
+  });
+});
+
+test("a call's timeout is its own, and never rounds to none", () => {
+  const timeoutOf = (timeoutSeconds: number) =>
+    planOf([call("a", ["any", "any"], null, { timeoutSeconds })], {}).firstStep.timeoutMs;
+  expect(timeoutOf(30)).toBe(30_000);
+  expect(timeoutOf(0.0001)).toBe(1);
+});
+
+describe("after a step the state carries on a property", () => {
+  const liveAfter = (steps: readonly JsonValue[], name: string) =>
+    [
+      ...stepOf(
+        planOf(steps, {
+          ...sku,
+          perhaps: closed({ sku: text }, []),
+          untyped: { required: ["sku"] },
+          skus: open({ sku: text }),
+        }),
+        name,
+      ).livePropertiesAfter,
+    ].sort();
+
+  test("that a later step takes, and no other", () => {
+    const steps = [
+      call("a", ["both", "both"], "b"),
+      call("b", ["any", "empty"], "c"),
+      call("c", ["sku", "empty"], null),
+    ];
+    expect(liveAfter(steps, "a")).toEqual(["sku"]);
+    expect(liveAfter(steps, "b")).toEqual(["sku"]);
+    expect(liveAfter(steps, "c")).toEqual([]);
+  });
+
+  test("unless an output certainly overwrites it before", () => {
+    const steps = (output: string) => [
+      call("a", ["sku", "sku"], "b"),
+      call("b", ["any", output], "c"),
+      call("c", ["sku", "empty"], null),
+    ];
+    expect(liveAfter(steps("sku"), "a")).toEqual([]);
+    expect(liveAfter(steps("skus"), "a")).toEqual([]);
+    expect(liveAfter(steps("perhaps"), "a")).toEqual(["sku"]);
+    expect(liveAfter(steps("any"), "a")).toEqual(["sku"]);
+    // What is no object has no properties, and fits as well.
+    expect(liveAfter(steps("untyped"), "a")).toEqual(["sku"]);
+  });
+
+  test("that a handler takes, because a step that failed has overwritten nothing", () => {
+    const steps = [
+      call("a", ["sku", "sku"], "b"),
+      call("b", ["any", "sku"], null, { onFailure: "c" }),
+      call("c", ["sku", "empty"], null),
+    ];
+    expect(liveAfter(steps, "a")).toEqual(["sku"]);
+    expect(liveAfter(steps, "b")).toEqual(["sku"]);
+  });
+
+  test("that a loop leads back to", () => {
+    const steps = [
+      call("a", ["sku", "count"], "b"),
+      call("b", ["count", "sku"], "a", { onFailure: "c" }),
+      call("c", ["empty", "empty"], null),
+    ];
+    expect(liveAfter(steps, "a")).toEqual(["count"]);
+    expect(liveAfter(steps, "b")).toEqual(["sku"]);
+    expect(liveAfter(steps, "c")).toEqual([]);
+  });
+
+  test("and sets of names are shared, since hundreds of steps may have the same", () => {
+    const chain = Array.from({ length: 500 }, (_, index) =>
+      call(`s${index}`, ["both", "both"], index < 499 ? `s${index + 1}` : null),
+    );
+    const plan = planOf(chain, sku);
+    expect(new Set([...plan.steps.values()].map((step) => step.livePropertiesAfter)).size).toBe(2);
+    expect(new Set([...plan.steps.values()].map((step) => step.inputProperties)).size).toBe(1);
+  });
+
+  test("in a tangle of loops as well", () => {
+    const stepCount = 400;
+    const tangle = Array.from({ length: stepCount }, (_, index) => {
+      const target = (index * 173 + 7) % stepCount;
+      const more = target === index ? {} : { onFailure: `s${target}` };
+      return call(`s${index}`, ["sku", "empty"], index < stepCount - 1 ? `s${index + 1}` : null, more);
+    });
+    const plan = planOf(tangle, { sku: closed({ sku: text }, []) });
+    for (const step of plan.steps.values()) expect(step.livePropertiesAfter.has("sku")).toBe(true);
+  });
+});
+
+describe("the latest output is kept while a step runs", () => {
+  const keepers = (steps: readonly JsonValue[]) =>
+    [...planOf(steps, { sku: closed({ sku: text }, []) }).steps.values()]
+      .filter((step) => step.failureReadsLastOutput)
+      .map(({ name }) => name);
+
+  test("when its failure leads to a step that receives it whole", () => {
+    const steps = [
+      call("a", ["sku", "sku"], "b"),
+      call("b", ["sku", "sku"], null, { onFailure: "c" }),
+      call("c", ["any", "any"], null),
+    ];
+    expect(keepers(steps)).toEqual(["b"]);
+  });
+
+  test("when only a second failure leads there", () => {
+    const steps = [
+      call("a", ["sku", "sku"], null, { onFailure: "b" }),
+      call("b", ["sku", "sku"], null, { onFailure: "c" }),
+      call("c", ["any", "any"], null),
+    ];
+    expect(keepers(steps)).toEqual(["a", "b"]);
+  });
+
+  test("and not when the handler takes properties, or there is none", () => {
+    expect(keepers([call("a", ["any", "any"], null, { onFailure: "b" }), call("b", ["sku", "sku"], null)])).toEqual([]);
+    expect(keepers([call("a", ["any", "any"], "b"), call("b", ["any", "any"], null)])).toEqual([]);
+  });
+
+  test("in a circle of handlers as well", () => {
+    const steps = [
+      call("a", ["sku", "sku"], null, { onFailure: "b" }),
+      call("b", ["sku", "sku"], null, { onFailure: "a" }),
+    ];
+    expect(keepers(steps)).toEqual([]);
+    expect(
+      keepers([
+        call("a", ["any", "sku"], null, { onFailure: "b" }),
+        call("b", ["sku", "sku"], null, { onFailure: "a" }),
+      ]),
+    ).toEqual(["a", "b"]);
+  });
+});

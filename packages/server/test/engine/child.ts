@@ -1,0 +1,66 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+
+/** A process of ours that a test may kill. Its script says when it is ready. */
+export class Child<Ready> {
+  readonly ready: Ready;
+  readonly #process: ChildProcess;
+  readonly #exit: Promise<unknown>;
+
+  private constructor(child: ChildProcess, exit: Promise<unknown>, ready: Ready) {
+    this.#process = child;
+    this.#exit = exit;
+    this.ready = ready;
+  }
+
+  /** Throws what the script wrote to its standard error when it ends before it is ready. */
+  static async start<Ready>(
+    script: string,
+    args: readonly string[],
+    environment: Record<string, string> = {},
+  ): Promise<Child<Ready>> {
+    const child = fork(join(import.meta.dirname, script), args, {
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
+    let complaint = "";
+    child.stderr?.on("data", (chunk: Buffer) => {
+      complaint += chunk.toString("utf8");
+    });
+    const exit = once(child, "close");
+    const died = exit.then(() => Promise.reject(new Error(`${script} ended before it was ready: ${complaint}`)));
+    const [ready] = await Promise.race([once(child, "message"), died]);
+    return new Child(child, exit, ready as Ready);
+  }
+
+  /** Sends a message and answers the next one that comes back; rejects when the process ends first. */
+  async ask<Answer>(message: object): Promise<Answer> {
+    const answered = once(this.#process, "message");
+    const died = this.#exit.then(() => Promise.reject(new Error("The process has ended.")));
+    this.#process.send(message);
+    const [answer] = await Promise.race([answered, died]);
+    return answer as Answer;
+  }
+
+  /** SIGSTOP. Nothing of it runs until `goOn`. */
+  pause(): void {
+    this.#process.kill("SIGSTOP");
+  }
+
+  goOn(): void {
+    this.#process.kill("SIGCONT");
+  }
+
+  /** SIGKILL. Does nothing to a process that has ended. */
+  async kill(): Promise<void> {
+    this.#process.kill("SIGKILL");
+    await this.#exit;
+  }
+
+  /** Answers with what code the process ends by itself. */
+  async ended(): Promise<number | null> {
+    await this.#exit;
+    return this.#process.exitCode;
+  }
+}

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll } from "vitest";
+import { newDatabase, type OwnDatabase } from "../store/own-database.ts";
+import { Client } from "../support/client.ts";
+import { type TestOrganization, TestService } from "../support/service.ts";
+import { Child } from "./child.ts";
+
+/** Nodes of one service, over one PostgreSQL database. */
+export class Cluster {
+  readonly #settings: Record<string, string>;
+  readonly #nodes: TestService[] = [];
+  readonly #children: Child<unknown>[] = [];
+  #database: OwnDatabase | undefined;
+
+  constructor(settings: Record<string, string>) {
+    this.#settings = settings;
+  }
+
+  async start(nodeCount: number): Promise<void> {
+    this.#database = await newDatabase("newest");
+    await Promise.all(Array.from({ length: nodeCount }, () => this.addNode()));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#children.map((child) => child.kill()));
+    await Promise.all(this.#nodes.map((node) => node.stop()));
+    await this.#database?.remove();
+  }
+
+  get databaseUrl(): string {
+    if (this.#database === undefined) throw new Error("The cluster is not started.");
+    return this.#database.url;
+  }
+
+  /** The nodes in this process, in the order in which they were added. */
+  node(index: number): TestService {
+    const node = this.#nodes[index];
+    if (node === undefined) throw new Error(`There is no node ${index}.`);
+    return node;
+  }
+
+  /** Another node in this process. */
+  async addNode(settings: Record<string, string> = {}): Promise<TestService> {
+    const store = { environment: { DATABASE_URL: this.databaseUrl }, remove: async () => {} };
+    const home = { name: "postgres", prepare: async () => store } as const;
+    const node = new TestService(home, { ...this.#settings, ...settings });
+    await node.start();
+    this.#nodes.push(node);
+    return node;
+  }
+
+  /** As at SIGTERM. */
+  async stopNode(node: TestService): Promise<void> {
+    this.#nodes.splice(this.#nodes.indexOf(node), 1);
+    await node.stop();
+  }
+
+  /** A node in a process of its own, for what happens to processes. */
+  async addProcess(settings: Record<string, string> = {}): Promise<NodeProcess> {
+    const child = await Child.start<{ baseUrl: string }>("node-process.ts", [], {
+      DATABASE_URL: this.databaseUrl,
+      STEPWELL_PORT: "0",
+      STEPWELL_METRICS_PORT: "0",
+      STEPWELL_LOG_LEVEL: "error",
+      ...this.#settings,
+      ...settings,
+    });
+    this.#children.push(child);
+    return child;
+  }
+}
+
+export type NodeProcess = Child<{ readonly baseUrl: string }>;
+
+/** Starts that many nodes before the tests of the surrounding block, and stops all there are after them. */
+export function useCluster(nodeCount: number, settings: Record<string, string> = {}): Cluster {
+  const cluster = new Cluster(settings);
+  beforeAll(() => cluster.start(nodeCount), 60_000);
+  afterAll(() => cluster.stop(), 60_000);
+  return cluster;
+}
+
+/** The organization's owner, asking another node. */
+export function byWayOf(
+  node: TestService | NodeProcess,
+  { organizationId, owner }: Pick<TestOrganization, "organizationId" | "owner">,
+): Client {
+  const baseUrl = node instanceof TestService ? node.baseUrl : node.ready.baseUrl;
+  return new Client(baseUrl, owner.token, { organizationId });
+}

@@ -1,0 +1,108 @@
+import type { ServerResponse } from "node:http";
+import { definitionOf } from "../support/definitions.ts";
+import { accountId } from "./lambda/calls.ts";
+import { answer, awsError, functionError, type ReceivedRequest, ScriptedServer } from "./lambda/scripted-server.ts";
+
+/** One call of a function, as the function sees it. */
+export interface FunctionCall {
+  readonly functionName: string;
+  readonly input: unknown;
+  readonly jobId: string;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  /** A reading of `performance.now()`. */
+  readonly receivedAt: number;
+  succeed(output?: object): void;
+  /** With what the function itself says, which only a step's own policy tries again. */
+  fail(): void;
+}
+
+/**
+ * Plays the functions' side: `echo` answers at once with its input, `throttled` is never carried out, and every other function answers when
+ * the test says so.
+ */
+export class FunctionServer {
+  readonly calls: FunctionCall[] = [];
+  readonly #taken = new Set<FunctionCall>();
+  readonly #takers = new Map<string, ((call: FunctionCall) => void)[]>();
+  #server: ScriptedServer | undefined;
+
+  static async start(): Promise<FunctionServer> {
+    const functions = new FunctionServer();
+    functions.#server = await ScriptedServer.start((response, request) => functions.#receive(response, request));
+    return functions;
+  }
+
+  /** The setting by which a service finds it. */
+  get environment(): Record<string, string> {
+    return { STEPWELL_CLOUD_FUNCTION_ENDPOINT: this.#server?.endpoint.href ?? "" };
+  }
+
+  /** The earliest call for this job that was not asked for here before; waits until it comes. */
+  async nextCall(jobId: string): Promise<FunctionCall> {
+    const here = this.callsOf(jobId).find((call) => !this.#taken.has(call));
+    const call = here ?? (await new Promise<FunctionCall>((resolve) => this.#takersOf(jobId).push(resolve)));
+    this.#taken.add(call);
+    return call;
+  }
+
+  callsOf(jobId: string): FunctionCall[] {
+    return this.calls.filter((call) => call.jobId === jobId);
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.[Symbol.asyncDispose]();
+  }
+
+  #receive(response: ServerResponse, request: ReceivedRequest): void {
+    const call = readCall(response, request);
+    this.calls.push(call);
+    if (call.functionName === "echo") call.succeed(call.input as object);
+    if (call.functionName === "throttled") awsError(429, "TooManyRequestsException", "Slow down.")(response, request);
+    this.#takersOf(call.jobId).shift()?.(call);
+  }
+
+  #takersOf(jobId: string): ((call: FunctionCall) => void)[] {
+    const takers = this.#takers.get(jobId) ?? [];
+    this.#takers.set(jobId, takers);
+    return takers;
+  }
+}
+
+function readCall(response: ServerResponse, request: ReceivedRequest): FunctionCall {
+  const context = String(request.headers["x-amz-client-context"] ?? "");
+  const { custom } = JSON.parse(Buffer.from(context, "base64").toString("utf8"));
+  const [, , , functionName = ""] = request.path.split("/");
+  return {
+    functionName,
+    input: JSON.parse(request.body),
+    jobId: custom.jobId,
+    attempt: custom.attempt,
+    idempotencyKey: custom.idempotencyKey,
+    receivedAt: performance.now(),
+    succeed: (output = {}) => answer(JSON.stringify(output))(response, request),
+    fail: () => functionError({ errorType: "Broken", errorMessage: "It broke." })(response, request),
+  };
+}
+
+/** A step that calls a function. `more` adds to the step, for example its `retry`. */
+export function functionStep(
+  name: string,
+  functionName: string,
+  transitionToStep: string | null,
+  more: object = {},
+): object {
+  const any = { $ref: "#/definitions/any" };
+  const config = { region: "eu-west-1", accountId, functionName };
+  return {
+    name,
+    integrationDetails: { type: "/service/cloud/function", config, inputDefinition: any, outputDefinition: any },
+    transitionToStep,
+    ...more,
+  };
+}
+
+/** One call of this function. */
+export function callingDefinition(functionName: string, more: object = {}): string {
+  return definitionOf(functionStep("call", functionName, null, more));
+}

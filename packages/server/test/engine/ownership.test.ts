@@ -1,0 +1,219 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, expect, test, vi } from "vitest";
+import type { Client } from "../support/client.ts";
+import { definitionOf, waitStep } from "../support/definitions.ts";
+import { deploy, type JobBody } from "../support/flow.ts";
+import { onServer } from "../support/postgres-server.ts";
+import type { TestService } from "../support/service.ts";
+import { byWayOf, useCluster } from "./cluster.ts";
+import { callingDefinition, FunctionServer, functionStep } from "./function-server.ts";
+
+const functions = await FunctionServer.start();
+afterAll(() => functions.stop());
+
+const leaseMs = 1_000;
+const cluster = useCluster(2, {
+  ...functions.environment,
+  STEPWELL_LEASE_MS: String(leaseMs),
+  STEPWELL_HEARTBEAT_MS: "200",
+  STEPWELL_POLL_MS: "50",
+  STEPWELL_DRAIN_SECONDS: "0",
+});
+/** What finding a dead node and taking its jobs may add to the lease, on a busy machine. */
+const takeoverSlackMs = 2_000;
+
+async function submit(api: Client, workflowId: string): Promise<string> {
+  const { body } = await api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } });
+  return body.jobId;
+}
+
+async function finished(api: Client, jobId: string): Promise<JobBody> {
+  const { body } = await api.call<JobBody>("GetJob", { params: { jobId }, query: { waitSeconds: 20 } });
+  return body;
+}
+
+async function historyTypes(api: Client, jobId: string): Promise<string[]> {
+  const { body } = await api.call<{ entries: { type: string }[] }>("GetJobHistory", { params: { jobId } });
+  return body.entries.map((entry) => entry.type);
+}
+
+/** What the job's row says of its owner. */
+async function ownerOf(jobId: string): Promise<{ nodeId: string | null; leaseEpoch: number }> {
+  const { rows } = await onServer(cluster.databaseUrl, (client) =>
+    client.query(`SELECT node_id AS "nodeId", lease_epoch AS "leaseEpoch" FROM job WHERE job_id = $1`, [jobId]),
+  );
+  return rows[0];
+}
+
+/** As if that node had taken the job and was never heard of again. */
+async function giveTo(nodeId: string, jobId: string): Promise<void> {
+  await onServer(cluster.databaseUrl, (client) =>
+    client.query("UPDATE job SET node_id = $1 WHERE job_id = $2", [nodeId, jobId]),
+  );
+}
+
+async function untilIdle(node: TestService): Promise<void> {
+  await vi.waitFor(() => expect(node.running.engine.gauges().runningCalls).toBe(0), { timeout: 10_000, interval: 20 });
+}
+
+test("another node takes over the call of a node that dies, under the same idempotency key, and leaves the living alone", async () => {
+  const organization = await cluster.node(0).newOrganization();
+  const { api } = organization;
+  const { workflowId } = await deploy(api, callingDefinition("held"));
+  const dying = await cluster.addProcess();
+  const steady = await submit(api, workflowId);
+  const jobId = await submit(byWayOf(dying, organization), workflowId);
+  const first = await functions.nextCall(jobId);
+
+  await dying.kill();
+  const killedAt = performance.now();
+
+  const second = await functions.nextCall(jobId);
+  expect(second.receivedAt - killedAt).toBeLessThan(leaseMs + takeoverSlackMs);
+  expect(second).toMatchObject({ attempt: 2, idempotencyKey: first.idempotencyKey });
+  second.succeed({ by: "second" });
+  expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED", output: { by: "second" } });
+  expect(await historyTypes(api, jobId)).toContain("step.interrupted");
+  // Its node lives, so its call may take longer than any lease.
+  (await functions.nextCall(steady)).succeed();
+  expect(await finished(api, steady)).toMatchObject({ status: "SUCCEEDED" });
+  expect(functions.callsOf(steady)).toHaveLength(1);
+});
+
+test("a node that was stopped for longer than its lease begins none of its queued calls and overwrites nothing", async () => {
+  const organization = await cluster.node(0).newOrganization();
+  const { api } = organization;
+  const { workflowId } = await deploy(api, callingDefinition("held"));
+  const stopped = await cluster.addProcess({ STEPWELL_MAX_CALLS: "1" });
+  const viaStopped = byWayOf(stopped, organization);
+  const underWay = await submit(viaStopped, workflowId);
+  const queued = await submit(viaStopped, workflowId);
+  const late = await functions.nextCall(underWay);
+
+  stopped.pause();
+  const successors = await Promise.all([functions.nextCall(underWay), functions.nextCall(queued)]);
+  late.succeed({ by: "the stopped node" });
+  for (const successor of successors) successor.succeed({ by: "the successor" });
+  for (const jobId of [underWay, queued]) await finished(api, jobId);
+  stopped.goOn();
+
+  // Its one call at a time is free for this only when it is through with the other two.
+  const afterwards = await submit(viaStopped, workflowId);
+  (await functions.nextCall(afterwards)).succeed();
+  await finished(api, afterwards);
+  for (const jobId of [underWay, queued]) {
+    expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED", output: { by: "the successor" } });
+  }
+  expect(functions.callsOf(underWay)).toHaveLength(2);
+  expect(functions.callsOf(queued)).toHaveLength(1);
+  await stopped.kill();
+});
+
+test("the outcome of a call that another node has taken over changes nothing", async () => {
+  const { api } = await cluster.node(0).newOrganization();
+  const { workflowId } = await deploy(api, callingDefinition("held"));
+  const jobId = await submit(api, workflowId);
+  const first = await functions.nextCall(jobId);
+
+  await giveTo(cluster.node(1).running.engine.nodeId, jobId);
+  const second = await functions.nextCall(jobId);
+  first.succeed({ by: "first" });
+  await untilIdle(cluster.node(0));
+
+  expect(await ownerOf(jobId)).toMatchObject({ nodeId: cluster.node(1).running.engine.nodeId });
+  second.succeed({ by: "second" });
+  expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED", output: { by: "second" } });
+  expect((await historyTypes(api, jobId)).filter((type) => type === "step.succeeded")).toHaveLength(1);
+});
+
+test("an event that comes by another node leaves the call and the job with their owner", async () => {
+  const organization = await cluster.node(0).newOrganization();
+  const { api } = organization;
+  const definition = definitionOf(functionStep("call", "held", "wait"), waitStep("wait", ["approved"], null));
+  const { workflowId } = await deploy(api, definition);
+  const jobId = await submit(api, workflowId);
+  const call = await functions.nextCall(jobId);
+  const owner = await ownerOf(jobId);
+
+  const elsewhere = byWayOf(cluster.node(1), organization);
+  const sent = await elsewhere.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
+
+  expect(sent.body).toMatchObject({ outcome: "buffered" });
+  expect(owner.nodeId).toBe(cluster.node(0).running.engine.nodeId);
+  expect(await ownerOf(jobId)).toEqual(owner);
+  call.succeed();
+  expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED" });
+  expect(functions.callsOf(jobId)).toHaveLength(1);
+});
+
+test("a job that is cancelled by another node stays cancelled whatever its call answers", async () => {
+  const organization = await cluster.node(0).newOrganization();
+  const { api } = organization;
+  const { workflowId } = await deploy(api, callingDefinition("held"));
+  const jobId = await submit(api, workflowId);
+  const call = await functions.nextCall(jobId);
+
+  await byWayOf(cluster.node(1), organization).call("CancelJob", { params: { jobId } });
+  call.succeed();
+  await untilIdle(cluster.node(0));
+
+  expect(await finished(api, jobId)).toMatchObject({ status: "CANCELLED", output: null });
+  expect((await historyTypes(api, jobId)).at(-1)).toBe("job.cancelled");
+});
+
+test("a node that leaves hands back the calls it must break off and the ones it has not begun, and these keep their number", async () => {
+  const organization = await cluster.node(0).newOrganization();
+  const { api } = organization;
+  const { workflowId } = await deploy(api, callingDefinition("held"));
+  const leaving = await cluster.addNode({ STEPWELL_MAX_CALLS: "1" });
+  const viaLeaving = byWayOf(leaving, organization);
+  const underWay = await submit(viaLeaving, workflowId);
+  const queued = await submit(viaLeaving, workflowId);
+  const first = await functions.nextCall(underWay);
+
+  await cluster.stopNode(leaving);
+
+  const again = await functions.nextCall(underWay);
+  expect(again).toMatchObject({ attempt: 2, idempotencyKey: first.idempotencyKey });
+  const begun = await functions.nextCall(queued);
+  expect(begun).toMatchObject({ attempt: 1 });
+  again.succeed();
+  begun.succeed();
+  for (const jobId of [underWay, queued]) {
+    expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED" });
+    expect(await historyTypes(api, jobId)).toContain("step.handedBack");
+  }
+});
+
+test("a node that leaves waits for its calls as long as its grace lasts", async () => {
+  const organization = await cluster.node(0).newOrganization();
+  const { api } = organization;
+  const { workflowId } = await deploy(api, callingDefinition("held"));
+  const leaving = await cluster.addNode({ STEPWELL_DRAIN_SECONDS: "20" });
+  const jobId = await submit(byWayOf(leaving, organization), workflowId);
+  const call = await functions.nextCall(jobId);
+
+  const left = cluster.stopNode(leaving);
+  call.succeed({ by: "the leaving node" });
+  await left;
+
+  expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED", output: { by: "the leaving node" } });
+  expect(functions.callsOf(jobId)).toHaveLength(1);
+});
+
+test("a step whose node is lost six times fails the job as Interrupted", async () => {
+  const { api } = await cluster.node(0).newOrganization();
+  const { workflowId } = await deploy(api, callingDefinition("held"));
+  const jobId = await submit(api, workflowId);
+
+  for (let attempt = 1; attempt <= 6; attempt += 1) {
+    expect(await functions.nextCall(jobId)).toMatchObject({ attempt });
+    await giveTo(randomUUID(), jobId);
+  }
+
+  expect(await finished(api, jobId)).toMatchObject({
+    status: "FAILED",
+    error: { code: "Interrupted", step: "call", attempt: 6 },
+  });
+  expect(functions.callsOf(jobId)).toHaveLength(6);
+});

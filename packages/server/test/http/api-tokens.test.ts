@@ -1,0 +1,209 @@
+import { expect, test } from "vitest";
+import { createToken, parseToken } from "../../src/auth/token-form.ts";
+import { insertApiToken } from "../../src/store/tokens.ts";
+import type { Client } from "../support/client.ts";
+import { straightDefinition } from "../support/definitions.ts";
+import { deploy } from "../support/flow.ts";
+import { useService } from "../support/service.ts";
+import { onEveryStore } from "../support/stores.ts";
+
+interface CreatedToken {
+  readonly tokenId: string;
+  readonly token: string;
+  readonly tokenPrefix: string;
+  readonly permissions: readonly string[];
+}
+
+/** Reliability and security, group H as far as it is about tokens. */
+onEveryStore((home) => {
+  const service = useService(home);
+
+  async function create(api: Client, permissions: readonly string[], more: object = {}): Promise<CreatedToken> {
+    return (await api.call<CreatedToken>("CreateApiToken", { body: { name: "t", permissions, ...more } })).body;
+  }
+
+  test("a token is shown once; later its name, permissions and prefix are all there is to see", async () => {
+    const { api, organizationId, owner } = await service.newOrganization();
+    const created = await create(api, ["job:read", "job:submit"], { expiresAt: "2099-01-01T00:00:00+01:00" });
+    expect(created).toMatchObject({
+      permissions: ["job:submit", "job:read"],
+      createdBy: { type: "user", id: owner.userId },
+      expiresAt: "2098-12-31T23:00:00.000Z",
+    });
+    expect(created.token.startsWith(created.tokenPrefix)).toBe(true);
+    expect(parseToken(created.token)).toEqual({ kind: "organization", ownerId: organizationId });
+
+    const params = { tokenId: created.tokenId };
+    const read = await api.call("GetApiToken", { params });
+    const list = await api.call<{ apiTokens: unknown[] }>("ListApiTokens");
+    expect(list.body.apiTokens).toEqual([read.body]);
+    expect(JSON.stringify([read.body, list.body])).not.toContain(created.token);
+  });
+
+  test("no token is in the store", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    const { token } = await create(api, ["job:read"]);
+    const rows = await service.running.database.query<object>(
+      {
+        name: "all_api_tokens",
+        scope: "organization",
+        planned: "each-time",
+        text: "SELECT api_token::text FROM api_token WHERE organization_id = $1",
+      },
+      [organizationId],
+    );
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain(token.slice(-38));
+  });
+
+  test.each([
+    ["H87 no permissions", { permissions: [] }],
+    ["H87 an unknown permission", { permissions: ["job:reed"] }],
+    ["H87 a permission twice", { permissions: ["job:read", "job:read"] }],
+    ["H87 every permission at once", { permissions: ["*"] }],
+    ["H87 permissions that are no list", { permissions: "job:read" }],
+    ["H87 what only people may do", { permissions: ["organization:create"] }],
+    ["H90 a name of 10,000 characters", { name: "x".repeat(10_000) }],
+    ["H90 a blank name", { name: "  " }],
+    ["an expiry that is past", { expiresAt: "2020-01-01T00:00:00Z" }],
+    ["an expiry that is no time", { expiresAt: "tomorrow" }],
+    ["an expiry of null", { expiresAt: null }],
+    ["an unknown field", { organizationId: "x" }],
+  ])("%s is 400 and makes no token", async (_name, changes) => {
+    const { api } = await service.newOrganization();
+    const body = { name: "t", permissions: ["job:read"], ...changes };
+    await api.refused("CreateApiToken", "ValidationError", { body });
+    expect((await api.call("ListApiTokens")).body).toEqual({ apiTokens: [] });
+  });
+
+  test("H87 a mistyped permission is answered with the one that was meant", async () => {
+    const { api } = await service.newOrganization();
+    const body = { name: "t", permissions: ["job:submitt"] };
+    const { body: problem } = await api.refused("CreateApiToken", "ValidationError", { body });
+    expect(problem.errors?.[0]?.detail).toContain("did you mean `job:submit`?");
+  });
+
+  test("H87 a body full of wrong permissions is refused quickly and with a short answer", async () => {
+    const { api } = await service.newOrganization();
+    const body = { name: "t", permissions: Array.from({ length: 200_000 }, () => "*") };
+    const startedAt = performance.now();
+    const { body: problem } = await api.refused("CreateApiToken", "ValidationError", { body });
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(problem.errors?.length).toBeLessThan(60);
+  });
+
+  test("H88, H89 nobody grants what they lack, and a token makes tokens only if it was granted that", async () => {
+    const { api } = await service.newOrganization();
+    const maker = api.as((await create(api, ["apitoken:create", "apitoken:update", "job:submit"])).token);
+    await create(maker, ["job:submit", "workflow:read"]);
+    const refused = await maker.refused("CreateApiToken", "AuthorizationError", {
+      body: { name: "t", permissions: ["job:submit", "job:cancel"] },
+    });
+    expect(refused.body.detail).toContain("job:cancel");
+    const reader = api.as((await create(api, ["job:read"])).token);
+    await reader.refused("CreateApiToken", "AuthorizationError", { body: { name: "t", permissions: ["job:read"] } });
+  });
+
+  test("H88 who may change tokens cannot give one more, or longer, than they hold themselves", async () => {
+    const { api } = await service.newOrganization();
+    const strong = await create(api, ["job:cancel"], { expiresAt: "2099-01-01T00:00:00Z" });
+    const changer = api.as((await create(api, ["apitoken:update", "job:read"])).token);
+    const params = { tokenId: strong.tokenId };
+    await changer.refused("UpdateApiToken", "AuthorizationError", { params, body: { expiresAt: null } });
+    await changer.refused("UpdateApiToken", "AuthorizationError", { params, body: { permissions: ["job:submit"] } });
+    await changer.call("UpdateApiToken", { params, body: { name: "renamed" } });
+    await changer.call("UpdateApiToken", { params, body: { permissions: ["job:read"], expiresAt: null } });
+    const { body } = await api.call("GetApiToken", { params });
+    expect(body).toMatchObject({ name: "renamed", permissions: ["job:read"] });
+    expect(body).not.toHaveProperty("expiresAt");
+  });
+
+  test("a change of permissions holds at once on the node that made it", async () => {
+    const { api } = await service.newOrganization();
+    const { token, tokenId } = await create(api, ["job:list"]);
+    const program = api.as(token);
+    await program.call("ListJobs");
+    await api.call("UpdateApiToken", { params: { tokenId }, body: { permissions: ["workflow:read"] } });
+    await program.refused("ListJobs", "AuthorizationError");
+    await program.call("ListWorkflows");
+    await api.refused("UpdateApiToken", "ValidationError", { params: { tokenId }, body: {} });
+  });
+
+  test("a revoked token is refused at once, and is gone", async () => {
+    const { api } = await service.newOrganization();
+    const { token, tokenId } = await create(api, ["job:list"]);
+    const program = api.as(token);
+    await program.call("ListJobs");
+    const params = { tokenId };
+    expect((await api.call("RevokeApiToken", { params })).status).toBe(204);
+    await program.refused("ListJobs", "AuthenticationError");
+    await api.refused("GetApiToken", "NotFoundError", { params });
+    await api.refused("RevokeApiToken", "NotFoundError", { params });
+    await api.refused("UpdateApiToken", "NotFoundError", { params, body: { name: "x" } });
+    expect((await api.call("ListApiTokens")).body).toEqual({ apiTokens: [] });
+  });
+
+  test("a token is refused from the moment at which it expires", async () => {
+    const { api, organizationId, owner } = await service.newOrganization();
+    const { engine, database } = service.running;
+    const { token, tokenHash, tokenPrefix } = createToken("organization", organizationId);
+    const now = engine.now();
+    const expiresAt = now + 700;
+    const createdBy = { type: "user", id: owner.userId } as const;
+    const row = {
+      organizationId,
+      tokenId: engine.newId(),
+      name: "t",
+      permissions: ["job:list"],
+      tokenPrefix,
+      createdBy,
+    };
+    await insertApiToken(database, { ...row, createdAt: now, updatedAt: now, expiresAt, lastUsedAt: null }, tokenHash);
+    const program = api.as(token);
+    await program.call("ListJobs");
+    await expect.poll(() => engine.now() > expiresAt, { timeout: 3_000 }).toBe(true);
+    const { body } = await program.refused("ListJobs", "AuthenticationError");
+    expect(body.detail).toContain("expired");
+  });
+
+  test("a token of one organization can do nothing in another, and its name is of no use there", async () => {
+    const { api } = await service.newOrganization();
+    const other = await service.newOrganization();
+    const { tokenId, token } = await create(api, ["job:list", "apitoken:read"]);
+    await other.api.as(token).refused("ListJobs", "NotFoundError");
+    await other.api.refused("GetApiToken", "NotFoundError", { params: { tokenId } });
+    await other.api.refused("RevokeApiToken", "NotFoundError", { params: { tokenId } });
+    await api.as(token).call("ListJobs");
+  });
+
+  test("a token lists its own organization, and cannot make another", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    const { token } = await create(api, ["organization:read"]);
+    const { body } = await api.as(token).call<{ organizations: object[] }>("ListOrganizations");
+    expect(body.organizations).toMatchObject([{ organizationId }]);
+    const names = { name: "n", displayName: "n" };
+    await api.as(token).refused("CreateOrganization", "AuthorizationError", { body: names });
+  });
+
+  test("the set of a pipeline does a whole deployment: find or register, version, tag, submit, poll", async () => {
+    const { api } = await service.newOrganization();
+    const granted = ["workflow:create", "workflow:version:create", "job:submit", "job:read", "job:list"];
+    const pipeline = api.as((await create(api, granted)).token);
+    await pipeline.call("ListWorkflows", { query: { name: "w" } });
+    const { workflowId, versionId } = await deploy(pipeline, straightDefinition);
+    await pipeline.call("GetWorkflowVersion", { params: { workflowId, versionId } });
+    const { body } = await pipeline.call<{ jobId: string }>("SubmitJob", { body: { workflowId } });
+    await pipeline.call("GetJob", { params: { jobId: body.jobId }, query: { waitSeconds: 20 } });
+    await pipeline.call("ListJobs");
+  });
+
+  test("when a token was last used is written down, off the request's path", async () => {
+    const { api } = await service.newOrganization();
+    const { token, tokenId } = await create(api, ["job:list"]);
+    await api.as(token).call("ListJobs");
+    const params = { tokenId };
+    await expect
+      .poll(async () => (await api.call("GetApiToken", { params })).body.lastUsedAt, { timeout: 15_000, interval: 500 })
+      .toBeDefined();
+  });
+});

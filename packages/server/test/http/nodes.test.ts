@@ -1,0 +1,85 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
+import { deploy, type JobBody, registerVersion, submitAndWait } from "../support/flow.ts";
+import { TestService } from "../support/service.ts";
+import { type PreparedStore, postgresHome } from "../support/stores.ts";
+
+describe("on two nodes over one PostgreSQL", () => {
+  let shared: PreparedStore;
+  let first: TestService;
+  let second: TestService;
+
+  beforeAll(async () => {
+    shared = await postgresHome.prepare();
+    const home = { name: "postgres", prepare: async () => ({ ...shared, remove: async () => {} }) } as const;
+    first = new TestService(home);
+    second = new TestService(home);
+    await Promise.all([first.start(), second.start()]);
+  });
+
+  afterAll(async () => {
+    await Promise.all([first?.stop(), second?.stop()]);
+    await shared?.remove();
+  });
+
+  test("a revoked token is refused on the other node within a second", async () => {
+    const { api, organizationId } = await first.newOrganization();
+    const { body } = await api.call<{ token: string; tokenId: string }>("CreateApiToken", {
+      body: { name: "t", permissions: ["job:list"] },
+    });
+    const there = second.client(body.token, { organizationId });
+    await there.call("ListJobs");
+    await api.call("RevokeApiToken", { params: { tokenId: body.tokenId } });
+    const revokedAt = performance.now();
+    let refusedAt = 0;
+    while (performance.now() - revokedAt < 2_000) {
+      const { status } = await there.callAny("ListJobs", {});
+      if (status === 401 && refusedAt === 0) refusedAt = performance.now();
+      if (refusedAt !== 0) expect(status).toBe(401);
+      await delay(20);
+    }
+    expect(refusedAt).toBeGreaterThan(0);
+    expect(refusedAt - revokedAt).toBeLessThan(1_200);
+  });
+
+  test("what one node acknowledged the other one reads at once", async () => {
+    const { api, organizationId, owner } = await first.newOrganization();
+    const there = second.client(owner.token, { organizationId });
+    const { workflowId } = await deploy(api, straightDefinition);
+    for (let count = 2; count < 8; count += 1) {
+      const { versionId } = await registerVersion(api, workflowId, straightDefinition);
+      await api.call("SetWorkflowVersionTag", { params: { workflowId, tag: "$LIVE" }, body: { versionId } });
+      const { body } = await there.call<JobBody>("SubmitJob", { query: { waitSeconds: 20 }, body: { workflowId } });
+      expect(body.workflowVersion.versionNumber).toBe(count);
+      expect((await api.call<JobBody>("GetJob", { params: { jobId: body.jobId } })).body.status).toBe("SUCCEEDED");
+    }
+  });
+
+  test("an event sent to one node wakes who waits on the other", async () => {
+    const { api, organizationId, owner } = await first.newOrganization();
+    const there = second.client(owner.token, { organizationId });
+    const { workflowId } = await deploy(api, waitingDefinition);
+    const { jobId } = await submitAndWait(api, workflowId);
+    const held = api.call<JobBody>("GetJob", { params: { jobId }, query: { waitSeconds: 20 } });
+    const startedAt = performance.now();
+    await there.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
+    expect((await held).body.status).toBe("SUCCEEDED");
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+
+  test("the same key on both nodes at once makes one job", async () => {
+    const { api, organizationId, owner } = await first.newOrganization();
+    const there = second.client(owner.token, { organizationId });
+    const { workflowId } = await deploy(api, straightDefinition);
+    for (let round = 0; round < 10; round += 1) {
+      const options = { body: { workflowId }, headers: { "idempotency-key": `round-${round}` } };
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? api : there).call("SubmitJob", options)),
+      );
+      expect(new Set(answers.map(({ body }) => body.jobId)).size).toBe(1);
+    }
+    const { body } = await api.call("ListJobs", { query: { includeTotal: true } });
+    expect(body.totalCount).toBe(10);
+  });
+});
