@@ -23,7 +23,7 @@ export const errorKinds: Readonly<Record<AnswerCode, { readonly status: number; 
 export type AnswerCode = ServiceErrorCode | "UnhandledError";
 
 /** Problem details as in RFC 9457. */
-export interface ProblemDetails {
+interface ProblemDetails {
   readonly type: string;
   readonly title: string;
   readonly status: number;

@@ -47,7 +47,7 @@ const VersionChoiceSchema = closed(
   },
 );
 
-export const NoBody = Type.Unsafe<null>({
+const NoBody = Type.Unsafe<null>({
   ...closed({}),
   type: ["object", "null"],
   "x-optional-body": true,

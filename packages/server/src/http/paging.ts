@@ -61,7 +61,7 @@ export function pageOf(request: FastifyRequest, isKey: (key: string) => boolean 
   };
 }
 
-export function isUuid(key: string): boolean {
+function isUuid(key: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(key);
 }
 

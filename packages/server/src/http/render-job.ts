@@ -6,7 +6,7 @@ import type { WholeJob } from "../engine/engine.ts";
 import { ActorSchema, AnyJson, Id, oneOf, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
 
-export const jobStatuses = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"] as const;
+const jobStatuses = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"] as const;
 export const JobStatusSchema = oneOf(jobStatuses, { title: "JobStatus" });
 
 const JobVersionSchema = Type.Object(
@@ -39,7 +39,7 @@ const stepErrorFields = {
 };
 
 export const StepErrorSchema = Type.Object(stepErrorFields, { title: "StepError" });
-export const JobErrorSchema = Type.Object(
+const JobErrorSchema = Type.Object(
   { ...stepErrorFields, step: Type.String(), attempt: Type.Integer() },
   { title: "JobError" },
 );

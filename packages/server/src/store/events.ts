@@ -9,37 +9,58 @@ export async function writeEventChanges(
   transaction: Transaction,
   changes: readonly (JobKey & { readonly changes: readonly EventChange[] })[],
 ): Promise<void> {
-  const kept: object[] = [];
-  const repeated = new Map<string, { readonly at: string; readonly count: number }>();
-  const consumed: object[] = [];
-  for (const { organizationId, jobId, changes: ofJob } of changes) {
-    for (const change of ofJob) {
-      const key = { organization_id: organizationId, job_id: jobId, event_number: change.eventNumber };
-      const at = new Date(change.at).toISOString();
-      if (change.type === "kept") {
-        const { eventId: event_id, outcome, sentBy: sent_by } = change;
-        // As text, since a JSON null in a record becomes SQL's NULL: a payload of null is not the same as none.
-        const payload = change.payload === undefined ? undefined : JSON.stringify(change.payload);
-        kept.push({ ...key, event_id, payload, outcome, sent_by, received_at: at });
-      } else if (change.type === "repeated") {
-        const name = `${jobId} ${change.eventNumber}`;
-        repeated.set(name, { ...key, at, count: (repeated.get(name)?.count ?? 0) + 1 });
-      } else consumed.push({ ...key, at, step: change.step, visit: change.visit });
-    }
+  const rows: EventRows = { kept: new Map(), repeated: new Map(), consumed: [] };
+  for (const { changes: ofJob, ...key } of changes) {
+    for (const change of ofJob) addRow(rows, key, change);
   }
+  const { kept, repeated, consumed } = rows;
   const keys = keyArrays(changes);
-  if (kept.length > 0) await transaction.query(insertEvents, [JSON.stringify(kept)]);
+  if (kept.size > 0) await transaction.query(insertEvents, [JSON.stringify([...kept.values()])]);
   if (repeated.size > 0) await transaction.query(countDuplicates, [JSON.stringify([...repeated.values()]), ...keys]);
   if (consumed.length > 0) await transaction.query(consumeEvents, [JSON.stringify(consumed), ...keys]);
+}
+
+interface RepeatedRow {
+  readonly last_duplicate_at: string;
+  readonly count: number;
+}
+
+interface EventRows {
+  readonly kept: Map<string, object>;
+  readonly repeated: Map<string, RepeatedRow>;
+  readonly consumed: object[];
+}
+
+function addRow({ kept, repeated, consumed }: EventRows, { organizationId, jobId }: JobKey, change: EventChange): void {
+  const key = { organization_id: organizationId, job_id: jobId, event_number: change.eventNumber };
+  const name = `${jobId} ${change.eventNumber}`;
+  const at = new Date(change.at).toISOString();
+  if (change.type === "kept") {
+    const { eventId: event_id, outcome, sentBy: sent_by } = change;
+    // As text, since a JSON null in a record becomes SQL's NULL: a payload of null is not the same as none.
+    const payload = change.payload === undefined ? undefined : JSON.stringify(change.payload);
+    kept.set(name, { ...key, event_id, payload, outcome, sent_by, received_at: at });
+  } else if (change.type === "repeated") {
+    repeated.set(name, { ...key, last_duplicate_at: at, count: (repeated.get(name)?.count ?? 0) + 1 });
+  } else {
+    const consumption = { consumed_at: at, consumed_by_step: change.step, consumed_by_visit: change.visit };
+    const arrived = kept.get(name);
+    // The event that lets a job go on is mostly the one that just arrived: one row, written once.
+    if (arrived === undefined) consumed.push({ ...key, ...consumption });
+    else kept.set(name, { ...arrived, ...consumption });
+  }
 }
 
 const insertEvents = statement<never>(
   "insert_job_events",
   "organization",
-  `INSERT INTO job_event (organization_id, job_id, event_number, event_id, payload, outcome, sent_by, received_at)
-   SELECT organization_id, job_id, event_number, event_id, payload::json, outcome, sent_by, received_at
+  `INSERT INTO job_event (organization_id, job_id, event_number, event_id, payload, outcome, sent_by, received_at, consumed_at,
+     consumed_by_step, consumed_by_visit)
+   SELECT organization_id, job_id, event_number, event_id, payload::json, outcome, sent_by, received_at, consumed_at,
+     consumed_by_step, consumed_by_visit
    FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, event_number integer, event_id text, payload text,
-     outcome text, sent_by json, received_at timestamptz)`,
+     outcome text, sent_by json, received_at timestamptz, consumed_at timestamptz, consumed_by_step text,
+     consumed_by_visit integer)`,
 );
 
 /** A repeated event is acknowledged by a write too, so that the acknowledgement survives a failover as the event does. */
@@ -47,9 +68,9 @@ const countDuplicates = statement<never>(
   "count_duplicate_events",
   "organization",
   `UPDATE job_event
-   SET duplicate_count = duplicate_count + repeated.count, last_duplicate_at = repeated.at
-   FROM json_to_recordset($1) AS repeated (organization_id uuid, job_id uuid, event_number integer, at timestamptz,
-     count integer)
+   SET duplicate_count = duplicate_count + repeated.count, last_duplicate_at = repeated.last_duplicate_at
+   FROM json_to_recordset($1) AS repeated (organization_id uuid, job_id uuid, event_number integer,
+     last_duplicate_at timestamptz, count integer)
    WHERE job_event.organization_id = ANY($2::uuid[]) AND job_event.job_id = ANY($3::uuid[])
      AND job_event.organization_id = repeated.organization_id AND job_event.job_id = repeated.job_id
      AND job_event.event_number = repeated.event_number`,
@@ -59,9 +80,10 @@ const consumeEvents = statement<never>(
   "consume_job_events",
   "organization",
   `UPDATE job_event
-   SET consumed_at = consumed.at, consumed_by_step = consumed.step, consumed_by_visit = consumed.visit
-   FROM json_to_recordset($1) AS consumed (organization_id uuid, job_id uuid, event_number integer, at timestamptz, step text,
-     visit integer)
+   SET consumed_at = consumed.consumed_at, consumed_by_step = consumed.consumed_by_step,
+     consumed_by_visit = consumed.consumed_by_visit
+   FROM json_to_recordset($1) AS consumed (organization_id uuid, job_id uuid, event_number integer, consumed_at timestamptz,
+     consumed_by_step text, consumed_by_visit integer)
    WHERE job_event.organization_id = ANY($2::uuid[]) AND job_event.job_id = ANY($3::uuid[])
      AND job_event.organization_id = consumed.organization_id AND job_event.job_id = consumed.job_id
      AND job_event.event_number = consumed.event_number`,

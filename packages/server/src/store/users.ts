@@ -86,25 +86,6 @@ const findUserTokenByHashRow = statement<UserTokenIdentity>(
    WHERE user_token.user_id = $1 AND user_token.token_hash = $2 AND user_token.revoked_at IS NULL`,
 );
 
-export async function revokeUserToken(
-  db: Queryable,
-  userId: string,
-  tokenId: string,
-  at: Timestamp,
-): Promise<Buffer | undefined> {
-  const [row] = await db.query(revokeUserTokenRow, [userId, tokenId, new Date(at).toISOString()]);
-  return row?.tokenHash;
-}
-
-const revokeUserTokenRow = statement<{ tokenHash: Buffer }>(
-  "revoke_user_token",
-  "global",
-  `UPDATE user_token
-   SET revoked_at = $3
-   WHERE user_id = $1 AND token_id = $2 AND revoked_at IS NULL
-   RETURNING token_hash AS "tokenHash"`,
-);
-
 export async function touchUserTokens(db: Queryable, uses: readonly TokenUse[]): Promise<void> {
   if (uses.length === 0) return;
   await db.query(touchUserTokenRows, [

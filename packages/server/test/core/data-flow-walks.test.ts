@@ -10,7 +10,7 @@ import { chanceOf, objects, stepsOf, type Visit, walk, workflows } from "./walks
 
 /** Every number decides one thing on a walk: its input, whether a call fails, what it answers. */
 const seed = fc.array(fc.nat(1_000), { minLength: 8, maxLength: 16 });
-const withWalks = fc.tuple(workflows, fc.array(seed, { minLength: 20, maxLength: 20 }));
+const withWalks = fc.tuple(workflows, fc.array(seed, { minLength: 15, maxLength: 15 }));
 
 function walksOf(steps: Steps, seeds: readonly (readonly number[])[], walkOnce = walk): Visit[][] {
   const inputs = objects.filter((input) => checkValue(steps[0].inputSchema, input).length === 0);
@@ -38,8 +38,8 @@ test("data that does not fit when a job runs was warned of when the workflow was
       expect(warned).toContain(pointerOf(visit));
     }
   });
-  fc.assert(property, { numRuns: 1_000 });
-  expect(mismatchCount).toBeGreaterThan(100);
+  fc.assert(property, { numRuns: 400 });
+  expect(mismatchCount).toBeGreaterThan(30);
 }, 30_000);
 
 test("a definition is refused for its data only if a way into a step never works, or none does", () => {
@@ -66,8 +66,8 @@ test("a definition is refused for its data only if a way into a step never works
       expect(working.length === 0 || !doesEveryTransitionWork).toBe(true);
     }
   });
-  fc.assert(property, { numRuns: 1_000 });
-  expect(refusalCount).toBeGreaterThan(100);
+  fc.assert(property, { numRuns: 400 });
+  expect(refusalCount).toBeGreaterThan(30);
 }, 30_000);
 
 test("what a plan lets the state forget, no later step receives", () => {
@@ -82,5 +82,5 @@ test("what a plan lets the state forget, no later step receives", () => {
     );
     expect(forgetting).toEqual(remembering);
   });
-  fc.assert(property, { numRuns: 1_000 });
+  fc.assert(property, { numRuns: 400 });
 }, 30_000);

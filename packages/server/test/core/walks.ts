@@ -49,15 +49,16 @@ const schema: fc.Arbitrary<JsonValue> = fc.oneof(
 export const workflows: fc.Arbitrary<JsonObject> = fc.integer({ min: 1, max: 5 }).chain((count) => {
   const stepNames = Array.from({ length: count }, (_, index) => `s${index}`);
   const anyStep = fc.constantFrom(...stepNames);
+  const nextOf = (index: number): fc.Arbitrary<string | null> => {
+    const following: fc.Arbitrary<string | null> = fc.constant(stepNames[index + 1] ?? null);
+    return fc.oneof(following, following, following, following, fc.option(anyStep));
+  };
   const step = (index: number) =>
     fc
       .record({
         make: fc.constantFrom(call, call, noop, wait),
         definitions: fc.tuple(fc.constantFrom(...definitionNames), fc.constantFrom(...definitionNames)),
-        next: fc.oneof(
-          { weight: 4, arbitrary: fc.constant<string | null>(stepNames[index + 1] ?? null) },
-          { weight: 1, arbitrary: fc.option(anyStep) },
-        ),
+        next: nextOf(index),
         onFailure: fc.option(anyStep, { nil: undefined }),
       })
       .map(({ make, definitions, next, onFailure }) =>

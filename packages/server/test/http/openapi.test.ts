@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { expect, inject, test } from "vitest";
 import { Authenticator } from "../../src/auth/authenticator.ts";
@@ -40,7 +41,7 @@ onEveryStore((home) => {
     const { raw } = await service.client(undefined).document();
     const file = join(inject("scratchDirectory"), `openapi-${home.name}.json`);
     await writeFile(file, JSON.stringify(raw, undefined, 2));
-    const script = join(root, "node_modules/@redocly/cli/bin/cli.js");
+    const script = fileURLToPath(import.meta.resolve("@redocly/cli/bin/cli.js"));
     const args = [script, "lint", file, "--config", join(root, "redocly.yaml"), "--format", "json"];
     const linter = spawn(process.execPath, args, {
       stdio: ["ignore", "pipe", "ignore"],

@@ -98,7 +98,7 @@ export class Client {
   }
 }
 
-export const statusOfCode: Readonly<Record<string, number>> = {
+const statusOfCode: Readonly<Record<string, number>> = {
   ValidationError: 400,
   AuthenticationError: 401,
   AuthorizationError: 403,
