@@ -60,8 +60,9 @@ export function parseDefinition(
   const warnings = new ProblemList(maxWarnings);
   const raw = readDocument(text, limits, problems);
   const definition = raw === undefined ? undefined : readDefinition(raw, { executors, limits, problems, warnings });
-  if (definition === undefined || problems.count > 0)
+  if (definition === undefined || problems.count > 0) {
     return { problems: problems.toArray(), warnings: warnings.toArray() };
+  }
   return { definition, warnings: warnings.toArray() };
 }
 

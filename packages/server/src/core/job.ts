@@ -1,13 +1,5 @@
 import { JobDraft, type JobLimits } from "./draft.ts";
-import type {
-  Change,
-  EventReceived,
-  Fact,
-  JobCancelled,
-  JobResumed,
-  StepFailed,
-  Verdict,
-} from "./fact.ts";
+import type { Change, EventReceived, Fact, JobCancelled, JobResumed, StepFailed, Verdict } from "./fact.ts";
 import {
   type Actor,
   type CallingStep,

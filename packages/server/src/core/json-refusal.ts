@@ -80,8 +80,9 @@ class JsonWalk {
   }
 
   document(): boolean {
-    if (this.#text.startsWith(byteOrderMark))
+    if (this.#text.startsWith(byteOrderMark)) {
       return this.#refuse("begins with a byte order mark (U+FEFF); send the JSON without it");
+    }
     if (!this.#value()) return false;
     return this.#position === this.#text.length || this.#unexpected("nothing more after the value");
   }

@@ -54,14 +54,19 @@ function enterStep(draft: JobDraft, next: Next): Next | undefined {
 function receivedInput(draft: JobDraft, step: PlanStep, previousOutput: JsonValue | undefined): JsonValue {
   const jobInput = draft.job.input;
   if (draft.progress.stepRunCount === 0) return jobInput;
-  if (step.inputProperties === undefined) return previousOutput ?? jobInput;
+  if (step.inputProperties === undefined) return orElse(previousOutput, jobInput);
   const taken: JsonObject = {};
   for (const property of step.inputProperties) {
-    const value = getOwn(draft.progress.properties, property) ?? getOwn(jobInput, property);
+    const value = orElse(getOwn(draft.progress.properties, property), getOwn(jobInput, property));
     if (value !== undefined)
       Object.defineProperty(taken, property, { value, enumerable: true, configurable: true, writable: true });
   }
   return taken;
+}
+
+/** Null is a value: an output that says null has the property. */
+function orElse<Fallback>(value: JsonValue | undefined, fallback: Fallback): JsonValue | Fallback {
+  return value === undefined ? fallback : value;
 }
 
 /** Also the way back into a step whose job is resumed, or whose attempt was lost before it began. */
@@ -111,7 +116,7 @@ function carriedProperties(before: JsonObject, step: PlanStep, output: JsonValue
   const source = isJsonObject(output) ? output : {};
   const carried: [string, JsonValue][] = [];
   for (const property of step.livePropertiesAfter) {
-    const value = getOwn(source, property) ?? getOwn(before, property);
+    const value = orElse(getOwn(source, property), getOwn(before, property));
     if (value !== undefined) carried.push([property, value]);
   }
   return Object.fromEntries(carried);

@@ -264,7 +264,7 @@ function timed(jobs: LoadedJobs, opened: OpenJob, command: FactCommand, at: Time
 }
 
 function applied(opened: OpenJob, change: Change, command: Command, context: BatchContext): Outcome {
-  const acquired = change.job.leaseEpoch !== opened.job.leaseEpoch;
+  const acquired = change.effects.length > 0;
   const { state } = change.job;
   const isCalling = state.status === "RUNNING" && state.step.phase === "calling";
   // An event for a job that another node is calling must not make this node its owner.

@@ -11,14 +11,23 @@ export interface DispatcherOptions {
   readonly executors: ReadonlyMap<string, Executor>;
   /** Brings an outcome back as a fact; does not return before it is committed. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<void>;
-  /** False when this node's lease may have run out: another node may own its jobs, so it must begin no call. */
-  readonly isLeaseValid: () => boolean;
+  readonly lease: Lease;
+  /** Whether the job's row still names this node and this epoch. */
+  readonly isOwner: (key: JobKey, leaseEpoch: number) => Promise<boolean>;
   readonly maxCalls: number;
   readonly maxCallsPerOrganization: number;
   readonly maxQueuedCalls: number;
   readonly defaultTimeoutMs: number;
   readonly random: () => number;
   readonly onDefect: (error: unknown) => void;
+}
+
+/** This node's, by which it owns jobs. */
+export interface Lease {
+  /** False when it may have run out: another node may own this one's jobs, so it must begin no call. */
+  isLeaseValid(): boolean;
+  /** Changes when it had run out before it was renewed. */
+  leaseTerm(): number;
 }
 
 /** Carries out effects: makes the calls of the jobs that this node owns, within bounds, each organization in its turn. */
@@ -44,7 +53,8 @@ export class Dispatcher {
     if (call === undefined) return;
     const step = plan.steps.get(call.step);
     if (step === undefined) throw new Error(`The plan has no step ${call.step}.`);
-    const owed: OwedCall = { job, step, effect: call, abort: new AbortController(), finished: undefined };
+    const leaseTerm = this.#options.lease.leaseTerm();
+    const owed: OwedCall = { job, step, effect: call, leaseTerm, abort: new AbortController(), finished: undefined };
     this.#owed.set(job.jobId, owed);
     this.#queue.add(job.organizationId, owed);
     this.#beginWhatMay();
@@ -103,8 +113,7 @@ export class Dispatcher {
   async #carryOut(owed: OwedCall): Promise<void> {
     const { job, effect, abort } = owed;
     try {
-      // A node that was stopped for longer than its lease must not repeat what its successor has done.
-      while (!this.#options.isLeaseValid()) await delay(leaseCheckMs, undefined, { signal: abort.signal });
+      if (!(await this.#isStillOurs(owed))) return;
       const result = await this.#call(owed);
       if (abort.signal.aborted) return;
       const leaseEpoch = effect.leaseEpoch;
@@ -117,6 +126,13 @@ export class Dispatcher {
     } catch (error) {
       if (!abort.signal.aborted) this.#options.onDefect(error);
     }
+  }
+
+  /** A node that was stopped for longer than its lease must not repeat what its successor has done. */
+  async #isStillOurs({ job, effect, leaseTerm, abort }: OwedCall): Promise<boolean> {
+    const { lease, isOwner } = this.#options;
+    while (!lease.isLeaseValid()) await delay(leaseCheckMs, undefined, { signal: abort.signal });
+    return leaseTerm === lease.leaseTerm() || (await isOwner(job, effect.leaseEpoch));
   }
 
   async #call(owed: OwedCall): Promise<CallResult> {
@@ -164,6 +180,8 @@ interface OwedCall {
   readonly job: Job;
   readonly step: PlanStep;
   readonly effect: CallEffect;
+  /** In which it was taken on. */
+  readonly leaseTerm: number;
   readonly abort: AbortController;
   /** Undefined until the call has begun. */
   finished: Promise<void> | undefined;

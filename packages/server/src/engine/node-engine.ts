@@ -4,6 +4,7 @@ import type { Job, Timestamp } from "../core/job-state.ts";
 import { isTerminal, wakeAtOf } from "../core/job-state.ts";
 import type { Database } from "../store/database.ts";
 import type { JobKey } from "../store/jobs.ts";
+import { ownsJob } from "../store/nodes.ts";
 import type { ChangedJob, Command, UntimedFact } from "./batch.ts";
 import { DatabaseClock } from "./clock.ts";
 import { Dispatcher } from "./dispatcher.ts";
@@ -64,7 +65,8 @@ export class NodeEngine implements Engine {
     this.#dispatcher = new Dispatcher({
       executors,
       report,
-      isLeaseValid: () => this.#node.isLeaseValid(),
+      lease: this.#node,
+      isOwner: (key, leaseEpoch) => ownsJob(database, this.nodeId, key, leaseEpoch),
       maxCalls: config.maxCalls,
       maxCallsPerOrganization: config.maxCallsPerOrganization,
       maxQueuedCalls: config.maxQueuedCalls,

@@ -18,6 +18,7 @@ export interface NodeOptions {
 export class Node {
   readonly #options: NodeOptions;
   #lastBeatMs = Number.NEGATIVE_INFINITY;
+  #leaseTerm = 0;
   #otherNodesAlive = false;
 
   constructor(options: NodeOptions) {
@@ -28,7 +29,10 @@ export class Node {
   async runOnce(): Promise<void> {
     const { database, clock, nodeId, name, leaseMs } = this.#options;
     const before = clock.monotonicMs();
-    clock.adjust(await beat(database, { nodeId, name }), before, clock.monotonicMs());
+    const databaseNow = await beat(database, { nodeId, name });
+    const after = clock.monotonicMs();
+    clock.adjust(databaseNow, before, after);
+    if (after - this.#lastBeatMs >= leaseMs) this.#leaseTerm += 1;
     // From before the statement: it may have waited, and the lease must never be thought longer than it is.
     this.#lastBeatMs = before;
     const nodes = await listNodes(database, leaseMs);
@@ -38,6 +42,11 @@ export class Node {
   /** By the monotonic timer, which goes on while a process is stopped: when false, others may have taken this node's jobs. */
   isLeaseValid(): boolean {
     return this.#options.clock.monotonicMs() - this.#lastBeatMs < this.#options.leaseMs;
+  }
+
+  /** Changes when the lease had run out before it was renewed: jobs of an earlier term may have another owner by now. */
+  leaseTerm(): number {
+    return this.#leaseTerm;
   }
 
   /** Whether the store has answered of late. Sooner false than the lease: a load balancer should know within seconds. */

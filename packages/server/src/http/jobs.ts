@@ -8,6 +8,7 @@ import type { UntimedFact } from "../engine/batch.ts";
 import type { WholeJob } from "../engine/engine.ts";
 import type { Done } from "../engine/group-commit.ts";
 import { wholeJob } from "../engine/job-reader.ts";
+import { StoreUnavailableError } from "../store/database.ts";
 import type { JobKey } from "../store/jobs.ts";
 import type { VersionChoice } from "../store/versions.ts";
 import type { App, ServerParts } from "./app.ts";
@@ -75,7 +76,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Submit a job",
         description:
-          "Runs one version of the workflow with the input. With `waitSeconds` the answer comes when the job is finished, waits for events, or the time is up, and is the whole job; repeated under the same Idempotency-Key it is the first job, as it is by then.",
+          "Runs one version of the workflow with the input. With `waitSeconds` the answer comes when the job is finished, waits for events, or the time is up, and is the whole job (the short answer, where the job cannot be read at that moment); repeated under the same Idempotency-Key it is the first job, as it is by then.",
         params: OrganizationParams,
         querystring: closed({ waitSeconds }),
         headers: IdempotencyHeaders,
@@ -114,8 +115,8 @@ export function jobRoutes(app: App, parts: ServerParts): void {
       const { jobId, versionId, versionNumber } = submitted;
       reply.code(201).header("location", `${basePath}/organizations/${organizationId}/jobs/${jobId}`);
       if (request.query.waitSeconds === undefined) return submitted;
-      const whole = await settled(parts, { organizationId, jobId }, done, request.query.waitSeconds, reply);
-      return { ...(await rendered(parts, whole)), versionId, versionNumber };
+      const job = await settledJob(parts, { organizationId, jobId }, done, request.query.waitSeconds, reply);
+      return job === undefined ? submitted : { ...job, versionId, versionNumber };
     },
   );
 
@@ -214,23 +215,28 @@ function summaryOf(job: Job): JsonObject {
   return { ...renderSummary({ ...job, status: job.state.status }) };
 }
 
-/** The submitted job once it can go no further by itself. Most jobs of short steps are that far when they are committed. */
-async function settled(
-  { engine }: ServerParts,
+/**
+ * The submitted job once it can go no further by itself; most jobs of short steps are that far when they are committed. Undefined when it
+ * cannot be shown now: it is accepted all the same, and an error would say that it is not.
+ */
+async function settledJob(
+  parts: ServerParts,
   key: JobKey,
   done: Done,
   waitSeconds: number,
   reply: FastifyReply,
-): Promise<WholeJob | undefined> {
+): Promise<RenderedJob | undefined> {
+  const { engine } = parts;
   if (done.type === "done" && isSettled(done.job) && done.entries[0]?.sequence === 1) {
-    return wholeJob(done.job, done.entries);
+    return await rendered(parts, wholeJob(done.job, done.entries));
   }
-  const waited = engine.waitForJob(key, isSettled, deadlineIn(waitSeconds), whenGone(reply));
-  return await waited.catch((error: unknown) => {
-    // The job is accepted: that too many wait is no reason to say anything else.
-    if (error instanceof ServiceError) return engine.readJob(key);
+  try {
+    const deadline = deadlineIn(waitSeconds);
+    return await rendered(parts, await engine.waitForJob(key, isSettled, deadline, whenGone(reply)));
+  } catch (error) {
+    if (error instanceof ServiceError || error instanceof StoreUnavailableError) return undefined;
     throw error;
-  });
+  }
 }
 
 async function rendered({ plans, database }: ServerParts, whole: WholeJob | undefined): Promise<RenderedJob> {

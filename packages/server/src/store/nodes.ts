@@ -80,6 +80,19 @@ const findOwnedRows = statement<OrphanedJob>(
    LIMIT $3`,
 );
 
+/** Whether the job's row names this node as its owner, under this epoch. */
+export async function ownsJob(db: Queryable, nodeId: string, key: JobKey, leaseEpoch: number): Promise<boolean> {
+  const rows = await db.query(findOwnership, [key.organizationId, key.jobId, nodeId, leaseEpoch]);
+  return rows.length > 0;
+}
+
+const findOwnership = statement<{ found: number }>(
+  "find_ownership",
+  "organization",
+  `SELECT 1 AS found FROM job
+   WHERE organization_id = $1 AND job_id = $2 AND node_id = $3 AND lease_epoch = $4`,
+);
+
 export interface OwnedJob extends JobKey {
   readonly leaseEpoch: number;
 }

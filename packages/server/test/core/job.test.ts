@@ -102,6 +102,21 @@ describe("what a step receives", () => {
     expect(story.fail().effects[0]).toMatchObject({ step: "undo", input: { reserved: true } });
   });
 
+  test("takes null for the value that it is", () => {
+    const closed = { type: "object", properties: { a: {} }, additionalProperties: false };
+    const story = new Story(
+      [call("first", "second"), call("second", "third", { input: "closed" }), call("third", null)],
+      {
+        input: { a: "job" },
+        definitions: { closed },
+      },
+    );
+    expect(story.succeed({ a: null }).effects[0]?.input).toEqual({ a: null });
+    expect(
+      story.apply({ type: "step.succeeded", leaseEpoch: story.job.leaseEpoch, output: null }).effects[0]?.input,
+    ).toBe(null);
+  });
+
   test("is kept in the job's state only while a later step may still read it", () => {
     const sku = { type: "object", properties: { sku: {} }, additionalProperties: false };
     const story = new Story(

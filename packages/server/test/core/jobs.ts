@@ -1,8 +1,8 @@
+import { parseDefinition } from "../../src/core/definition.ts";
 import type { Change, Fact } from "../../src/core/fact.ts";
 import { submitJob, transition } from "../../src/core/job.ts";
 import type { Actor, Job } from "../../src/core/job-state.ts";
 import type { JsonObject } from "../../src/core/json.ts";
-import { parseDefinition } from "../../src/core/definition.ts";
 import { compilePlan, type Plan } from "../../src/core/plan.ts";
 import { catalog, limits as definitionLimits } from "./catalog.ts";
 
@@ -71,9 +71,16 @@ export class Story {
   readonly changes: Change[] = [];
   now = 1_000_000;
 
-  constructor(steps: readonly StepSketch[], options: { input?: JsonObject; definitions?: Record<string, JsonObject>; hasRoom?: boolean } = {}) {
+  constructor(
+    steps: readonly StepSketch[],
+    options: { input?: JsonObject; definitions?: Record<string, JsonObject>; hasRoom?: boolean } = {},
+  ) {
     this.plan = planOf(steps, options.definitions);
-    const change = submitJob(this.plan, { ...identity, input: options.input ?? {}, at: this.now, hasRoomForCall: options.hasRoom ?? true }, jobLimits);
+    const change = submitJob(
+      this.plan,
+      { ...identity, input: options.input ?? {}, at: this.now, hasRoomForCall: options.hasRoom ?? true },
+      jobLimits,
+    );
     if ("problems" in change) throw new Error(JSON.stringify(change.problems));
     this.changes.push(change);
     this.job = change.job;

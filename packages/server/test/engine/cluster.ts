@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { newDatabase, type OwnDatabase } from "../store/own-database.ts";
 import { Client } from "../support/client.ts";
 import { type TestOrganization, TestService } from "../support/service.ts";
@@ -8,7 +8,6 @@ import { Child } from "./child.ts";
 export class Cluster {
   readonly #settings: Record<string, string>;
   readonly #nodes: TestService[] = [];
-  readonly #children: Child<unknown>[] = [];
   #database: OwnDatabase | undefined;
 
   constructor(settings: Record<string, string>) {
@@ -21,7 +20,6 @@ export class Cluster {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#children.map((child) => child.kill()));
     await Promise.all(this.#nodes.map((node) => node.stop()));
     await this.#database?.remove();
   }
@@ -54,7 +52,7 @@ export class Cluster {
     await node.stop();
   }
 
-  /** A node in a process of its own, for what happens to processes. */
+  /** A node in a process of its own, for what happens to processes. Ends with its test. */
   async addProcess(settings: Record<string, string> = {}): Promise<NodeProcess> {
     const child = await Child.start<{ baseUrl: string }>("node-process.ts", [], {
       DATABASE_URL: this.databaseUrl,
@@ -64,7 +62,7 @@ export class Cluster {
       ...this.#settings,
       ...settings,
     });
-    this.#children.push(child);
+    onTestFinished(() => child.kill());
     return child;
   }
 }

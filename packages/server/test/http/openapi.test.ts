@@ -92,6 +92,14 @@ onEveryStore((home) => {
     expect(operations.map(({ operationId }) => operationId)).toEqual(expect.arrayContaining(contractOperations));
   });
 
+  test("a body that may be left out says so, and all others are required", async () => {
+    const { operations } = await service.client(undefined).document();
+    const optional = operations.filter(({ declaration }) => declaration.requestBody?.required === false);
+    expect(optional.map(({ operationId }) => operationId)).toEqual(["CancelJob", "ResumeJob"]);
+    const text = JSON.stringify(operations);
+    expect(text).not.toContain("x-optional-body");
+  });
+
   test("every POST that creates or acts takes an Idempotency-Key", async () => {
     const { operations } = await service.client(undefined).document();
     const without = operations.filter(

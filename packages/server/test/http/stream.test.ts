@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { definitionOf, straightDefinition, waitingDefinition, waitStep } from "../support/definitions.ts";
+import { definitionOf, noopStep, straightDefinition, waitingDefinition, waitStep } from "../support/definitions.ts";
 import { deploy, submitAndWait } from "../support/flow.ts";
 import { type TestOrganization, TestService, useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";
@@ -107,6 +107,13 @@ onEveryStore((home) => {
     const second = await fetch(url, { headers });
     expect([first.status, second.status]).toEqual([200, 503]);
     expect(second.headers.get("retry-after")).toBe("2");
+    // A job that takes more than one commit is submitted all the same, though nobody can wait for it.
+    const steps = Array.from({ length: 250 }, (_, index) =>
+      noopStep(`s${index}`, index < 249 ? `s${index + 1}` : null),
+    );
+    const long = await deploy(api, definitionOf(...steps));
+    const submitted = await api.call("SubmitJob", { query: { waitSeconds: 5 }, body: { workflowId: long.workflowId } });
+    expect(submitted.body).not.toHaveProperty("steps");
     await narrow.stop();
     await first.text();
   });

@@ -56,10 +56,13 @@ export function describeInputTrouble({ misfit, arrivals }: Trouble, scene: Scene
   const [property] = tokensOf(misfit);
   const taken = arrivals.flatMap(({ properties }) => (property === undefined ? [] : (properties.get(property) ?? [])));
   const whole = arrivals.flatMap((arrival) => arrival.whole ?? []);
-  if (whole.length > 0)
-    return `${name} receives ${placesOf(whole, "the output of ", scene)}${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
-  if (property === undefined)
+  if (whole.length > 0) {
+    const places = placesOf(whole, "the output of ", scene);
+    return `${name} receives ${places}${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
+  }
+  if (property === undefined) {
     return `${name} receives the properties that it declares${where}; together, that ${describeMisfit(misfit)}`;
+  }
   if (!taken.some(hasSource)) return describeMissing(property, scene, where);
   return `${name} receives ${quoted(tokensOf(misfit).join("/"))} from ${placesOf(taken, "", scene)}${where}; it ${describeMisfit(misfit)}`;
 }

@@ -206,8 +206,9 @@ class Check {
     const [onlyCandidate] = candidates;
     // For the usual "this object or null" it is clear which alternative was meant, and so what is wrong.
     if (onlyCandidate !== undefined && candidates.length === 1) return this.#check(onlyCandidate, value);
-    if (candidates.length > 1)
+    if (candidates.length > 1) {
       return this.#refuse(`fits none of the ${candidates.length} alternatives (\`anyOf\`) for ${describeTypes(type)}`);
+    }
     return this.#refuse(
       wrongType(
         alternatives.reduce((types, alternative) => types | acceptedTypes(alternative), 0),

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../json.ts";
 import { checkValue, fitsSchema } from "./check.ts";
 import { describeFormat } from "./format.ts";
-import type { Known } from "./known.ts";
+import { type Known, maxChecksPerValue, maxTriedValues } from "./known.ts";
 import type { AllowedValues, ArrayRules, NumberRules, Schema, StringRules } from "./node.ts";
 import { allOf, eachOf, fits, isVoid, mayNotFit, neverFits, type Outcome } from "./outcome.ts";
 import {
@@ -15,9 +15,6 @@ import {
   wholeRange,
 } from "./range.ts";
 import { describeTypes, noTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
-
-const maxChecksPerValue = 1_000;
-const maxTriedValues = 100;
 
 /** These values and no others are what `from` may be. */
 export function compareValues(values: readonly JsonValue[], to: Schema): Outcome {

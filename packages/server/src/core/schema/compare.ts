@@ -40,8 +40,9 @@ export function compareSchemas(from: Schema, to: Schema): Comparison {
  * "maybe". Deeper than its bound it is so as well: the comparison is recursive, and nobody models more levels.
  */
 const maxComparisons = 100_000;
-/** To look up a property costs a fraction of a comparison. */
+/** To look up a property costs a fraction of a comparison, to try a value a few of them. */
 const propertiesPerComparison = 10;
+const comparisonsPerValue = 4;
 const maxDepth = 32;
 
 /** Compares schemas and remembers what it found: those of one definition are compared again and again. */
@@ -103,7 +104,10 @@ export class SchemaComparison {
   #compareKnown(from: Known, to: Schema): Outcome {
     if (--this.#remaining < 0) return mayNotFit("too large to be compared");
     const { values } = from;
-    if (values !== undefined) return compareValues(values, to);
+    if (values !== undefined) {
+      this.#remaining -= values.length * comparisonsPerValue;
+      return compareValues(values, to);
+    }
     const outcome = this.#compareTypes(from, to, from.types);
     const cases = outcome.allFit || outcome.noneFits ? undefined : from.cases;
     return cases === undefined ? outcome : eachOf(cases.map((one) => this.#compareKnown(one, to)));
@@ -123,13 +127,15 @@ export class SchemaComparison {
 
   /** `kind` is one type that `to` accepts, or the two sorts of numbers. */
   #compareKind(from: Known, to: Schema, kind: TypeSet): Outcome {
+    this.#remaining--;
     if (from.constraints.includes(to)) return fits;
     if (kind === typeSets.null) return compareValues([null], to);
-    if (kind === typeSets.boolean)
+    if (kind === typeSets.boolean) {
       return compareValues(
         [true, false].filter((value) => from.admits(value)),
         to,
       );
+    }
     const parts = [this.#compareRules(from, to, kind)];
     for (const part of to.allOf ?? []) parts.push(this.#compareTypes(from, part, kind));
     if (to.anyOf !== undefined) parts.push(this.#compareAlternatives(from, to.anyOf, kind));
@@ -151,7 +157,10 @@ export class SchemaComparison {
   #compareRules(from: Known, to: Schema, kind: TypeSet): Outcome {
     const { allowed, numbers, strings, arrays, objects } = to;
     const parts: Outcome[] = [];
-    if (allowed !== undefined) parts.push(compareAllowed(from, allowed, kind));
+    if (allowed !== undefined) {
+      this.#remaining -= allowed.all.length * comparisonsPerValue;
+      parts.push(compareAllowed(from, allowed, kind));
+    }
     if (numbers !== undefined && (kind & typeSets.number) !== noTypes) parts.push(compareNumber(from, numbers, kind));
     if (strings !== undefined && kind === typeSets.string) parts.push(compareString(from, strings));
     if (arrays !== undefined && kind === typeSets.array) parts.push(this.#compareArray(from, arrays));

@@ -38,8 +38,8 @@ export class Known {
   /** The values that it may be, when they are few enough to be tried one by one. */
   get values(): readonly JsonValue[] | undefined {
     for (const { allowed } of this.#nodes) {
-      if (allowed !== undefined && allowed.all.length <= maxTriedValues)
-        return allowed.all.filter((value) => this.admits(value));
+      const isShort = allowed !== undefined && allowed.all.length <= maxTriedValues;
+      if (isShort) return allowed.all.filter((value) => this.admits(value));
     }
     return undefined;
   }
@@ -126,6 +126,7 @@ function typesOfAll(schemas: readonly Schema[]): TypeSet {
   return schemas.reduce((types, schema) => types & acceptedTypes(schema), allTypes);
 }
 
-const maxTriedValues = 100;
-const maxChecksPerValue = 1_000;
+/** Values are tried one by one when they are few, and each only for so long: a comparison is no more than help. */
+export const maxTriedValues = 100;
+export const maxChecksPerValue = 200;
 const maxCases = 64;

@@ -11,8 +11,9 @@ export class PatternBook {
   compile(source: string): Pattern | { readonly problem: string } {
     const known = this.#patterns.get(source);
     if (known !== undefined) return known;
-    if (this.#work > maxWork)
+    if (this.#work > maxWork) {
       return { problem: "is one pattern too many: the definition's patterns are too large together" };
+    }
     const pattern = compilePattern(source);
     if ("problem" in pattern) {
       this.#work += workPerPattern;

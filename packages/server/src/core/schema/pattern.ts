@@ -16,7 +16,7 @@ export interface Pattern {
  * Linear time is length times size, some 7 ns for each character of the text and element of the pattern at worst: a thousand
  * repetitions on a megabyte would hold the process for seconds. Lengths are what `maxLength` is for.
  */
-export const maxPatternSize = 500;
+const maxPatternSize = 500;
 const maxSourceLength = 1_000;
 
 /**
