@@ -12,6 +12,8 @@ const checks: readonly (readonly [string, readonly string[]])[] = [
   ["types", ["node_modules/typescript/bin/tsc", "-b"]],
   ["test types", ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.test.json"]],
   ["lint", ["node_modules/@biomejs/biome/bin/biome", "check", "."]],
+  ["client types", ["scripts/generate-client.ts", "--check"]],
+  ["settings page", ["scripts/configuration-doc.ts", "--check"]],
   ["unused code", ["node_modules/knip/bin/knip.js"]],
 ];
 

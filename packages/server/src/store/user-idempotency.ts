@@ -1,6 +1,6 @@
 import type { Timestamp } from "../core/job-state.ts";
 import type { JsonValue } from "../core/json.ts";
-import { statement, type Transaction } from "./database.ts";
+import { type Queryable, statement, type Transaction } from "./database.ts";
 import type { ClaimedKey, KeyClaim } from "./idempotency.ts";
 
 export type UserKeyClaim = Omit<KeyClaim, "organizationId"> & { readonly userId: string };
@@ -51,4 +51,15 @@ const storeUserAnswerRow = statement<never>(
   "store_user_idempotent_answer",
   "global",
   "UPDATE user_idempotency_key SET answer = $3 WHERE user_id = $1 AND idempotency_key = $2",
+);
+
+/** Deletes keys that are past their life. A user creates few organizations, so one statement is bounded enough. */
+export async function deleteExpiredUserKeys(db: Queryable, expiredBefore: Timestamp): Promise<void> {
+  await db.query(deleteExpiredUserKeyRows, [new Date(expiredBefore).toISOString()]);
+}
+
+const deleteExpiredUserKeyRows = statement<never>(
+  "delete_expired_user_idempotency_keys",
+  "global",
+  "DELETE FROM user_idempotency_key WHERE created_at < $1",
 );

@@ -21,7 +21,9 @@ export const rules: Readonly<Record<string, (statement: Checked) => boolean>> = 
     /now\(\)|clock_timestamp|gen_random_uuid|random\(/.test(text.split("DO UPDATE")[1]?.split("RETURNING")[0] ?? ""),
   "6: joins organizations' tables by organization_id": ({ text }) => {
     const joins = text.matchAll(/\bJOIN (\w+)([\s\S]*?)(?=\b(?:LEFT JOIN|JOIN|WHERE|ORDER BY|GROUP BY)\b|$)/g);
-    return [...joins].some(([, table, rest]) => organizationTables.has(table ?? "") && !rest?.includes("organization_id"));
+    return [...joins].some(
+      ([, table, rest]) => organizationTables.has(table ?? "") && !rest?.includes("organization_id"),
+    );
   },
   "6: uses no trigger, MERGE or LOCK TABLE": ({ text }) => /\bMERGE\b|\bLOCK TABLE\b|\bCREATE TRIGGER\b/i.test(text),
   "6: changes nothing in a WITH": ({ text }) => /^WITH\b[\s\S]*\b(INSERT INTO|UPDATE|DELETE FROM)\b/i.test(text),

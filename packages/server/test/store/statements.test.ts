@@ -16,14 +16,30 @@ test.each(Object.entries(rules))("no statement breaks rule %s", (_rule, isBroken
 });
 
 test.each([
-  ["1: names the organization wherever it touches an organization's table", "organization", "SELECT 1 FROM job WHERE job_id = $1"],
-  ["1: names the organization wherever it touches an organization's table", "organization", "INSERT INTO job (job_id) VALUES ($1)"],
+  [
+    "1: names the organization wherever it touches an organization's table",
+    "organization",
+    "SELECT 1 FROM job WHERE job_id = $1",
+  ],
+  [
+    "1: names the organization wherever it touches an organization's table",
+    "organization",
+    "INSERT INTO job (job_id) VALUES ($1)",
+  ],
   ["1: touches organizations' tables in their scope only", "global", "DELETE FROM job WHERE job_id = $1"],
   ["2: locks rows only inside of a group", "maintenance", "SELECT 1 FROM job LIMIT $1 FOR UPDATE SKIP LOCKED"],
   ["2: is bounded where it searches over all organizations", "maintenance", "SELECT 1 FROM job WHERE wake_at < $1"],
   ["4: calls nothing volatile in an UPDATE", "organization", "UPDATE job SET updated_at = clock_timestamp()"],
-  ["4: takes no time of its own in a DO UPDATE", "global", "INSERT INTO node VALUES ($1) ON CONFLICT (a) DO UPDATE SET b = now()"],
-  ["6: joins organizations' tables by organization_id", "organization", "SELECT 1 FROM job JOIN workflow USING (workflow_id) WHERE true"],
+  [
+    "4: takes no time of its own in a DO UPDATE",
+    "global",
+    "INSERT INTO node VALUES ($1) ON CONFLICT (a) DO UPDATE SET b = now()",
+  ],
+  [
+    "6: joins organizations' tables by organization_id",
+    "organization",
+    "SELECT 1 FROM job JOIN workflow USING (workflow_id) WHERE true",
+  ],
   ["6: uses no trigger, MERGE or LOCK TABLE", "global", "LOCK TABLE job"],
   ["6: changes nothing in a WITH", "organization", "WITH gone AS (DELETE FROM job RETURNING 1) SELECT 1"],
   ["6: has no subquery in VALUES", "organization", "INSERT INTO job VALUES ($1, (SELECT 1))"],

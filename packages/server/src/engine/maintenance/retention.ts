@@ -1,6 +1,7 @@
 import type { Timestamp } from "../../core/job-state.ts";
 import type { Database } from "../../store/database.ts";
 import { deleteExpiredKeys } from "../../store/idempotency.ts";
+import { deleteExpiredUserKeys } from "../../store/user-idempotency.ts";
 import type { Duty } from "./duty.ts";
 
 const hourMs = 3_600_000;
@@ -13,6 +14,7 @@ export function retentionDuty(options: { database: Database; now: () => Timestam
     everyMs: hourMs / 4,
     async runOnce() {
       const expiredBefore = options.now() - options.idempotencyHours * hourMs;
+      await deleteExpiredUserKeys(options.database, expiredBefore);
       const deleted = await deleteExpiredKeys(options.database, expiredBefore, maxRowsAtOnce);
       return deleted === maxRowsAtOnce ? { againInMs: 0 } : undefined;
     },

@@ -1,0 +1,54 @@
+import { hash } from "node:crypto";
+import type { FactCommand, SubmitCommand, UntimedFact } from "../../src/engine/batch.ts";
+import type { NodeEngine } from "../../src/engine/node-engine.ts";
+
+const by = { type: "service", id: "test" } as const;
+
+/** A job of the version that `$LIVE` names. */
+export function submission(
+  engine: NodeEngine,
+  workflow: { readonly organizationId: string; readonly workflowId: string },
+  more: Partial<SubmitCommand> = {},
+): SubmitCommand {
+  return {
+    type: "submit",
+    ...workflow,
+    jobId: engine.newId(),
+    choice: { by: "tag", tag: "$LIVE" },
+    input: {},
+    submittedBy: by,
+    answer: ({ jobId }) => ({ jobId }),
+    bytes: 2,
+    ...more,
+  };
+}
+
+/** Something that happens to a job; its answer is the job's status and what became of the fact. */
+export function happening(
+  key: { readonly organizationId: string; readonly jobId: string },
+  fact: UntimedFact,
+): FactCommand {
+  const { organizationId, jobId } = key;
+  return {
+    type: "fact",
+    organizationId,
+    jobId,
+    fact,
+    answer: ({ state }, verdict) => ({
+      status: state.status,
+      verdict: verdict.type === "event" ? verdict.outcome : verdict.type,
+    }),
+    bytes: 2,
+  };
+}
+
+export function eventReceived(eventId: string): UntimedFact {
+  return { type: "event.received", eventId, sentBy: by, keptAs: null };
+}
+
+export const cancelled: UntimedFact = { type: "job.cancelled", by };
+
+/** An idempotency key for a request of this content. */
+export function keyed(key: string, content = "the same"): Pick<SubmitCommand, "idempotency"> {
+  return { idempotency: { key, requestHash: hash("sha256", content, "buffer") } };
+}

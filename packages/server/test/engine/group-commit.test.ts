@@ -1,0 +1,197 @@
+import { beforeAll, expect, test } from "vitest";
+import { type Config, readConfig } from "../../src/config.ts";
+import type { Command } from "../../src/engine/batch.ts";
+import { DatabaseClock } from "../../src/engine/clock.ts";
+import { executorCatalog } from "../../src/engine/executors/catalog.ts";
+import { type CommitStats, GroupCommit } from "../../src/engine/group-commit.ts";
+import { definitionLimits, type NodeEngine } from "../../src/engine/node-engine.ts";
+import { Plans } from "../../src/engine/plans.ts";
+import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
+import { deploy } from "../support/flow.ts";
+import { type TestOrganization, useService } from "../support/service.ts";
+import { onEveryStore } from "../support/stores.ts";
+import { cancelled, eventReceived, happening, keyed, submission } from "./commands.ts";
+
+onEveryStore((home) => {
+  const service = useService(home);
+  let engine: NodeEngine;
+  let organization: TestOrganization;
+  /** Runs through by itself. */
+  let straight: Workflow;
+  /** Waits for `approved`. */
+  let waiting: Workflow;
+
+  beforeAll(async () => {
+    engine = service.running.engine;
+    organization = await service.newOrganization();
+    const { organizationId, api } = organization;
+    straight = { organizationId, workflowId: (await deploy(api, straightDefinition)).workflowId };
+    waiting = { organizationId, workflowId: (await deploy(api, waitingDefinition)).workflowId };
+  });
+
+  /** A group commit beside the service's own, over the same store, that tells what it commits and what it cannot. */
+  function groupCommit(settings: Partial<Config> = {}) {
+    const config = { ...readConfig({}), ...settings };
+    const executors = executorCatalog(config);
+    const commits: CommitStats[] = [];
+    const defects: Command[] = [];
+    const commit = new GroupCommit({
+      database: service.running.database,
+      clock: new DatabaseClock(),
+      plans: new Plans(executors, definitionLimits(config)),
+      nodeId: engine.nodeId,
+      limits: { maxStepRuns: config.maxStepRunsPerJob, maxEvents: config.maxEventsPerJob },
+      maxBatchSize: config.maxBatchSize,
+      maxBatchBytes: config.maxBatchBytes,
+      maxQueuedFacts: config.maxQueuedFacts,
+      storePatienceMs: config.storePatienceMs,
+      idempotencyHours: config.idempotencyHours,
+      hasRoomForCall: () => true,
+      onCommitted: (_changed, stats) => commits.push(stats),
+      onDefect: (_error, command) => defects.push(command),
+      plantedFault: "none",
+    });
+    return { commit, commits, defects };
+  }
+
+  async function waitingJob(): Promise<{ organizationId: string; jobId: string }> {
+    const command = submission(engine, waiting);
+    await engine.commit(command);
+    return command;
+  }
+
+  async function statusOf(jobId: string): Promise<string | undefined> {
+    const whole = await engine.readJob({ organizationId: organization.organizationId, jobId });
+    return whole?.job.state.status;
+  }
+
+  test("commands that come together share a transaction, up to the bound of a batch", async () => {
+    const { commit, commits } = groupCommit({ maxBatchSize: 50 });
+    const commands = Array.from({ length: 200 }, () => submission(engine, straight));
+
+    await Promise.all(commands.map((command) => commit.commit(command)));
+
+    expect(commits.map((stats) => stats.commandCount)).toEqual([50, 50, 50, 50]);
+    expect(await Promise.all(commands.map(({ jobId }) => statusOf(jobId)))).toEqual(commands.map(() => "SUCCEEDED"));
+  });
+
+  test("a batch of large commands is cut by their bytes, and one that is larger than the bound goes alone", async () => {
+    const { commit, commits } = groupCommit({ maxBatchBytes: 100 });
+    const bytes = [40, 60, 1, 500, 1, 1];
+
+    await Promise.all(bytes.map((size) => commit.commit(submission(engine, straight, { bytes: size }))));
+
+    expect(commits.map((stats) => stats.commandCount)).toEqual([2, 1, 1, 2]);
+  });
+
+  test("a command that the store cannot apply fails alone, and the others of its batch land", async () => {
+    const { commit, defects } = groupCommit();
+    const taken = await waitingJob();
+    const commands = Array.from({ length: 9 }, () => submission(engine, straight));
+    const impossible = submission(engine, straight, { jobId: taken.jobId });
+    const event = happening(await waitingJob(), eventReceived("approved"));
+
+    const outcomes = await Promise.allSettled(
+      [...commands.slice(0, 4), impossible, ...commands.slice(4), event].map((command) => commit.commit(command)),
+    );
+
+    expect(outcomes.map(({ status }) => status)).toEqual(
+      [...commands, impossible, event].map((_, index) => (index === 4 ? "rejected" : "fulfilled")),
+    );
+    expect(defects).toEqual([impossible]);
+    for (const { jobId } of [...commands, event]) expect(await statusOf(jobId)).toBe("SUCCEEDED");
+    expect(await statusOf(taken.jobId)).toBe("RUNNING");
+  });
+
+  test("a command that is refused leaves the others of its batch alone, and its idempotency key free", async () => {
+    const { commit, commits } = groupCommit();
+    const lost = { ...straight, workflowId: engine.newId() };
+    const neighbour = submission(engine, straight);
+    const key = keyed(engine.newId());
+
+    const [refused] = await Promise.allSettled([
+      commit.commit(submission(engine, lost, key)),
+      commit.commit(neighbour),
+    ]);
+
+    expect(refused).toMatchObject({ status: "rejected", reason: { code: "NotFoundError" } });
+    expect(commits).toHaveLength(1);
+    expect(await statusOf(neighbour.jobId)).toBe("SUCCEEDED");
+    expect(await commit.commit(submission(engine, straight, key))).toMatchObject({ type: "done" });
+  });
+
+  test.each([
+    ["an event, then its cancellation", [eventReceived("approved"), cancelled], "SUCCEEDED"],
+    ["its cancellation, then an event", [cancelled, eventReceived("approved")], "CANCELLED"],
+  ])("what happens to one job in one batch happens in its order: %s", async (_name, facts, end) => {
+    const { commit, commits } = groupCommit();
+    const job = await waitingJob();
+
+    const [first, second] = await Promise.allSettled(facts.map((fact) => commit.commit(happening(job, fact))));
+
+    expect(commits).toHaveLength(1);
+    expect(first).toMatchObject({ status: "fulfilled", value: { answer: { status: end } } });
+    expect(second).toMatchObject({ status: "rejected", reason: { code: "ConflictError" } });
+    const whole = await engine.readJob(job);
+    expect(whole?.job.state.status).toBe(end);
+    expect(whole?.entries.map((entry) => entry.sequence)).toEqual(whole?.entries.map((_, index) => index + 1));
+  });
+
+  test("an event that comes twice in one batch counts once", async () => {
+    const { commit, commits } = groupCommit();
+    const job = await waitingJob();
+    const other = eventReceived("nobody-waits-for-this");
+
+    const outcomes = await Promise.all([1, 2].map(() => commit.commit(happening(job, other))));
+
+    expect(outcomes.map(({ answer }) => answer.verdict)).toEqual(["unmatched", "duplicate"]);
+    expect(commits).toHaveLength(1);
+  });
+
+  test("two commands with the same idempotency key that come together make one job and get the same answer", async () => {
+    const { commit } = groupCommit();
+    const key = keyed(engine.newId());
+    const commands = [submission(engine, straight, key), submission(engine, straight, key)];
+
+    const [first, second] = await Promise.all(commands.map((command) => commit.commit(command)));
+
+    expect(first).toMatchObject({ type: "done", answer: { jobId: commands[0]?.jobId } });
+    expect(second).toEqual({ type: "replayed", answer: first?.answer });
+    expect(await statusOf(commands[1]?.jobId ?? "")).toBeUndefined();
+  });
+
+  test("of two different requests with the same idempotency key the second is a conflict", async () => {
+    const { commit } = groupCommit();
+    const key = engine.newId();
+
+    const [first, second] = await Promise.allSettled([
+      commit.commit(submission(engine, straight, keyed(key, "one"))),
+      commit.commit(submission(engine, straight, keyed(key, "another"))),
+    ]);
+
+    expect(first).toMatchObject({ status: "fulfilled" });
+    expect(second).toMatchObject({ status: "rejected", reason: { code: "ConflictError" } });
+  });
+
+  test("beyond the bound of queued facts callers are sent away with a time to come back, and the engine's own facts are not", async () => {
+    const { commit } = groupCommit({ maxQueuedFacts: 3 });
+    const job = await waitingJob();
+    const accepted = [1, 2, 3].map(() => commit.commit(submission(engine, straight)));
+
+    await expect(commit.commit(submission(engine, straight))).rejects.toMatchObject({
+      code: "UnavailableError",
+      retryAfterSeconds: 1,
+    });
+    expect(commit.queuedCount).toBe(3);
+    await commit.commit(happening(job, { type: "timer.due" }), "engine");
+
+    await Promise.all(accepted);
+    expect(await commit.commit(submission(engine, straight))).toMatchObject({ type: "done" });
+    expect(commit.queuedCount).toBe(0);
+  });
+});
+
+interface Workflow {
+  readonly organizationId: string;
+  readonly workflowId: string;
+}
