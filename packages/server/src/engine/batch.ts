@@ -69,7 +69,7 @@ export interface BatchContext {
   readonly now: Timestamp;
   readonly commitId: string;
   readonly idempotencyHours: number;
-  readonly hasRoomForCall: () => boolean;
+  readonly hasRoomForCall: (organizationId: string) => boolean;
 }
 
 /**
@@ -158,8 +158,7 @@ async function loadJobs(
 ): Promise<LoadedJobs> {
   const submits = commands.filter((command) => command.type === "submit");
   const facts = commands.filter((command) => command.type === "fact");
-  const chosen = await chooseVersions(transaction, submits);
-  const locked = await lockJobs(transaction, facts);
+  const [chosen, locked] = await Promise.all([chooseVersions(transaction, submits), lockJobs(transaction, facts)]);
   const choices = new Map<Command, ChosenVersion>();
   for (const choice of chosen) {
     const command = submits[choice.request];
@@ -221,7 +220,7 @@ function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchCon
       input,
       submittedBy,
       at: context.now,
-      hasRoomForCall: context.hasRoomForCall(),
+      hasRoomForCall: context.hasRoomForCall(organizationId),
     },
     context.limits,
   );
@@ -277,23 +276,30 @@ function applied(opened: OpenJob, change: Change, command: Command, context: Bat
   return { type: "done", answer: command.answer(opened.job, change.verdict), job: opened.job, entries: change.entries };
 }
 
+/** None of these waits for another's answer, so they go to the store together. */
 async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: BatchContext): Promise<void> {
   const touched = [...jobs.open.values()].filter((opened) => opened.entries.length > 0);
-  await insertJobs(
-    transaction,
-    touched.flatMap((opened) => (opened.before === undefined ? [opened.job] : [])),
-  );
-  await updateJobs(
-    transaction,
-    touched.flatMap(({ before, job }) => (before === undefined ? [] : [{ before, after: job }])),
-  );
-  const history = touched.map(({ job: { organizationId, jobId }, entries }) => ({ organizationId, jobId, entries }));
-  await insertHistory(transaction, history, context.commitId, context.now);
   const events = [...jobs.open.values()].filter((opened) => opened.events.length > 0);
-  await writeEventChanges(
-    transaction,
-    events.map(({ job: { organizationId, jobId }, events: changes }) => ({ organizationId, jobId, changes })),
-  );
+  await Promise.all([
+    insertJobs(
+      transaction,
+      touched.flatMap(({ before, job }) => (before === undefined ? [job] : [])),
+    ),
+    updateJobs(
+      transaction,
+      touched.flatMap(({ before, job }) => (before === undefined ? [] : [{ before, after: job }])),
+    ),
+    insertHistory(
+      transaction,
+      touched.map(({ job: { organizationId, jobId }, entries }) => ({ organizationId, jobId, entries })),
+      context.commitId,
+      context.now,
+    ),
+    writeEventChanges(
+      transaction,
+      events.map(({ job: { organizationId, jobId }, events: changes }) => ({ organizationId, jobId, changes })),
+    ),
+  ]);
 }
 
 async function settleKeys(transaction: Transaction, fresh: readonly Command[], replies: Replies): Promise<void> {

@@ -11,6 +11,8 @@ export interface DispatcherOptions {
   readonly executors: ReadonlyMap<string, Executor>;
   /** Brings an outcome back as a fact; does not return before it is committed. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<void>;
+  /** The same for a call that this node gives up because it leaves; throws when the store is out of reach for too long. */
+  readonly handBack: (key: JobKey, fact: UntimedFact) => Promise<void>;
   readonly lease: Lease;
   /** Whether the job's row still names this node and this epoch. */
   readonly isOwner: (key: JobKey, leaseEpoch: number) => Promise<boolean>;
@@ -36,6 +38,7 @@ export class Dispatcher {
   readonly #queue: FairQueue<OwedCall>;
   /** By job: a job has at most one call under way, queued or begun. */
   readonly #owed = new Map<string, OwedCall>();
+  readonly #handBacks = new Set<Promise<void>>();
   #isLeaving = false;
 
   constructor(options: DispatcherOptions) {
@@ -57,12 +60,21 @@ export class Dispatcher {
     const owed: OwedCall = { job, step, effect: call, leaseTerm, abort: new AbortController(), finished: undefined };
     this.#owed.set(job.jobId, owed);
     this.#queue.add(job.organizationId, owed);
-    this.#beginWhatMay();
+    if (this.#isLeaving) this.#handBack(owed);
+    else this.#beginWhatMay();
   }
 
-  /** Whether another call would find a place in memory. Beyond that jobs wait in the store. */
-  hasRoom(): boolean {
-    return !this.#isLeaving && this.#queue.waitingCount < this.#options.maxQueuedCalls;
+  /**
+   * Whether another call of this organization would find a place in memory. Beyond that jobs wait in the store. There is always one for an
+   * organization none of whose calls waits: another's backlog is no reason to hold it up.
+   */
+  hasRoom(organizationId: string): boolean {
+    if (this.#isLeaving) return false;
+    return this.#queue.waitingCount < this.#options.maxQueuedCalls || !this.#queue.isWaiting(organizationId);
+  }
+
+  crowdedOrganizations(): readonly string[] {
+    return this.#isLeaving ? [] : this.#queue.waitingOwners;
   }
 
   roomCount(): number {
@@ -84,14 +96,12 @@ export class Dispatcher {
   /** Begins nothing more, waits for the calls under way up to `graceMs`, and hands back what is left. */
   async leave(graceMs: number): Promise<void> {
     this.#isLeaving = true;
-    await this.#handBackAll((owed) => owed.finished === undefined);
-    const begun = [...this.#owed.values()].map((owed) => owed.finished);
+    const owed = [...this.#owed.values()];
+    for (const call of owed) if (call.finished === undefined) this.#handBack(call);
+    const begun = owed.map((call) => call.finished);
     await Promise.race([Promise.all(begun), delay(graceMs, undefined, { ref: false })]);
-    await this.#handBackAll(() => true);
-  }
-
-  async #handBackAll(isMeant: (owed: OwedCall) => boolean): Promise<void> {
-    await Promise.all([...this.#owed.values()].filter(isMeant).map((owed) => this.#handBack(owed)));
+    for (const call of this.#owed.values()) this.#handBack(call);
+    await Promise.all(this.#handBacks);
   }
 
   #beginWhatMay(): void {
@@ -161,10 +171,15 @@ export class Dispatcher {
     if (this.#owed.get(owed.job.jobId) === owed) this.#owed.delete(owed.job.jobId);
   }
 
-  async #handBack(owed: OwedCall): Promise<void> {
+  #handBack(owed: OwedCall): void {
     this.#giveUp(owed);
+    const handBack = this.#reportHandBack(owed).finally(() => this.#handBacks.delete(handBack));
+    this.#handBacks.add(handBack);
+  }
+
+  async #reportHandBack(owed: OwedCall): Promise<void> {
     try {
-      await this.#options.report(owed.job, {
+      await this.#options.handBack(owed.job, {
         type: "call.handedBack",
         leaseEpoch: owed.effect.leaseEpoch,
         begun: owed.finished !== undefined,

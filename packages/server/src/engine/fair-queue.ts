@@ -48,6 +48,15 @@ export class FairQueue<Item> {
     this.#runningCount -= 1;
   }
 
+  /** Those with something waiting. */
+  get waitingOwners(): readonly string[] {
+    return [...this.#waiting.keys()];
+  }
+
+  isWaiting(owner: string): boolean {
+    return this.#waiting.has(owner);
+  }
+
   get waitingCount(): number {
     return this.#waitingCount;
   }

@@ -26,7 +26,7 @@ export interface GroupCommitOptions {
   readonly maxQueuedFacts: number;
   readonly storePatienceMs: number;
   readonly idempotencyHours: number;
-  readonly hasRoomForCall: () => boolean;
+  readonly hasRoomForCall: (organizationId: string) => boolean;
   /** Called after each commit, before its callers are answered. Must not throw. */
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
   /** Called with what could not be applied for a reason that is no caller's: a defect, to be logged. */

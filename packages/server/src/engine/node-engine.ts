@@ -19,6 +19,7 @@ import { takeoverDuty } from "./maintenance/takeover.ts";
 import { timersDuty } from "./maintenance/timers.ts";
 import { Node } from "./node.ts";
 import { Plans } from "./plans.ts";
+import { RecentJobs } from "./recent-jobs.ts";
 
 export interface NodeEngineOptions {
   readonly config: Config;
@@ -35,8 +36,10 @@ export class NodeEngine implements Engine {
   readonly nodeId = randomUUID();
   readonly #clock = new DatabaseClock();
   readonly #config: Config;
+  readonly #onFailure: NodeEngineOptions["onFailure"];
   readonly #groupCommit: GroupCommit;
   readonly #dispatcher: Dispatcher;
+  readonly #recent = new RecentJobs();
   readonly #reader: JobReader;
   readonly #watch: JobWatch;
   readonly #node: Node;
@@ -49,6 +52,7 @@ export class NodeEngine implements Engine {
   constructor(options: NodeEngineOptions) {
     const { config, database, executors, onFailure } = options;
     this.#config = config;
+    this.#onFailure = onFailure;
     const limits = { maxStepRuns: config.maxStepRunsPerJob, maxEvents: config.maxEventsPerJob };
     this.#node = new Node({
       database,
@@ -59,12 +63,13 @@ export class NodeEngine implements Engine {
       heartbeatMs: config.heartbeatMs,
     });
     this.#roster = new DutyRoster((duty, error) => onFailure(`duty ${duty}`, error));
-    this.#reader = new JobReader(database);
+    this.#reader = new JobReader({ db: database, recent: this.#recent, isAlone: options.isAlone });
     this.#watch = new JobWatch(database, config.maxWaitingRequests);
-    const report = (key: JobKey, fact: UntimedFact) => this.#report(key, fact);
+    const report = (key: JobKey, fact: UntimedFact) => this.#report(key, fact, "engine");
     this.#dispatcher = new Dispatcher({
       executors,
       report,
+      handBack: (key, fact) => this.#report(key, fact, "caller"),
       lease: this.#node,
       isOwner: (key, leaseEpoch) => ownsJob(database, this.nodeId, key, leaseEpoch),
       maxCalls: config.maxCalls,
@@ -85,7 +90,7 @@ export class NodeEngine implements Engine {
       maxQueuedFacts: config.maxQueuedFacts,
       storePatienceMs: config.storePatienceMs,
       idempotencyHours: config.idempotencyHours,
-      hasRoomForCall: () => this.#dispatcher.hasRoom(),
+      hasRoomForCall: (organizationId) => this.#dispatcher.hasRoom(organizationId),
       onCommitted: (changed, stats) => {
         for (const job of changed) this.#follow(job);
         options.onCommitted(changed, stats);
@@ -94,7 +99,14 @@ export class NodeEngine implements Engine {
       plantedFault: config.plantedFault,
     });
     const roomCount = () => this.#dispatcher.roomCount();
-    this.#timers = timersDuty({ database, clock: this.#clock, everyMs: config.pollMs, report, roomCount });
+    this.#timers = timersDuty({
+      database,
+      clock: this.#clock,
+      everyMs: config.pollMs,
+      report,
+      roomCount,
+      crowdedOrganizations: () => this.#dispatcher.crowdedOrganizations(),
+    });
     this.#takeover = takeoverDuty({
       database,
       nodeId: this.nodeId,
@@ -135,8 +147,9 @@ export class NodeEngine implements Engine {
   async stop(): Promise<void> {
     this.drain();
     await this.#dispatcher.leave(this.#config.drainSeconds * 1000);
-    await this.#roster.stop();
-    if (this.#isStarted) await this.#node.leave();
+    await this.#roster.stop(this.#config.storePatienceMs);
+    // Who cannot say that it leaves is missed when its lease is over.
+    if (this.#isStarted) await this.#node.leave().catch((error: unknown) => this.#onFailure("leaving", error));
   }
 
   commit(command: Command, patience: Patience = "caller"): Promise<Done> {
@@ -206,7 +219,8 @@ export class NodeEngine implements Engine {
 
   /** What follows from a committed change: its call is begun, its timer is minded, who waits for it is told. */
   #follow(changed: ChangedJob): void {
-    const { job } = changed;
+    const { job, entries } = changed;
+    this.#recent.follow(job, entries);
     this.#dispatcher.take(changed);
     const wakeAt = isTerminal(job.state.status) ? null : wakeAtOf(job.state);
     if (wakeAt !== null) {
@@ -216,9 +230,9 @@ export class NodeEngine implements Engine {
     this.#watch.notify(job.jobId);
   }
 
-  async #report(key: JobKey, fact: UntimedFact): Promise<void> {
+  async #report(key: JobKey, fact: UntimedFact, patience: Patience): Promise<void> {
     const bytes = fact.type === "step.succeeded" ? JSON.stringify(fact.output).length : 0;
-    await this.commit({ type: "fact", ...key, fact, answer: () => ({}), bytes }, "engine");
+    await this.commit({ type: "fact", ...key, fact, answer: () => ({}), bytes }, patience);
   }
 }
 

@@ -262,6 +262,9 @@ function deadlineIn(seconds: number): number {
 /** Aborts when the client has gone: nobody reads the answer any more. */
 function whenGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  reply.raw.once("close", () => gone.abort());
+  reply.raw.once("close", () => {
+    // Also closed once the answer is sent: then nobody listens, and an abort would cost for nothing.
+    if (!reply.raw.writableFinished) gone.abort();
+  });
   return gone.signal;
 }

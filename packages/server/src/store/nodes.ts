@@ -121,23 +121,47 @@ const takeOverJobRows = statement<OwnedJob>(
    RETURNING organization_id AS "organizationId", job_id AS "jobId", lease_epoch AS "leaseEpoch"`,
 );
 
-/** Jobs whose timer is due, the longest due first. Candidates only: the guard is the state machine's, under the row's lock. */
+/**
+ * Jobs whose timer is due, the longest due first, and that need no room in a crowd: waits whose time is up, and jobs of organizations
+ * that are not named. Candidates only: the guard is the state machine's, under the row's lock.
+ */
 export async function findDueJobs(
   db: Queryable,
   now: Timestamp,
+  crowdedOrganizationIds: readonly string[],
   limit: number,
-): Promise<(JobKey & { status: string })[]> {
-  return await db.query(findDueJobRows, [new Date(now).toISOString(), limit]);
+): Promise<JobKey[]> {
+  return await db.query(findDueJobRows, [new Date(now).toISOString(), crowdedOrganizationIds, limit]);
 }
 
-const findDueJobRows = statement<JobKey & { status: string }>(
+const findDueJobRows = statement<JobKey>(
   "find_due_jobs",
   "maintenance",
-  `SELECT organization_id AS "organizationId", job_id AS "jobId", status
+  `SELECT organization_id AS "organizationId", job_id AS "jobId"
    FROM job
-   WHERE wake_at <= $1
+   WHERE wake_at <= $1 AND (awaiting_event_ids IS NOT NULL OR organization_id <> ALL($2::uuid[]))
    ORDER BY wake_at
-   LIMIT $2`,
+   LIMIT $3`,
+);
+
+/** The other due jobs: those of the named organizations that may need a call. */
+export async function findCrowdedJobs(
+  db: Queryable,
+  now: Timestamp,
+  crowdedOrganizationIds: readonly string[],
+  limit: number,
+): Promise<JobKey[]> {
+  return await db.query(findCrowdedJobRows, [new Date(now).toISOString(), crowdedOrganizationIds, limit]);
+}
+
+const findCrowdedJobRows = statement<JobKey>(
+  "find_crowded_jobs",
+  "maintenance",
+  `SELECT organization_id AS "organizationId", job_id AS "jobId"
+   FROM job
+   WHERE wake_at <= $1 AND awaiting_event_ids IS NULL AND organization_id = ANY($2::uuid[])
+   ORDER BY wake_at
+   LIMIT $3`,
 );
 
 /** The earliest timer that is not due yet; null when there is none. */

@@ -25,6 +25,19 @@ export function poolDatabase(pool: pg.Pool, options: PoolOptions): Database {
     return result.rows as Row[];
   };
 
+  /** BEGIN goes out together with the first read; what writes waits until the transaction is known to have begun. */
+  const begin = (client: pg.PoolClient): Queryable => {
+    const begun = client.query("BEGIN");
+    begun.catch(() => {});
+    return {
+      async query(statement, values) {
+        if (!statement.text.startsWith("SELECT")) await begun;
+        const [rows] = await Promise.all([run(client, statement, values), begun]);
+        return rows;
+      },
+    };
+  };
+
   return {
     async query(statement, values) {
       try {
@@ -35,10 +48,8 @@ export function poolDatabase(pool: pg.Pool, options: PoolOptions): Database {
     },
     async transaction(work) {
       const client = await connect(pool);
-      const transaction: Queryable = { query: (statement, values) => run(client, statement, values) };
       try {
-        await client.query("BEGIN");
-        const result = await work(transaction);
+        const result = await work(begin(client));
         await commit(client);
         client.release();
         return result;

@@ -21,6 +21,8 @@ export function openPostgres(options: PostgresOptions): Database {
     query_timeout: options.timeoutMs,
     statement_timeout: options.timeoutMs,
     idle_in_transaction_session_timeout: options.timeoutMs,
+    // Statements that do not wait for each other's answers go out together.
+    pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     types: columnTypes,

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { newDatabase, type OwnDatabase } from "../store/own-database.ts";
 import { Client } from "../support/client.ts";
 import { type TestOrganization, TestService } from "../support/service.ts";
-import { Child } from "./child.ts";
+import { type NodeProcess, startNodeProcess } from "./child-node.ts";
 
 /** Nodes of one service, over one PostgreSQL database. */
 export class Cluster {
@@ -52,22 +52,11 @@ export class Cluster {
     await node.stop();
   }
 
-  /** A node in a process of its own, for what happens to processes. Ends with its test. */
+  /** Another node in a process of its own. Ends with its test. */
   async addProcess(settings: Record<string, string> = {}): Promise<NodeProcess> {
-    const child = await Child.start<{ baseUrl: string }>("node-process.ts", [], {
-      DATABASE_URL: this.databaseUrl,
-      STEPWELL_PORT: "0",
-      STEPWELL_METRICS_PORT: "0",
-      STEPWELL_LOG_LEVEL: "error",
-      ...this.#settings,
-      ...settings,
-    });
-    onTestFinished(() => child.kill());
-    return child;
+    return await startNodeProcess({ DATABASE_URL: this.databaseUrl, ...this.#settings, ...settings });
   }
 }
-
-export type NodeProcess = Child<{ readonly baseUrl: string }>;
 
 /** Starts that many nodes before the tests of the surrounding block, and stops all there are after them. */
 export function useCluster(nodeCount: number, settings: Record<string, string> = {}): Cluster {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { definitionOf } from "../support/definitions.ts";
 import { accountId } from "./lambda/calls.ts";
-import { answer, awsError, functionError, type ReceivedRequest, ScriptedServer } from "./lambda/scripted-server.ts";
+import { answer, functionError, type ReceivedRequest, ScriptedServer } from "./lambda/scripted-server.ts";
 
 /** One call of a function, as the function sees it. */
 export interface FunctionCall {
@@ -18,8 +18,8 @@ export interface FunctionCall {
 }
 
 /**
- * Plays the functions' side: `echo` answers at once with its input, `throttled` is never carried out, and every other function answers when
- * the test says so.
+ * Plays the functions' side: `echo` answers at once with its input, `broken` fails at once, and every other function answers when the test
+ * says so.
  */
 export class FunctionServer {
   readonly calls: FunctionCall[] = [];
@@ -58,7 +58,7 @@ export class FunctionServer {
     const call = readCall(response, request);
     this.calls.push(call);
     if (call.functionName === "echo") call.succeed(call.input as object);
-    if (call.functionName === "throttled") awsError(429, "TooManyRequestsException", "Slow down.")(response, request);
+    if (call.functionName === "broken") call.fail();
     this.#takersOf(call.jobId).shift()?.(call);
   }
 

@@ -201,6 +201,30 @@ test("a node that leaves waits for its calls as long as its grace lasts", async 
   expect(functions.callsOf(jobId)).toHaveLength(1);
 });
 
+test("a node that leaves passes on the call that follows one it finishes", async () => {
+  const organization = await cluster.node(0).newOrganization();
+  const { api } = organization;
+  const steps = definitionOf(functionStep("first", "held", "second"), functionStep("second", "held", null));
+  const { workflowId } = await deploy(api, steps);
+  const leaving = await cluster.addNode({ STEPWELL_DRAIN_SECONDS: "20" });
+  const [passedOn, kept] = [
+    await submit(byWayOf(leaving, organization), workflowId),
+    await submit(byWayOf(leaving, organization), workflowId),
+  ];
+  const calls = await Promise.all([functions.nextCall(passedOn), functions.nextCall(kept)]);
+
+  const left = cluster.stopNode(leaving);
+  calls[0].succeed();
+  // While the leaving node still waits for its other call.
+  (await functions.nextCall(passedOn)).succeed({ by: "another node" });
+
+  expect(await finished(api, passedOn)).toMatchObject({ status: "SUCCEEDED", output: { by: "another node" } });
+  calls[1].succeed();
+  (await functions.nextCall(kept)).succeed();
+  expect(await finished(api, kept)).toMatchObject({ status: "SUCCEEDED" });
+  await left;
+});
+
 test("a step whose node is lost six times fails the job as Interrupted", async () => {
   const { api } = await cluster.node(0).newOrganization();
   const { workflowId } = await deploy(api, callingDefinition("held"));

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { callingDefinition, FunctionServer } from "../engine/function-server.ts";
 import type { Client } from "../support/client.ts";
 import { definitionOf, noopStep, straightDefinition, waitStep } from "../support/definitions.ts";
 import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
@@ -14,6 +15,9 @@ const patienceMs = 1_000;
 /** What a busy machine takes on top: a test must not fail for that. */
 const slackMs = 2_000;
 
+const functions = await FunctionServer.start();
+afterAll(() => functions.stop());
+
 let database: OwnDatabase;
 let proxy: TcpProxy;
 let service: TestService;
@@ -21,28 +25,40 @@ let service: TestService;
 beforeAll(async () => {
   database = await newDatabase("newest");
   proxy = await TcpProxy.before(database.url);
-  const store = { environment: { DATABASE_URL: proxy.url }, remove: database.remove };
-  service = new TestService(
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+  await proxy.stop();
+  await database.remove();
+});
+
+async function startService(): Promise<TestService> {
+  const store = { environment: { DATABASE_URL: proxy.url }, remove: async () => {} };
+  const started = new TestService(
     { name: "postgres", prepare: async () => store },
     {
+      ...functions.environment,
       STEPWELL_STORE_PATIENCE_MS: String(patienceMs),
       STEPWELL_DATABASE_TIMEOUT_MS: String(patienceMs),
       STEPWELL_LEASE_MS: "1000",
       STEPWELL_HEARTBEAT_MS: "100",
       STEPWELL_POLL_MS: "50",
-      STEPWELL_LOG_LEVEL: "fatal",
+      STEPWELL_DRAIN_SECONDS: "0",
+      STEPWELL_LOG_LEVEL: "silent",
     },
   );
-  await service.start();
-});
-
-afterAll(async () => {
-  await service?.stop();
-  await proxy?.stop();
-});
+  await started.start();
+  return started;
+}
 
 async function isReady(): Promise<void> {
   await service.client(undefined).call("GetReadiness", { status: 200 });
+}
+
+async function isNotReady(): Promise<void> {
+  await service.client(undefined).call("GetReadiness", { status: 503 });
 }
 
 async function until(fact: () => Promise<void>): Promise<void> {
@@ -58,7 +74,6 @@ describe.each(["refuse", "freeze"] as const)("while the database is out of reach
     ({ api } = await service.newOrganization());
     ({ workflowId } = await deploy(api, definitionOf(waitStep("approve", ["approved"], null))));
     waiting = await submitAndWait(api, workflowId);
-    await proxy[kind]();
   });
 
   afterEach(async () => {
@@ -81,6 +96,7 @@ describe.each(["refuse", "freeze"] as const)("while the database is out of reach
       ["ListOrganizations", {}],
     ] as const;
 
+    await proxy[kind]();
     const begunAt = performance.now();
     const answers = await Promise.all(
       requests.map(async ([operationId, options]) => {
@@ -94,6 +110,86 @@ describe.each(["refuse", "freeze"] as const)("while the database is out of reach
       expect(retryAfter, operationId).toBeGreaterThan(0);
     }
   });
+
+  test("the service says that it is not ready, lives on, and finds its way back by itself", async () => {
+    await proxy[kind]();
+
+    await until(isNotReady);
+    await service.client(undefined).call("GetLiveness", { status: 200 });
+
+    await proxy.pass();
+
+    await until(isReady);
+    const sent = await api.call("SendJobEvent", { params: { jobId: waiting.jobId }, body: { eventId: "approved" } });
+    expect(sent.body).toMatchObject({ outcome: "matched" });
+  });
+
+  test("what is due meanwhile happens when the database is back", async () => {
+    const retry = { maxAttempts: 2, initialIntervalSeconds: 0.1 };
+    const calling = await deploy(api, callingDefinition("held", { retry }));
+    const { body: job } = await api.call<JobBody>("SubmitJob", { body: { workflowId: calling.workflowId } });
+    const call = await functions.nextCall(job.jobId);
+
+    await proxy[kind]();
+    call.fail();
+    await until(isNotReady);
+    await proxy.pass();
+
+    (await functions.nextCall(job.jobId)).succeed();
+    await until(isReady);
+    const { body } = await api.call<JobBody>("GetJob", { params: { jobId: job.jobId }, query: { waitSeconds: 20 } });
+    expect(body).toMatchObject({ status: "SUCCEEDED", steps: [{ attempts: 2 }] });
+  });
+
+  test("a node that is told to stop stops", async () => {
+    const leaving = await startService();
+    const organization = await leaving.newOrganization();
+    const calling = await deploy(organization.api, callingDefinition("held"));
+    const body = { workflowId: calling.workflowId };
+    const { body: job } = await organization.api.call<JobBody>("SubmitJob", { body });
+    await functions.nextCall(job.jobId);
+
+    await proxy[kind]();
+    const begunAt = performance.now();
+    await leaving.stop();
+
+    expect(performance.now() - begunAt).toBeLessThan(3 * patienceMs + slackMs);
+  });
+});
+
+test("while connections break again and again every job is accepted once, and the process lives", async () => {
+  const { api } = await service.newOrganization();
+  const { workflowId } = await deploy(api, straightDefinition);
+  const keys = Array.from({ length: 60 }, () => randomUUID());
+  let acceptedCount = 0;
+
+  async function submitUntilAccepted(key: string): Promise<string> {
+    const headers = { "idempotency-key": key };
+    for (;;) {
+      const { status, body } = await api.callAny<JobBody>("SubmitJob", { body: { workflowId }, headers });
+      if (status === 201) {
+        acceptedCount += 1;
+        // In the middle of what the others are doing.
+        if (acceptedCount % 4 === 0) proxy.drop();
+        return body.jobId;
+      }
+      expect(status).toBe(503);
+    }
+  }
+
+  async function submitAll(some: readonly string[]): Promise<string[]> {
+    const jobIds: string[] = [];
+    for (const key of some) jobIds.push(await submitUntilAccepted(key));
+    return jobIds;
+  }
+
+  const quarters = [0, 15, 30, 45].map((start) => keys.slice(start, start + 15));
+  const jobIds = await Promise.all(quarters.map(submitAll));
+  await until(isReady);
+
+  const { body } = await api.call<{ jobs: JobBody[] }>("ListJobs", { query: { workflowId, pageSize: 200 } });
+  expect(body.jobs.map((job) => job.jobId).sort()).toEqual(jobIds.flat().sort());
+  expect(body.jobs.map((job) => job.status)).toEqual(keys.map(() => "SUCCEEDED"));
 });
 
 describe("a commit whose answer does not come", () => {

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from "node:timers/promises";
+
 /** Something that must be done again and again. `runOnce` does it once and may say how soon to come back (default: `everyMs`). */
 export interface Duty {
   readonly name: string;
@@ -29,10 +31,12 @@ export class DutyRoster {
     if (shift.running === undefined) this.#setTimer(duty, shift);
   }
 
-  async stop(): Promise<void> {
+  /** Begins nothing more, and waits for what is under way up to `graceMs`: it may be waiting for a store that is out of reach. */
+  async stop(graceMs: number): Promise<void> {
     this.#isStopped = true;
     for (const shift of this.#shifts.values()) clearTimeout(shift.timer);
-    await Promise.all([...this.#shifts.values()].map((shift) => shift.running));
+    const underWay = [...this.#shifts.values()].map((shift) => shift.running);
+    await Promise.race([Promise.all(underWay), delay(graceMs, undefined, { ref: false })]);
   }
 
   #setTimer(duty: Duty, shift: Shift): void {

@@ -1,0 +1,64 @@
+import type { HistoryEntry } from "../core/history.ts";
+import type { Job } from "../core/job-state.ts";
+import type { JsonValue } from "../core/json.ts";
+
+/** A job with its whole history, as one commit left it. */
+export interface JobSnapshot {
+  readonly job: Job;
+  readonly entries: readonly HistoryEntry[];
+}
+
+const maxJobs = 6_000;
+/** In characters and members, roughly: of one job, so that a large one is read from the store, and of all together. */
+const maxSize = 8_000;
+const maxTotalSize = 6_000_000;
+
+/**
+ * The small jobs that this node saw change last: who submits a job or sends it an event mostly asks for it next. Whoever reads it must know whether
+ * others write, and if so ask the store whether the snapshot is still the newest.
+ */
+export class RecentJobs {
+  readonly #snapshots = new Map<string, JobSnapshot & { readonly size: number }>();
+  #totalSize = 0;
+
+  get(jobId: string): JobSnapshot | undefined {
+    return this.#snapshots.get(jobId);
+  }
+
+  /** Takes note of a committed change; `entries` are those of this commit. */
+  follow(job: Job, entries: readonly HistoryEntry[]): void {
+    const before = entries[0]?.sequence === 1 ? [] : this.#snapshots.get(job.jobId)?.entries;
+    this.#drop(job.jobId);
+    // Without the beginning, or with a gap that another node filled, there is nothing whole to keep.
+    if (before === undefined || before.length + entries.length !== job.sequence) return;
+    const snapshot = { job, entries: [...before, ...entries] };
+    const size = sizeOf(snapshot as unknown as JsonValue, maxSize);
+    if (size > maxSize) return;
+    this.#snapshots.set(job.jobId, { ...snapshot, size });
+    this.#totalSize += size;
+    while (this.#snapshots.size > maxJobs || this.#totalSize > maxTotalSize) this.#dropOldest();
+  }
+
+  /** A Map keeps the order of insertion: the first is the one that changed longest ago. */
+  #dropOldest(): void {
+    const [oldest] = this.#snapshots.keys();
+    if (oldest !== undefined) this.#drop(oldest);
+  }
+
+  #drop(jobId: string): void {
+    this.#totalSize -= this.#snapshots.get(jobId)?.size ?? 0;
+    this.#snapshots.delete(jobId);
+  }
+}
+
+/** Counts until `limit` is passed, so that a large value costs no more than a small one. */
+function sizeOf(value: JsonValue, limit: number): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 1;
+  let size = 1;
+  for (const key in value) {
+    size += key.length + sizeOf((value as Record<string, JsonValue>)[key] ?? null, limit - size);
+    if (size > limit) break;
+  }
+  return size;
+}

@@ -1,0 +1,22 @@
+import type { TestOrganization, TestService } from "../support/service.ts";
+
+/** The types of the entries that a stream of server-sent events gives, until it ends. */
+export async function* streamTypes(
+  node: TestService,
+  { organizationId, owner }: TestOrganization,
+  jobId: string,
+): AsyncGenerator<string> {
+  const url = `${node.baseUrl}/organizations/${organizationId}/jobs/${jobId}/stream`;
+  const response = await fetch(url, { headers: { authorization: `Bearer ${owner.token}` } });
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    const events = text.split("\n\n");
+    text = events.pop() ?? "";
+    for (const event of events) {
+      const type = /^event: (.+)$/m.exec(event)?.[1];
+      if (type !== undefined) yield type;
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import { afterAll, afterEach, expect, test } from "vitest";
+import type { Client } from "../support/client.ts";
+import { definitionOf, noopStep, waitStep } from "../support/definitions.ts";
+import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
+import { TestService, useService } from "../support/service.ts";
+import { onEveryStore, type PreparedStore } from "../support/stores.ts";
+import { byWayOf } from "./cluster.ts";
+import { startNodeProcess } from "./child-node.ts";
+import { callingDefinition, FunctionServer } from "./function-server.ts";
+
+const functions = await FunctionServer.start();
+afterAll(() => functions.stop());
+
+/** What a busy machine may add to a moment that was planned. */
+const slackMs = 400;
+
+/** Waits for `approved`, and fails when that is not there in time. */
+function impatientDefinition(timeoutSeconds: number): string {
+  return definitionOf(withTimeout(waitStep("approve", ["approved"], null), timeoutSeconds));
+}
+
+function withTimeout(step: object, timeoutSeconds: number): object {
+  return { ...step, timeoutSeconds };
+}
+
+interface Entry {
+  readonly type: string;
+  readonly at: string;
+  readonly retryAt?: string;
+  readonly timeoutAt?: string;
+}
+
+async function historyOf(api: Client, jobId: string): Promise<Entry[]> {
+  const { body } = await api.call<{ entries: Entry[] }>("GetJobHistory", { params: { jobId } });
+  return body.entries;
+}
+
+async function submit(api: Client, workflowId: string): Promise<JobBody> {
+  const { body } = await api.call<JobBody>("SubmitJob", { body: { workflowId } });
+  return body;
+}
+
+async function finished(api: Client, jobId: string): Promise<JobBody> {
+  const { body } = await api.call<JobBody>("GetJob", { params: { jobId }, query: { waitSeconds: 20 } });
+  return body;
+}
+
+/** From the moment that one kind of entry plans to the first entry of another kind after it. */
+function delayMs(entries: readonly Entry[], planned: string | undefined, type: string): number {
+  const due = Date.parse(planned ?? "");
+  const happened = entries.map((entry) => ({ ...entry, at: Date.parse(entry.at) })).find(
+    (entry) => entry.type === type && entry.at >= due,
+  );
+  return (happened?.at ?? Number.NaN) - due;
+}
+
+onEveryStore((home) => {
+  // Only the hint of who sets a timer makes this service look at it in time.
+  const service = useService(home, { ...functions.environment, STEPWELL_POLL_MS: "30000" });
+
+  test("a retry comes when it is due, whatever the rhythm of the poll", async () => {
+    const { api } = await service.newOrganization();
+    const retry = { maxAttempts: 2, initialIntervalSeconds: 0.5, jitter: false };
+    const { workflowId } = await deploy(api, callingDefinition("held", { retry }));
+    const { jobId } = await submit(api, workflowId);
+
+    (await functions.nextCall(jobId)).fail();
+    (await functions.nextCall(jobId)).succeed();
+
+    expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED", steps: [{ attempts: 2 }] });
+    const entries = await historyOf(api, jobId);
+    const failure = entries.find((entry) => entry.type === "step.attemptFailed");
+    expect(delayMs(entries, failure?.retryAt, "step.attemptStarted")).toBeLessThan(slackMs);
+  });
+
+  test("a wait that lasts longer than it may fails the job, in time", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, impatientDefinition(0.3));
+    const { jobId } = await submitAndWait(api, workflowId);
+
+    expect(await finished(api, jobId)).toMatchObject({
+      status: "FAILED",
+      error: { code: "Timeout", step: "approve" },
+    });
+    const entries = await historyOf(api, jobId);
+    const wait = entries.find((entry) => entry.type === "step.waiting");
+    expect(delayMs(entries, wait?.timeoutAt, "step.failed")).toBeLessThan(slackMs);
+  });
+
+  test("a resumed job runs at once", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, callingDefinition("held"));
+    const { jobId } = await submit(api, workflowId);
+    (await functions.nextCall(jobId)).fail();
+    expect(await finished(api, jobId)).toMatchObject({ status: "FAILED" });
+
+    const resumedAt = performance.now();
+    await api.call("ResumeJob", { params: { jobId } });
+    const again = await functions.nextCall(jobId);
+
+    expect(again.receivedAt - resumedAt).toBeLessThan(slackMs);
+    expect(again).toMatchObject({ attempt: 2 });
+    again.succeed();
+    expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED" });
+  });
+
+  test("a chain of steps that is too long for one commit goes on in the next one at once", async () => {
+    const { api } = await service.newOrganization();
+    const names = Array.from({ length: 450 }, (_, index) => `step-${index}`);
+    const chain = names.map((name, index) => noopStep(name, names[index + 1] ?? null));
+    const { workflowId } = await deploy(api, definitionOf(...chain));
+
+    const begunAt = performance.now();
+    expect(await submitAndWait(api, workflowId)).toMatchObject({ status: "SUCCEEDED" });
+    expect(performance.now() - begunAt).toBeLessThan(5 * slackMs);
+  });
+});
+
+onEveryStore((home) => {
+  const service = useService(home, {
+    ...functions.environment,
+    STEPWELL_POLL_MS: "50",
+    STEPWELL_MAX_CALLS: "1",
+    STEPWELL_MAX_QUEUED_CALLS: "1",
+  });
+
+  test("jobs beyond the bound of calls stay pending and run in their order when there is room", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, callingDefinition("held"));
+    const jobs: JobBody[] = [];
+    for (let count = 0; count < 4; count += 1) jobs.push(await submit(api, workflowId));
+
+    expect(jobs.map((job) => job.status)).toEqual(["RUNNING", "RUNNING", "PENDING", "PENDING"]);
+
+    for (const { jobId } of jobs) {
+      (await functions.nextCall(jobId)).succeed();
+      expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED", steps: [{ attempts: 1 }] });
+    }
+  });
+
+  test("a wait's timeout comes in time also while all calls are taken", async () => {
+    const { api } = await service.newOrganization();
+    const calling = await deploy(api, callingDefinition("held"));
+    const impatient = await deploy(api, impatientDefinition(0.2));
+    const taking = [];
+    for (let count = 0; count < 3; count += 1) taking.push(await submit(api, calling.workflowId));
+
+    const { jobId } = await submit(api, impatient.workflowId);
+
+    expect(await finished(api, jobId)).toMatchObject({ status: "FAILED", error: { code: "Timeout" } });
+    for (const job of taking) (await functions.nextCall(job.jobId)).succeed();
+    for (const job of taking) await finished(api, job.jobId);
+  });
+});
+
+onEveryStore((home) => {
+  let store: PreparedStore;
+  afterEach(() => store.remove());
+
+  test("a timer that was set by a node that died is fired by another", async () => {
+    store = await home.prepare();
+    const sameStore = { name: home.name, prepare: async () => ({ ...store, remove: async () => {} }) };
+    const before = new TestService(sameStore);
+    await before.start();
+    const organization = await before.newOrganization();
+    const { workflowId } = await deploy(organization.api, impatientDefinition(1));
+    await before.stop();
+
+    const dying = await startNodeProcess(store.environment);
+    const { jobId } = await submit(byWayOf(dying, organization), workflowId);
+    await dying.kill();
+
+    const after = new TestService(sameStore);
+    await after.start();
+    expect(await finished(byWayOf(after, organization), jobId)).toMatchObject({
+      status: "FAILED",
+      error: { code: "Timeout" },
+    });
+    await after.stop();
+  });
+});
