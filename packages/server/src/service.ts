@@ -61,6 +61,11 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
   const server = createServer({ engine, database, config, executors, authenticator, logger, metrics });
+  // Requests that wait are answered now, or closing would wait for them.
+  server.addHook("preClose", (done) => {
+    engine.drain();
+    done();
+  });
   parts.defer(() => server.close());
   const address = await listen(server, config);
   const observed = await serveMetrics(metrics, {
@@ -78,8 +83,6 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
     database,
     async stop() {
       logger.info("stopping");
-      // First of all: requests that wait are answered now, or closing the server would wait for them.
-      engine.drain();
       await parts.disposeAsync();
     },
   };

@@ -1,15 +1,20 @@
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { DurableFileSystem } from "./durable-file-system.ts";
 
-/** The entry of the child process that creates an embedded cluster: `node embedded-create.js DIRECTORY`. */
-const directory = process.argv[2];
-if (directory === undefined) throw new Error("Which directory?");
+/** The entry of the child process that creates an embedded cluster: `node embedded-create.js DIRECTORY PARENT`. */
+const [, , directory, parent] = process.argv;
+if (directory === undefined || parent === undefined) throw new Error("Which directory, for which process?");
 
-// Made beside its place and renamed when it is whole: a process that is killed here leaves nothing that looks like a store.
-const unfinished = `${directory}.unfinished`;
-rmSync(unfinished, { recursive: true, force: true });
+// Made beside its place and renamed when it is whole: a process that is killed here leaves nothing that looks like a store. Under a name
+// of its own, since one whose parent was killed may still be at work.
+const unfinished = `${directory}.unfinished-${process.pid}`;
+for (const name of readdirSync(dirname(directory))) {
+  if (!name.startsWith(`${basename(directory)}.unfinished`)) continue;
+  rmSync(join(dirname(directory), name), { recursive: true, force: true, maxRetries: 10 });
+}
+mkdirSync(unfinished, { mode: 0o700 });
 const pglite = await PGlite.create({
   fs: new DurableFileSystem(unfinished, {
     onSyncFailed: (error) => {
@@ -20,6 +25,8 @@ const pglite = await PGlite.create({
 await pglite.exec("CHECKPOINT");
 await pglite.close();
 for (const name of readdirSync(unfinished, { recursive: true, encoding: "utf8" })) sync(join(unfinished, name));
+// The parent holds the directory's lock: when it is gone, the place may be somebody else's by now.
+if (process.ppid !== Number(parent)) process.exit(1);
 renameSync(unfinished, directory);
 sync(dirname(directory));
 

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
@@ -27,6 +27,8 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
   try {
     const cluster = join(options.dataDir, "postgres");
     if (!existsSync(cluster)) await createCluster(cluster);
+    // PGlite makes its files readable and writable for all, and a copy from a backup may have lost its mode.
+    chmodSync(cluster, 0o700);
     const pglite = await PGlite.create({
       fs: new DurableFileSystem(cluster, options),
       startParams: startParameters(options.bufferMb, options.isSynced ?? true),
@@ -73,7 +75,7 @@ function startParameters(bufferMb: number, isSynced: boolean): string[] {
 /** In a process of its own: creating a cluster takes 200 MB that this process would keep until its end. */
 async function createCluster(cluster: string): Promise<void> {
   const script = fileURLToPath(new URL(`./embedded-create${extname(import.meta.url)}`, import.meta.url));
-  const child = spawn(process.execPath, [script, cluster], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [script, cluster, String(process.pid)], { stdio: ["ignore", "ignore", "pipe"] });
   let complaint = "";
   child.stderr.on("data", (chunk: Buffer) => {
     complaint += chunk.toString("utf8");
