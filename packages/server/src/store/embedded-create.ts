@@ -25,6 +25,7 @@ const pglite = await PGlite.create({
 await pglite.exec("CHECKPOINT");
 await pglite.close();
 for (const name of readdirSync(unfinished, { recursive: true, encoding: "utf8" })) sync(join(unfinished, name));
+sync(unfinished);
 // The parent holds the directory's lock: when it is gone, the place may be somebody else's by now.
 if (process.ppid !== Number(parent)) process.exit(1);
 renameSync(unfinished, directory);

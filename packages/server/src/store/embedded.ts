@@ -75,7 +75,9 @@ function startParameters(bufferMb: number, isSynced: boolean): string[] {
 /** In a process of its own: creating a cluster takes 200 MB that this process would keep until its end. */
 async function createCluster(cluster: string): Promise<void> {
   const script = fileURLToPath(new URL(`./embedded-create${extname(import.meta.url)}`, import.meta.url));
-  const child = spawn(process.execPath, [script, cluster, String(process.pid)], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [script, cluster, String(process.pid)], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let complaint = "";
   child.stderr.on("data", (chunk: Buffer) => {
     complaint += chunk.toString("utf8");

@@ -26,18 +26,15 @@ function clockSetBy(database: number): DatabaseClock {
   return clock;
 }
 
-test.each([1 * hourMs, -1 * hourMs, 25 * hourMs])(
-  "a step of the machine's clock by %d ms moves nothing",
-  (stepMs) => {
-    const clock = clockSetBy(databaseNow);
+test.each([1 * hourMs, -1 * hourMs, 25 * hourMs])("a step of the machine's clock by %d ms moves nothing", (stepMs) => {
+  const clock = clockSetBy(databaseNow);
 
-    vi.setSystemTime(Date.now() + stepMs);
-    expect(clock.now()).toBe(databaseNow);
+  vi.setSystemTime(Date.now() + stepMs);
+  expect(clock.now()).toBe(databaseNow);
 
-    pass(1_500);
-    expect(clock.now()).toBe(databaseNow + 1_500);
-  },
-);
+  pass(1_500);
+  expect(clock.now()).toBe(databaseNow + 1_500);
+});
 
 test("before the first heartbeat the machine's clock at the start counts, and no later step of it", () => {
   vi.setSystemTime(databaseNow);

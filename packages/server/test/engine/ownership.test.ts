@@ -1,24 +1,25 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import type { Client } from "../support/client.ts";
 import { definitionOf, waitStep } from "../support/definitions.ts";
 import { deploy, type JobBody } from "../support/flow.ts";
 import { onServer } from "../support/postgres-server.ts";
 import type { TestService } from "../support/service.ts";
-import { byWayOf, useCluster } from "./cluster.ts";
+import { byWayOf, Cluster, useCluster } from "./cluster.ts";
 import { callingDefinition, FunctionServer, functionStep } from "./function-server.ts";
 
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
 
 const leaseMs = 1_000;
-const cluster = useCluster(2, {
+const settings = {
   ...functions.environment,
   STEPWELL_LEASE_MS: String(leaseMs),
   STEPWELL_HEARTBEAT_MS: "200",
   STEPWELL_POLL_MS: "50",
   STEPWELL_DRAIN_SECONDS: "0",
-});
+};
+const cluster = useCluster(2, settings);
 /** What finding a dead node and taking its jobs may add to the lease, on a busy machine. */
 const takeoverSlackMs = 2_000;
 
@@ -108,6 +109,39 @@ test("a node that was stopped for longer than its lease begins none of its queue
   expect(functions.callsOf(queued)).toHaveLength(1);
   await stopped.kill();
 });
+
+test("a node that was stopped for longer than its lease, and whose jobs nobody took, goes on with them", async () => {
+  const lonely = new Cluster(settings);
+  await lonely.start(1);
+  onTestFinished(() => lonely.stop());
+  const organization = await lonely.node(0).newOrganization();
+  const { workflowId } = await deploy(organization.api, callingDefinition("held"));
+  await lonely.stopNode(lonely.node(0));
+  const stopped = await lonely.addProcess({ STEPWELL_MAX_CALLS: "1" });
+  const api = byWayOf(stopped, organization);
+  const underWay = await submit(api, workflowId);
+  const queued = await submit(api, workflowId);
+  const call = await functions.nextCall(underWay);
+
+  stopped.pause();
+  await vi.waitFor(() => expectNoHeartbeat(lonely.databaseUrl), { timeout: 10_000, interval: 50 });
+  stopped.goOn();
+  call.succeed();
+
+  const next = await functions.nextCall(queued);
+  expect(next).toMatchObject({ attempt: 1 });
+  next.succeed();
+  for (const jobId of [underWay, queued]) expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED" });
+});
+
+async function expectNoHeartbeat(databaseUrl: string): Promise<void> {
+  const { rowCount } = await onServer(databaseUrl, (client) =>
+    client.query("SELECT FROM node WHERE heartbeat_at > clock_timestamp() - $1::integer * interval '1 millisecond'", [
+      leaseMs,
+    ]),
+  );
+  expect(rowCount).toBe(0);
+}
 
 test("the outcome of a call that another node has taken over changes nothing", async () => {
   const { api } = await cluster.node(0).newOrganization();

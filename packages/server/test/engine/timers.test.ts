@@ -4,8 +4,8 @@ import { definitionOf, noopStep, waitStep } from "../support/definitions.ts";
 import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
 import { TestService, useService } from "../support/service.ts";
 import { onEveryStore, type PreparedStore } from "../support/stores.ts";
-import { byWayOf } from "./cluster.ts";
 import { startNodeProcess } from "./child-node.ts";
+import { byWayOf } from "./cluster.ts";
 import { callingDefinition, FunctionServer } from "./function-server.ts";
 
 const functions = await FunctionServer.start();
@@ -48,9 +48,9 @@ async function finished(api: Client, jobId: string): Promise<JobBody> {
 /** From the moment that one kind of entry plans to the first entry of another kind after it. */
 function delayMs(entries: readonly Entry[], planned: string | undefined, type: string): number {
   const due = Date.parse(planned ?? "");
-  const happened = entries.map((entry) => ({ ...entry, at: Date.parse(entry.at) })).find(
-    (entry) => entry.type === type && entry.at >= due,
-  );
+  const happened = entries
+    .map((entry) => ({ ...entry, at: Date.parse(entry.at) }))
+    .find((entry) => entry.type === type && entry.at >= due);
   return (happened?.at ?? Number.NaN) - due;
 }
 

