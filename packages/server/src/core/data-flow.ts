@@ -2,7 +2,7 @@ import { type Arrival, arrivalAlong, arrivalAtStart, passedOn } from "./data-flo
 import { describeInputTrouble, describeOutputTrouble, type Finding, troublesOf } from "./data-flow/finding.ts";
 import { KnownOutputs } from "./data-flow/known-outputs.ts";
 import { SourceTracer } from "./data-flow/sources.ts";
-import type { StepDefinition, Steps } from "./definition.ts";
+import type { StepDefinition, Steps } from "./definition-parts.ts";
 import { type ProblemList, pointerTo } from "./problem.ts";
 import { SchemaComparison } from "./schema/compare.ts";
 import { buildGraph, type StepGraph } from "./step-graph.ts";

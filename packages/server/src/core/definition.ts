@@ -1,42 +1,13 @@
 import { checkDataFlow } from "./data-flow.ts";
 import { readName } from "./definition-name.ts";
+import type { Definition, StepDefinition, Steps } from "./definition-parts.ts";
 import { type RoughStep, readStep } from "./definition-step.ts";
-import type { ExecutorCatalog, ExecutorKind } from "./executor-kind.ts";
-import { isJsonObject, type JsonObject, parseJson } from "./json.ts";
-import type { PayloadSchemas } from "./payload-schemas.ts";
+import type { ExecutorCatalog } from "./executor-kind.ts";
+import { isJsonObject, parseJson } from "./json.ts";
 import { type Problem, ProblemList, pointerTo } from "./problem.ts";
 import { describeValue, RawObject } from "./raw-object.ts";
-import type { RetryPolicy } from "./retry.ts";
 import { parseSchemas, type Schema } from "./schema.ts";
 import { checkWays } from "./ways.ts";
-
-/** A workflow definition that was found valid. */
-export interface Definition {
-  readonly workflowName: string;
-  readonly steps: Steps;
-  readonly schemas: ReadonlyMap<string, Schema>;
-}
-
-/** At least one; a job starts with the first. */
-export type Steps = readonly [StepDefinition, ...StepDefinition[]];
-
-export interface StepDefinition {
-  readonly name: string;
-  /** A type of the catalog, whose config schema `config` fits. */
-  readonly type: string;
-  readonly behaviour: ExecutorKind["behaviour"];
-  readonly config: JsonObject;
-  /** Only of a step that waits. */
-  readonly payloadSchemas: PayloadSchemas;
-  readonly inputSchema: Schema;
-  readonly outputSchema: Schema;
-  readonly transitionToStep: string | null;
-  readonly onFailure: string | undefined;
-  /** Only of a step that calls, and only if the definition has one. */
-  readonly retry: RetryPolicy | undefined;
-  /** Only of a step that calls or waits. */
-  readonly timeoutSeconds: number | undefined;
-}
 
 export interface DefinitionLimits {
   readonly maxDefinitionBytes: number;

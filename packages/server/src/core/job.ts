@@ -1,7 +1,6 @@
 import { JobDraft, type JobLimits } from "./draft.ts";
 import type { Change, EventReceived, Fact, JobCancelled, JobResumed, StepFailed, Verdict } from "./fact.ts";
 import {
-  type Actor,
   type CallingStep,
   type Job,
   type Progress,
@@ -11,7 +10,6 @@ import {
   type Timestamp,
   wakeAtOf,
 } from "./job-state.ts";
-import type { JsonObject } from "./json.ts";
 import { checkPayload } from "./payload-schemas.ts";
 import type { Plan } from "./plan.ts";
 import type { Problem } from "./problem.ts";
@@ -56,16 +54,20 @@ export function transition(plan: Plan, job: Job, fact: Fact, limits: JobLimits):
   }
 }
 
-export interface Submission {
-  readonly organizationId: string;
-  readonly jobId: string;
-  readonly workflowId: string;
-  readonly workflowName: string;
-  readonly versionId: string;
-  readonly versionNumber: number;
-  readonly tag: string | null;
-  readonly input: JsonObject;
-  readonly submittedBy: Actor;
+type JobIdentity = Pick<
+  Job,
+  | "organizationId"
+  | "jobId"
+  | "workflowId"
+  | "workflowName"
+  | "versionId"
+  | "versionNumber"
+  | "tag"
+  | "input"
+  | "submittedBy"
+>;
+
+export interface Submission extends JobIdentity {
   readonly at: Timestamp;
   /** False while the node has no room for another call: a job that begins with one then stays PENDING until a node has. */
   readonly hasRoomForCall: boolean;

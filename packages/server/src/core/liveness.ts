@@ -1,5 +1,5 @@
 import { BitRows, type RowOf } from "./bit-rows.ts";
-import type { StepDefinition } from "./definition.ts";
+import type { StepDefinition } from "./definition-parts.ts";
 import { declaredProperties, isClosed, requiredProperties, type Schema } from "./schema.ts";
 import type { StepGraph } from "./step-graph.ts";
 

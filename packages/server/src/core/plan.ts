@@ -1,4 +1,4 @@
-import type { Definition, StepDefinition, Steps } from "./definition.ts";
+import type { Definition, StepDefinition, Steps } from "./definition-parts.ts";
 import type { ExecutorCatalog, WaitRule } from "./executor-kind.ts";
 import type { JsonObject } from "./json.ts";
 import { livePropertiesAfter, oncePerSchema, stepsWhoseFailureReadsLastOutput } from "./liveness.ts";

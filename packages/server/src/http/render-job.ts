@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
 import type { StepRun } from "../core/history.ts";
-import { isTerminal, type Job, type JobStatus, type Timestamp } from "../core/job-state.ts";
+import { isTerminal, type Job } from "../core/job-state.ts";
 import type { Plan } from "../core/plan.ts";
 import type { WholeJob } from "../engine/engine.ts";
+import type { JobRow } from "../store/job-lists.ts";
 import { ActorSchema, AnyJson, Id, oneOf, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
 
@@ -95,21 +96,7 @@ type RenderedStep = Static<typeof StepSchema>;
 export type RenderedJob = Static<typeof JobSchema>;
 type RenderedSummary = Static<typeof JobSummarySchema>;
 
-export interface JobSummary {
-  readonly jobId: string;
-  readonly status: JobStatus;
-  readonly workflowId: string;
-  readonly workflowName: string;
-  readonly versionId: string;
-  readonly versionNumber: number;
-  readonly tag: string | null;
-  readonly createdAt: Timestamp;
-  readonly startedAt: Timestamp | null;
-  readonly updatedAt: Timestamp;
-  readonly finishedAt: Timestamp | null;
-}
-
-export function renderSummary(job: JobSummary): RenderedSummary {
+export function renderSummary(job: JobRow): RenderedSummary {
   const { versionId, versionNumber, tag } = job;
   const summary: RenderedSummary = {
     jobId: job.jobId,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Steps } from "../../src/core/definition.ts";
+import type { Steps } from "../../src/core/definition-parts.ts";
 import { compilePlan } from "../../src/core/plan.ts";
 import { checkValue } from "../../src/core/schema.ts";
 import { buildGraph } from "../../src/core/step-graph.ts";

@@ -1,4 +1,5 @@
-import { type Definition, parseDefinition } from "../../src/core/definition.ts";
+import { parseDefinition } from "../../src/core/definition.ts";
+import type { Definition } from "../../src/core/definition-parts.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json.ts";
 import type { Problem } from "../../src/core/problem.ts";
 import { catalog, limits } from "./catalog.ts";

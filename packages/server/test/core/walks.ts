@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { StepDefinition, Steps } from "../../src/core/definition.ts";
+import type { StepDefinition, Steps } from "../../src/core/definition-parts.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/core/json.ts";
 import type { PlanStep } from "../../src/core/plan.ts";
 import { checkValue, declaredProperties, isClosed, narrowValue, type Schema } from "../../src/core/schema.ts";

@@ -2,11 +2,29 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { Child } from "../store/child.ts";
 
-export type NodeProcess = Child<{ readonly baseUrl: string }>;
+export interface ReadyNode {
+  readonly baseUrl: string;
+  /** On a store that was empty. */
+  readonly owner?: { readonly organizationId: string; readonly token: string };
+}
+
+export type NodeProcess = Child<ReadyNode>;
+
+/** What it made on a store that was empty. */
+export function firstOrganization({ ready: { owner } }: NodeProcess): FirstOrganization {
+  if (owner === undefined) throw new Error("The store was not empty.");
+  const { organizationId, token } = owner;
+  return { organizationId, owner: { token } };
+}
+
+export interface FirstOrganization {
+  readonly organizationId: string;
+  readonly owner: { readonly token: string };
+}
 
 /** A node in a process of its own, for what happens to processes. Ends with its test. */
 export async function startNodeProcess(environment: Record<string, string>): Promise<NodeProcess> {
-  const child = await Child.start<{ baseUrl: string }>(join(import.meta.dirname, "node-process.ts"), [], {
+  const child = await Child.start<ReadyNode>(join(import.meta.dirname, "node-process.ts"), [], {
     STEPWELL_PORT: "0",
     STEPWELL_METRICS_PORT: "0",
     STEPWELL_LOG_LEVEL: "error",

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll } from "vitest";
 import { newDatabase, type OwnDatabase } from "../store/own-database.ts";
 import { Client } from "../support/client.ts";
-import { type TestOrganization, TestService } from "../support/service.ts";
-import { type NodeProcess, startNodeProcess } from "./child-node.ts";
+import { TestService } from "../support/service.ts";
+import { type FirstOrganization, type NodeProcess, startNodeProcess } from "./child-node.ts";
 
 /** Nodes of one service, over one PostgreSQL database. */
 export class Cluster {
@@ -67,10 +67,7 @@ export function useCluster(nodeCount: number, settings: Record<string, string> =
 }
 
 /** The organization's owner, asking another node. */
-export function byWayOf(
-  node: TestService | NodeProcess,
-  { organizationId, owner }: Pick<TestOrganization, "organizationId" | "owner">,
-): Client {
+export function byWayOf(node: TestService | NodeProcess, { organizationId, owner }: FirstOrganization): Client {
   const baseUrl = node instanceof TestService ? node.baseUrl : node.ready.baseUrl;
   return new Client(baseUrl, owner.token, { organizationId });
 }

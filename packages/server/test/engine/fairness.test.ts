@@ -4,8 +4,7 @@ import { FairQueue } from "../../src/engine/fair-queue.ts";
 import type { Client } from "../support/client.ts";
 import { definitionOf, waitStep } from "../support/definitions.ts";
 import { deploy, type JobBody } from "../support/flow.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
+import { useCluster } from "./cluster.ts";
 import { callingDefinition, FunctionServer } from "./function-server.ts";
 
 describe("a fair queue", () => {
@@ -111,11 +110,11 @@ async function timeOneJob(api: Client, workflowId: string, status: string): Prom
   return performance.now() - begunAt;
 }
 
-onEveryStore((home) => {
-  const service = useService(home, { ...functions.environment, STEPWELL_DRAIN_SECONDS: "0" });
+describe("within the usual bounds", () => {
+  const cluster = useCluster(1, { ...functions.environment, STEPWELL_DRAIN_SECONDS: "0" });
 
   test("300 slow calls of one organization delay nobody else's", async () => {
-    const [slow, quick] = [await service.newOrganization(), await service.newOrganization()];
+    const [slow, quick] = [await cluster.node(0).newOrganization(), await cluster.node(0).newOrganization()];
     const holding = await deploy(slow.api, callingDefinition("held"));
     const echoing = await deploy(quick.api, callingDefinition("echo"));
     await submitMany(slow.api, holding.workflowId, 300);
@@ -124,8 +123,8 @@ onEveryStore((home) => {
   });
 });
 
-onEveryStore((home) => {
-  const service = useService(home, {
+describe("beyond what a node holds", () => {
+  const cluster = useCluster(1, {
     ...functions.environment,
     STEPWELL_DRAIN_SECONDS: "0",
     STEPWELL_MAX_CALLS_PER_ORGANIZATION: "2",
@@ -133,7 +132,7 @@ onEveryStore((home) => {
   });
 
   test("an organization with more jobs than a node holds delays none of another's calls, retries and timeouts", async () => {
-    const [slow, quick] = [await service.newOrganization(), await service.newOrganization()];
+    const [slow, quick] = [await cluster.node(0).newOrganization(), await cluster.node(0).newOrganization()];
     const holding = await deploy(slow.api, callingDefinition("held"));
     const echoing = await deploy(quick.api, callingDefinition("echo"));
     const retry = { maxAttempts: 2, initialIntervalSeconds: 0.1 };

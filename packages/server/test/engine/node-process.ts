@@ -1,7 +1,13 @@
 import { readConfig } from "../../src/config.ts";
+import { initializeOwner } from "../../src/initial-owner.ts";
 import { startService } from "../../src/service.ts";
 
-/** A node in a process of its own, for a test that kills it. Configured by its environment, as every node. */
+/**
+ * A node in a process of its own, for a test that kills it. Configured by its environment, as every node. On an empty store it makes a first
+ * owner and tells their token.
+ */
 const service = await startService(readConfig(process.env));
-process.send?.({ baseUrl: service.baseUrl });
+const request = { email: "first@example.org", displayName: "The first", organizationName: "first" };
+const owner = await initializeOwner(service.database, request);
+process.send?.({ baseUrl: service.baseUrl, owner });
 process.once("disconnect", () => process.exit());

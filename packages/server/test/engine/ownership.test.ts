@@ -5,6 +5,7 @@ import { definitionOf, waitStep } from "../support/definitions.ts";
 import { deploy, type JobBody } from "../support/flow.ts";
 import { onServer } from "../support/postgres-server.ts";
 import type { TestService } from "../support/service.ts";
+import { firstOrganization } from "./child-node.ts";
 import { byWayOf, Cluster, useCluster } from "./cluster.ts";
 import { callingDefinition, FunctionServer, functionStep } from "./function-server.ts";
 
@@ -112,13 +113,11 @@ test("a node that was stopped for longer than its lease begins none of its queue
 
 test("a node that was stopped for longer than its lease, and whose jobs nobody took, goes on with them", async () => {
   const lonely = new Cluster(settings);
-  await lonely.start(1);
+  await lonely.start(0);
   onTestFinished(() => lonely.stop());
-  const organization = await lonely.node(0).newOrganization();
-  const { workflowId } = await deploy(organization.api, callingDefinition("held"));
-  await lonely.stopNode(lonely.node(0));
   const stopped = await lonely.addProcess({ STEPWELL_MAX_CALLS: "1" });
-  const api = byWayOf(stopped, organization);
+  const api = byWayOf(stopped, firstOrganization(stopped));
+  const { workflowId } = await deploy(api, callingDefinition("held"));
   const underWay = await submit(api, workflowId);
   const queued = await submit(api, workflowId);
   const call = await functions.nextCall(underWay);

@@ -1,10 +1,10 @@
-import { afterAll, afterEach, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { Client } from "../support/client.ts";
 import { definitionOf, noopStep, waitStep } from "../support/definitions.ts";
 import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
 import { TestService, useService } from "../support/service.ts";
 import { onEveryStore, type PreparedStore } from "../support/stores.ts";
-import { startNodeProcess } from "./child-node.ts";
+import { firstOrganization, startNodeProcess } from "./child-node.ts";
 import { byWayOf } from "./cluster.ts";
 import { callingDefinition, FunctionServer } from "./function-server.ts";
 
@@ -155,27 +155,21 @@ onEveryStore((home) => {
 
 onEveryStore((home) => {
   let store: PreparedStore;
-  afterEach(() => store.remove());
 
   test("a timer that was set by a node that died is fired by another", async () => {
     store = await home.prepare();
-    const sameStore = { name: home.name, prepare: async () => ({ ...store, remove: async () => {} }) };
-    const before = new TestService(sameStore);
-    await before.start();
-    const organization = await before.newOrganization();
-    const { workflowId } = await deploy(organization.api, impatientDefinition(1));
-    await before.stop();
-
     const dying = await startNodeProcess(store.environment);
+    const organization = firstOrganization(dying);
+    const { workflowId } = await deploy(byWayOf(dying, organization), impatientDefinition(1));
     const { jobId } = await submit(byWayOf(dying, organization), workflowId);
     await dying.kill();
 
-    const after = new TestService(sameStore);
-    await after.start();
-    expect(await finished(byWayOf(after, organization), jobId)).toMatchObject({
+    const another = new TestService({ name: home.name, prepare: async () => store });
+    await another.start();
+    expect(await finished(byWayOf(another, organization), jobId)).toMatchObject({
       status: "FAILED",
       error: { code: "Timeout" },
     });
-    await after.stop();
+    await another.stop();
   });
 });

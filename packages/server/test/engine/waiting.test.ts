@@ -164,6 +164,6 @@ test("a job goes on with the last of the events that it needs and with no earlie
       if (earlyCount === order.length) expect(await send(via(5), jobId, "open")).toBe("matched");
       expect(await get(via(5), jobId, 0)).toMatchObject({ status: "SUCCEEDED" });
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
 });

@@ -93,7 +93,5 @@ onEveryStore((home) => {
 
     const refusal = `The store is at schema ${newest + 1}, but this program knows only ${newest}.`;
     await expect(openStore(config)).rejects.toThrow(refusal);
-    // It let the store go: another start is refused for the same reason and no other.
-    await expect(openStore(config)).rejects.toThrow(/Start a version of Stepwell at least as new/);
   });
 });

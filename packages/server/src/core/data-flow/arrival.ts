@@ -1,4 +1,4 @@
-import type { StepDefinition } from "../definition.ts";
+import type { StepDefinition } from "../definition-parts.ts";
 import { Known } from "../schema/known.ts";
 import { allOfSchemas, closedObject } from "../schema/node.ts";
 import { typeSets } from "../schema/type-set.ts";

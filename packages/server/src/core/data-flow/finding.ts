@@ -1,4 +1,4 @@
-import type { StepDefinition } from "../definition.ts";
+import type { StepDefinition } from "../definition-parts.ts";
 import { quoted } from "../problem.ts";
 import { describeMisfit, type Misfit, type Outcome } from "../schema/outcome.ts";
 import { joinWords } from "../schema/type-set.ts";

@@ -1,4 +1,4 @@
-import type { StepDefinition } from "../definition.ts";
+import type { StepDefinition } from "../definition-parts.ts";
 import { Known } from "../schema/known.ts";
 import { allOfSchemas, anyOfSchemas, newSchema } from "../schema/node.ts";
 import { acceptedTypes } from "../schema/shape.ts";

@@ -1,4 +1,4 @@
-import type { StepDefinition } from "../definition.ts";
+import type { StepDefinition } from "../definition-parts.ts";
 import { anyOfSchemas } from "../schema/node.ts";
 import type { Schema } from "../schema.ts";
 import { type Effect, type KnownOutput, knownJobInput, knownOutputOf } from "./known-output.ts";

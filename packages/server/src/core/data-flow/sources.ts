@@ -1,4 +1,4 @@
-import type { StepDefinition } from "../definition.ts";
+import type { StepDefinition } from "../definition-parts.ts";
 import { anything } from "../schema/node.ts";
 import type { Schema } from "../schema.ts";
 import type { Edge, StepGraph } from "../step-graph.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Problem } from "../../core/problem.ts";
-import type { CloudFunctionSettings } from "./cloud-function.ts";
 import type { Identity, LambdaAccess } from "./cloud-function-clients.ts";
+import type { CloudFunctionSettings } from "./cloud-function-settings.ts";
 
 /** What a step's config and the operator's settings together say of a call: what is called, where, and as whom. */
 export interface FunctionTarget {

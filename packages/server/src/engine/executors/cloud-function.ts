@@ -1,21 +1,10 @@
 import type { InvokeCommandInput } from "@aws-sdk/client-lambda";
-import type { Config } from "../../config.ts";
 import type { CallExecutor, CallRequest, CallResult } from "../executor.ts";
 import { readAnswer } from "./cloud-function-answer.ts";
 import { LambdaClients } from "./cloud-function-clients.ts";
 import { failed, failureOf } from "./cloud-function-failure.ts";
+import type { CloudFunctionSettings } from "./cloud-function-settings.ts";
 import { checkConfig, configSchema, type FunctionTarget, targetOf } from "./cloud-function-target.ts";
-
-export type CloudFunctionSettings = Pick<
-  Config,
-  | "cloudFunctionEndpoint"
-  | "allowFunctionEndpoints"
-  | "cloudFunctionRoleName"
-  | "allowFunctionRoles"
-  | "maxOutputBytes"
-  | "maxJsonDepth"
-  | "maxNameLength"
->;
 
 /** `/service/cloud/function`: invokes an AWS Lambda function with the step's input and waits for its answer. */
 export function cloudFunction(settings: CloudFunctionSettings): CallExecutor {
