@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { Problem } from "../../src/core/problem.ts";
 import { checkValue, parseSchema } from "../../src/core/schema.ts";
-import { type CloudFunctionSettings, cloudFunction } from "../../src/engine/executors/cloud-function.ts";
+import { cloudFunction } from "../../src/engine/executors/cloud-function.ts";
+import type { CloudFunctionSettings } from "../../src/engine/executors/cloud-function-settings.ts";
 import { targetOf } from "../../src/engine/executors/cloud-function-target.ts";
 import { accountId, configOf, settings } from "./lambda/calls.ts";
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type CloudFunctionSettings, cloudFunction } from "../../src/engine/executors/cloud-function.ts";
+import { cloudFunction } from "../../src/engine/executors/cloud-function.ts";
+import type { CloudFunctionSettings } from "../../src/engine/executors/cloud-function-settings.ts";
 import { accountId, type Call, callOnce, configOf, requestOf, settings } from "./lambda/calls.ts";
 import { type OfflineServer, startOfflineServer } from "./lambda/offline-server.ts";
 import { answer, awsError, functionError, type Script, ScriptedServer } from "./lambda/scripted-server.ts";

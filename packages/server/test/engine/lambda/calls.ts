@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { CallRequest, CallResult } from "../../../src/engine/executor.ts";
-import { type CloudFunctionSettings, cloudFunction } from "../../../src/engine/executors/cloud-function.ts";
+import { cloudFunction } from "../../../src/engine/executors/cloud-function.ts";
+import type { CloudFunctionSettings } from "../../../src/engine/executors/cloud-function-settings.ts";
 
 export const accountId = "123456789012";
 
