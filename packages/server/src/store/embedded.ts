@@ -34,7 +34,12 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
       startParams: startParameters(options.bufferMb, options.isSynced ?? true),
     });
     // PGlite is one session: a pool of one queues reads behind a transaction, as they must be.
-    const pool = new pg.Pool({ ...createPgConfig(pglite), max: 1, types: columnTypes } as unknown as pg.PoolConfig);
+    const pool = new pg.Pool({
+      ...createPgConfig(pglite),
+      max: 1,
+      pipeline: true,
+      types: columnTypes,
+    } as unknown as pg.PoolConfig);
     return poolDatabase(pool, {
       preparedStatements: true,
       groupOf: () => "embedded",

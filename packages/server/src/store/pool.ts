@@ -43,7 +43,10 @@ export function poolDatabase(pool: pg.Pool, options: PoolOptions): Database {
       try {
         return await run(pool, statement, values);
       } catch (error) {
-        throw meaningOf(error, "nothing-written");
+        const meaning = meaningOf(error, "nothing-written");
+        // A statement alone commits by itself: when its answer is lost, so is the knowledge whether it did.
+        const mayBeWritten = meaning instanceof StoreUnavailableError && !statement.text.startsWith("SELECT");
+        throw mayBeWritten ? new StoreUnavailableError("unknown", error) : meaning;
       }
     },
     async transaction(work) {
@@ -116,9 +119,12 @@ function meaningOf(error: unknown, fate: "nothing-written" | "unknown"): unknown
   return isConnectionTrouble(error, state) ? new StoreUnavailableError(fate, error) : error;
 }
 
-/** Class 08 connection exception, 57P administrator or crash shutdown, 53 resources, 25006 read-only after a failover, 58 I/O. */
+/**
+ * Class 08 connection exception, 57P administrator or crash shutdown, 53 resources, 25006 read-only after a failover, 25P03 and 25P04 a
+ * session that the server ended for its idleness, 28 and 3D a server that lets nobody in, as some do while they change over, 58 I/O.
+ */
 function isConnectionTrouble(error: unknown, state: string | undefined): boolean {
-  if (state !== undefined) return /^(08|57P|57014|53|25006|58|XX001)/.test(state);
+  if (state !== undefined) return /^(08|57P|57014|53|25006|25P0[34]|28|3D|58|XX001)/.test(state);
   if (!(error instanceof Error)) return false;
   // node-postgres names no class for these: a lost socket, its own timeouts, a pool without a free connection.
   return (

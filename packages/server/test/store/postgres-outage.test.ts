@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { callingDefinition, FunctionServer } from "../engine/function-server.ts";
 import type { Client } from "../support/client.ts";
 import { definitionOf, noopStep, straightDefinition, waitStep } from "../support/definitions.ts";
@@ -34,7 +34,7 @@ afterAll(async () => {
   await database.remove();
 });
 
-async function startService(): Promise<TestService> {
+async function startService(settings: Record<string, string> = {}): Promise<TestService> {
   const store = { environment: { DATABASE_URL: proxy.url }, remove: async () => {} };
   const started = new TestService(
     { name: "postgres", prepare: async () => store },
@@ -47,6 +47,7 @@ async function startService(): Promise<TestService> {
       STEPWELL_POLL_MS: "50",
       STEPWELL_DRAIN_SECONDS: "0",
       STEPWELL_LOG_LEVEL: "silent",
+      ...settings,
     },
   );
   await started.start();
@@ -190,6 +191,21 @@ test("while connections break again and again every job is accepted once, and th
   const { body } = await api.call<{ jobs: JobBody[] }>("ListJobs", { query: { workflowId, pageSize: 200 } });
   expect(body.jobs.map((job) => job.jobId).sort()).toEqual(jobIds.flat().sort());
   expect(body.jobs.map((job) => job.status)).toEqual(keys.map(() => "SUCCEEDED"));
+});
+
+test("a statement that is stuck until the server ends its session is made again", async () => {
+  const patient = await startService({ STEPWELL_DATABASE_TIMEOUT_MS: "300", STEPWELL_STORE_PATIENCE_MS: "10000" });
+  onTestFinished(() => patient.stop());
+  const { api } = await patient.newOrganization();
+  const { workflowId } = await deploy(api, straightDefinition);
+
+  const stuck = proxy.onNext("insert_job_history", "stuck");
+  const answer = api.call<JobBody>("SubmitJob", { body: { workflowId }, status: 201 });
+  await stuck;
+
+  const { jobId } = (await answer).body;
+  const { body } = await api.call<{ jobs: JobBody[] }>("ListJobs", { query: { workflowId } });
+  expect(body.jobs.map((job) => [job.jobId, job.status])).toEqual([[jobId, "SUCCEEDED"]]);
 });
 
 describe("a commit whose answer does not come", () => {

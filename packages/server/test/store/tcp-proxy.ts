@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
 /** What may become of one message from the client to its server. */
-type Fate = "answer-swallowed" | "lost" | "late";
+type Fate = "answer-swallowed" | "lost" | "late" | "stuck";
 
 /** One message that the proxy did something to. */
 export interface MarkedMessage {
@@ -81,8 +81,8 @@ export class TcpProxy {
   }
 
   /**
-   * The next message with this text meets its fate, and its connection breaks: it reaches the server and the answer does not come back,
-   * it never arrives, or it arrives late. Answers when it has happened.
+   * The next message with this text meets its fate. Its connection breaks, and it reaches the server while the answer does not come back,
+   * or it never arrives, or it arrives late. Or it is stuck on its way until the server closes the connection. Answers when it has happened.
    */
   onNext(text: string, fate: Fate): Promise<MarkedMessage> {
     return new Promise((resolve) => {
@@ -112,7 +112,8 @@ export class TcpProxy {
     }
     const part = () => {
       this.#pairs.delete(pair);
-      client.destroy();
+      // What the server said last still goes out.
+      client.destroySoon();
       server.destroy();
     };
     client.on("close", part);
@@ -122,6 +123,7 @@ export class TcpProxy {
       const mark = this.#mark;
       if (mark === undefined || !chunk.includes(mark.text)) return void server.write(chunk);
       this.#mark = undefined;
+      if (mark.fate === "stuck") return mark.met({ deliver: async () => {} });
       client.off("close", part);
       server.removeAllListeners("data");
       void this.#meetFate(mark, chunk, pair, part);

@@ -191,6 +191,8 @@ SELECT distribute('job');
 ALTER TABLE job ADD CONSTRAINT job_status_known CHECK (status IN ('PENDING', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED'));
 ALTER TABLE job ADD CONSTRAINT job_finished_has_time CHECK ((finished_at IS NOT NULL) = (status IN ('SUCCEEDED', 'FAILED', 'CANCELLED')));
 ALTER TABLE job ADD CONSTRAINT job_finished_is_at_rest CHECK (finished_at IS NULL OR (node_id IS NULL AND wake_at IS NULL));
+ALTER TABLE job ADD CONSTRAINT job_unfinished_can_move
+  CHECK (finished_at IS NOT NULL OR node_id IS NOT NULL OR wake_at IS NOT NULL OR awaiting_event_ids IS NOT NULL);
 ALTER TABLE job ADD CONSTRAINT job_owned_is_running CHECK (node_id IS NULL OR status = 'RUNNING');
 ALTER TABLE job ADD CONSTRAINT job_waiting_is_running CHECK (awaiting_event_ids IS NULL OR (status = 'RUNNING' AND node_id IS NULL));
 ALTER TABLE job ADD CONSTRAINT job_started_has_time CHECK (status <> 'RUNNING' OR started_at IS NOT NULL);
