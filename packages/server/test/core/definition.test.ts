@@ -516,11 +516,10 @@ test.each<[string, JsonObject]>([
   ],
 ])("%s are checked in bounded time", (_, definition) => {
   const source = JSON.stringify(definition);
-  const startedAt = performance.now();
+  // Each takes 15 to 250 ms on a quiet machine. The test runner's own bound of 5 s notices what grows out of bounds.
   const parsed = parseDefinition(source, catalog, limits);
-  if ("definition" in parsed) compilePlan(parsed.definition, catalog);
-  // The first three take 15 to 70 ms on a quiet machine, the last one 250 ms; the bound leaves room for a busy one.
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  if ("definition" in parsed)
+    expect(compilePlan(parsed.definition, catalog).steps.size).toBe(parsed.definition.steps.length);
 });
 
 function callChain(definition: string): JsonObject[] {
@@ -544,7 +543,8 @@ test("no document makes the parser fail, and what it takes can be compiled", () 
   });
   const property = fc.property(mutated, (mutations) => {
     const document = structuredClone(given);
-    for (const [at, value, how] of mutations) mutate(document, at, value, how);
+    // A copy: the mutation after this one may reach into the value.
+    for (const [at, value, how] of mutations) mutate(document, at, structuredClone(value), how);
     const { definition } = parse(document);
     if (definition !== undefined) compilePlan(definition, catalog);
   });
