@@ -11,7 +11,7 @@ export interface JobSnapshot {
 const maxJobs = 6_000;
 /** In characters and members, roughly: of one job, so that a large one is read from the store, and of all together. */
 const maxSize = 8_000;
-const maxTotalSize = 6_000_000;
+const maxTotalSize = 12_000_000;
 
 /**
  * The small jobs that this node saw change last: who submits a job or sends it an event mostly asks for it next. Whoever reads it must know whether
@@ -27,14 +27,16 @@ export class RecentJobs {
 
   /** Takes note of a committed change; `entries` are those of this commit. */
   follow(job: Job, entries: readonly HistoryEntry[]): void {
-    const before = entries[0]?.sequence === 1 ? [] : this.#snapshots.get(job.jobId)?.entries;
+    const isNew = entries[0]?.sequence === 1;
+    const known = this.#snapshots.get(job.jobId);
+    const before = isNew ? [] : known?.entries;
+    const sizeBefore = isNew ? sizeOf(job.input, maxSize) : (known?.size ?? 0);
     this.#drop(job.jobId);
     // Without the beginning, or with a gap that another node filled, there is nothing whole to keep.
     if (before === undefined || before.length + entries.length !== job.sequence) return;
-    const snapshot = { job, entries: [...before, ...entries] };
-    const size = sizeOf(snapshot as unknown as JsonValue, maxSize);
+    const size = sizeBefore + entries.reduce((sum, entry) => sum + sizeOfEntry(entry), 0);
     if (size > maxSize) return;
-    this.#snapshots.set(job.jobId, { ...snapshot, size });
+    this.#snapshots.set(job.jobId, { job, entries: [...before, ...entries], size });
     this.#totalSize += size;
     while (this.#snapshots.size > maxJobs || this.#totalSize > maxTotalSize) this.#dropOldest();
   }
@@ -49,6 +51,15 @@ export class RecentJobs {
     this.#totalSize -= this.#snapshots.get(jobId)?.size ?? 0;
     this.#snapshots.delete(jobId);
   }
+}
+
+/** What an entry is worth without the value that some carry. */
+const plainEntrySize = 100;
+
+function sizeOfEntry(entry: HistoryEntry): number {
+  const stored =
+    entry.type === "step.started" ? entry.input : entry.type === "step.succeeded" ? entry.output : undefined;
+  return plainEntrySize + (stored !== undefined && "value" in stored ? sizeOf(stored.value, maxSize) : 0);
 }
 
 /** Counts until `limit` is passed, so that a large value costs no more than a small one. */
