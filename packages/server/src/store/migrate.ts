@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { type Database, isUniqueViolation, statement, type Transaction } from "./database.ts";
+import { type Database, sqlState, statement, type Transaction } from "./database.ts";
 
 /**
  * Brings the store to this version's schema. Safe when several nodes start at once: each migration runs in a transaction that
@@ -20,12 +20,15 @@ export async function migrate(database: Database): Promise<void> {
   }
 }
 
-/** IF NOT EXISTS does not help two that create it at one instant: the later one meets the earlier one's type name. */
+/**
+ * IF NOT EXISTS does not help those that create it at one instant: the later ones meet the earlier one's table or its type, as a key that
+ * is taken (23505), a table (42P07) or another object (42710) of that name, by how far the first one was.
+ */
 async function createLedgerTable(database: Database): Promise<void> {
   try {
     await database.query(createLedger, []);
   } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
+    if (!["23505", "42P07", "42710"].includes(sqlState(error) ?? "")) throw error;
     await database.query(createLedger, []);
   }
 }
