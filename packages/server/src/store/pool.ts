@@ -21,13 +21,13 @@ export function poolDatabase(pool: pg.Pool, options: PoolOptions): Database {
     const query = { text: statement.text, values: [...values] };
     const named =
       options.preparedStatements && statement.planned === "once" ? { ...query, name: statement.name } : query;
-    const result = await target.query<pg.QueryResultRow>(named);
+    const result = await asked(target.query<pg.QueryResultRow>(named));
     return result.rows as Row[];
   };
 
   /** BEGIN goes out together with the first read; what writes waits until the transaction is known to have begun. */
   const begin = (client: pg.PoolClient): Queryable => {
-    const begun = client.query("BEGIN");
+    const begun = asked(client.query("BEGIN"));
     begun.catch(() => {});
     return {
       async query(statement, values) {
@@ -125,12 +125,21 @@ function meaningOf(error: unknown, fate: "nothing-written" | "unknown"): unknown
  */
 function isConnectionTrouble(error: unknown, state: string | undefined): boolean {
   if (state !== undefined) return /^(08|57P|57014|53|25006|25P0[34]|28|3D|58|XX001)/.test(state);
-  if (!(error instanceof Error)) return false;
-  // node-postgres names no class for these: a lost socket, its own timeouts, a pool without a free connection.
-  return (
-    "errno" in error ||
-    /^(Connection terminated|Query read timeout|timeout exceeded|Client has encountered)/.test(error.message)
-  );
+  return error instanceof Error && "errno" in error;
+}
+
+/**
+ * What the driver throws without a SQLSTATE did not come from the database: a lost socket, a time-out, a client that was closed meanwhile. It has
+ * many words for that and no class. Our own mistakes in values are the only others, and have one.
+ */
+async function asked<Result>(answer: Promise<Result>): Promise<Result> {
+  try {
+    return await answer;
+  } catch (error) {
+    const isOurMistake = error instanceof TypeError || error instanceof RangeError;
+    if (isOurMistake || sqlState(error) !== undefined) throw error;
+    throw new StoreUnavailableError("nothing-written", error);
+  }
 }
 
 /** PostgreSQL's text to JavaScript: times as milliseconds since 1970, 64-bit integers as numbers (all of ours are small). */
