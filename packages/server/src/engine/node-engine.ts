@@ -92,8 +92,13 @@ export class NodeEngine implements Engine {
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: (organizationId) => this.#dispatcher.hasRoom(organizationId),
       onCommitted: (changed, stats) => {
-        for (const job of changed) this.#follow(job);
-        options.onCommitted(changed, stats);
+        // What is committed must never look like a batch that failed, or it would be applied again.
+        try {
+          for (const job of changed) this.#follow(job);
+          options.onCommitted(changed, stats);
+        } catch (error) {
+          onFailure("after a commit", error);
+        }
       },
       onDefect: (error) => onFailure("group commit", error),
       plantedFault: config.plantedFault,

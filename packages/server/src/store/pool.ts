@@ -82,13 +82,11 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
 }
 
 async function commit(client: pg.PoolClient): Promise<void> {
-  try {
-    const result = await client.query("COMMIT");
-    // A transaction that failed before answers COMMIT with ROLLBACK and no error.
-    if (result.command === "ROLLBACK") throw new Error("The transaction had failed and was rolled back.");
-  } catch (error) {
+  const result = await client.query("COMMIT").catch((error: unknown) => {
     throw meaningOf(error, "unknown");
-  }
+  });
+  // A transaction that failed before answers COMMIT with ROLLBACK and no error: nothing was written, and that is certain.
+  if (result.command === "ROLLBACK") throw new Error("The transaction had failed and was rolled back.");
 }
 
 /** A client whose connection may be broken is destroyed, so that the pool replaces it. */
@@ -116,17 +114,14 @@ function meaningOf(error: unknown, fate: "nothing-written" | "unknown"): unknown
   if (fate === "unknown" && !state?.startsWith("23") && !state?.startsWith("40")) {
     return new StoreUnavailableError("unknown", error);
   }
-  return isConnectionTrouble(error, state) ? new StoreUnavailableError(fate, error) : error;
+  return state !== undefined && connectionTrouble.test(state) ? new StoreUnavailableError(fate, error) : error;
 }
 
 /**
  * Class 08 connection exception, 57P administrator or crash shutdown, 53 resources, 25006 read-only after a failover, 25P03 and 25P04 a
  * session that the server ended for its idleness, 28 and 3D a server that lets nobody in, as some do while they change over, 58 I/O.
  */
-function isConnectionTrouble(error: unknown, state: string | undefined): boolean {
-  if (state !== undefined) return /^(08|57P|57014|53|25006|25P0[34]|28|3D|58|XX001)/.test(state);
-  return error instanceof Error && "errno" in error;
-}
+const connectionTrouble = /^(08|57P|57014|53|25006|25P0[34]|28|3D|58|XX001)/;
 
 /**
  * What the driver throws without a SQLSTATE did not come from the database: a lost socket, a time-out, a client that was closed meanwhile. It has
