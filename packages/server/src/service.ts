@@ -6,6 +6,7 @@ import type { Duty } from "./engine/maintenance/duty.ts";
 import { retentionDuty } from "./engine/maintenance/retention.ts";
 import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
 import { NodeEngine } from "./engine/node-engine.ts";
+import { definitionLimits, Plans } from "./engine/plans.ts";
 import type { App } from "./http/app.ts";
 import { Metrics, serveMetrics } from "./http/prometheus.ts";
 import { createServer } from "./http/server.ts";
@@ -41,11 +42,13 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
 
   const metrics = new Metrics();
   const executors = executorCatalog(config);
+  const plans = new Plans(executors, definitionLimits(config));
   const isAlone = config.databaseUrl === undefined;
   const engine = new NodeEngine({
     config,
     database,
     executors,
+    plans,
     isAlone,
     onCommitted: (changed, stats) => metrics.committed(changed, stats),
     onFailure: (where, error) => logger.error({ err: error, where }, "the engine met an error"),
@@ -60,7 +63,7 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   engine.addDuty(lastUseDuty(authenticator));
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const server = createServer({ engine, database, config, executors, authenticator, logger, metrics });
+  const server = createServer({ engine, database, config, executors, plans, authenticator, logger, metrics });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {
     engine.drain();

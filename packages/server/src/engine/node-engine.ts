@@ -18,13 +18,14 @@ import { type Duty, DutyRoster } from "./maintenance/duty.ts";
 import { takeoverDuty } from "./maintenance/takeover.ts";
 import { timersDuty } from "./maintenance/timers.ts";
 import { Node } from "./node.ts";
-import { Plans } from "./plans.ts";
+import type { Plans } from "./plans.ts";
 import { RecentJobs } from "./recent-jobs.ts";
 
 export interface NodeEngineOptions {
   readonly config: Config;
   readonly database: Database;
   readonly executors: ReadonlyMap<string, Executor>;
+  readonly plans: Plans;
   /** True on the embedded store, which no second process can open. */
   readonly isAlone: boolean;
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
@@ -50,7 +51,7 @@ export class NodeEngine implements Engine {
   #isLeaving = false;
 
   constructor(options: NodeEngineOptions) {
-    const { config, database, executors, onFailure } = options;
+    const { config, database, executors, plans, onFailure } = options;
     this.#config = config;
     this.#onFailure = onFailure;
     const limits = { maxStepRuns: config.maxStepRunsPerJob, maxEvents: config.maxEventsPerJob };
@@ -82,7 +83,7 @@ export class NodeEngine implements Engine {
     this.#groupCommit = new GroupCommit({
       database,
       clock: this.#clock,
-      plans: new Plans(executors, definitionLimits(config)),
+      plans,
       nodeId: this.nodeId,
       limits,
       maxBatchSize: config.maxBatchSize,
@@ -251,13 +252,3 @@ export class NodeEngine implements Engine {
 
 /** How often changes of other nodes are looked for, for the jobs that somebody here waits for. */
 const watchPollMs = 100;
-
-export function definitionLimits(config: Config) {
-  return {
-    maxDefinitionBytes: config.maxDefinitionBytes,
-    maxSteps: config.maxSteps,
-    maxEventIdsPerStep: config.maxEventIdsPerStep,
-    maxNameLength: config.maxNameLength,
-    maxDepth: config.maxJsonDepth,
-  };
-}

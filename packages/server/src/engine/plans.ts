@@ -1,3 +1,4 @@
+import type { Config } from "../config.ts";
 import { type DefinitionLimits, parseDefinition } from "../core/definition.ts";
 import type { ExecutorCatalog } from "../core/executor-kind.ts";
 import { compilePlan, type Plan } from "../core/plan.ts";
@@ -58,4 +59,14 @@ export class Plans {
     }
     return compilePlan(parsed.definition, this.#executors);
   }
+}
+
+export function definitionLimits(config: Config): DefinitionLimits {
+  return {
+    maxDefinitionBytes: config.maxDefinitionBytes,
+    maxSteps: config.maxSteps,
+    maxEventIdsPerStep: config.maxEventIdsPerStep,
+    maxNameLength: config.maxNameLength,
+    maxDepth: config.maxJsonDepth,
+  };
 }

@@ -5,8 +5,6 @@ import type { Logger } from "pino";
 import type { Caller } from "../auth/authenticator.ts";
 import type { PermissionSet } from "../auth/permissions.ts";
 import type { Config } from "../config.ts";
-import { definitionLimits } from "../engine/node-engine.ts";
-import { Plans } from "../engine/plans.ts";
 import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
 import { allowOrigins } from "./cors.ts";
@@ -28,7 +26,7 @@ import { createValidatorCompiler } from "./validation.ts";
 import { versionRoutes } from "./versions.ts";
 import { workflowRoutes } from "./workflows.ts";
 
-export interface ServerOptions extends Omit<ServerParts, "basePath" | "closing" | "plans"> {
+export interface ServerOptions extends Omit<ServerParts, "basePath" | "closing"> {
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
 }
@@ -51,11 +49,10 @@ const resources = [
 
 /** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
 export function createServer(options: ServerOptions): App {
-  const { config, executors, authenticator, metrics, logger } = options;
+  const { config, authenticator, metrics, logger } = options;
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
-  const plans = new Plans(executors, definitionLimits(config));
-  const parts: ServerParts = { ...options, basePath, plans, closing: closingSignal(app) };
+  const parts: ServerParts = { ...options, basePath, closing: closingSignal(app) };
 
   app.setValidatorCompiler(createValidatorCompiler());
   // The schemas of answers serve the document; what is sent is held against them by the tests, not once per request.

@@ -3,7 +3,7 @@ import { actorOf } from "../auth/authenticator.ts";
 import { parseDefinition } from "../core/definition.ts";
 import type { Problem } from "../core/problem.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
-import { definitionLimits } from "../engine/node-engine.ts";
+import { definitionLimits } from "../engine/plans.ts";
 import { findTagsOfVersions, type Tag } from "../store/tags.ts";
 import { findVersion, insertVersion, listVersions, type Version } from "../store/versions.ts";
 import { findWorkflow, lockWorkflow } from "../store/workflows.ts";

@@ -9,6 +9,7 @@ import { Authenticator } from "../../src/auth/authenticator.ts";
 import { permissions } from "../../src/auth/permissions.ts";
 import { readConfig } from "../../src/config.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
+import { definitionLimits, Plans } from "../../src/engine/plans.ts";
 import type { App } from "../../src/http/app.ts";
 import { createServer } from "../../src/http/server.ts";
 import { useService } from "../support/service.ts";
@@ -26,11 +27,13 @@ onEveryStore((home) => {
     const authenticator = new Authenticator({ database, now: () => engine.now() });
     const metrics = { requestStarted() {}, requestFinished() {} };
     const logger = pino({ level: "silent" });
+    const executors = executorCatalog(config);
     return createServer({
       engine,
       database,
       config,
-      executors: executorCatalog(config),
+      executors,
+      plans: new Plans(executors, definitionLimits(config)),
       authenticator,
       logger,
       metrics,
