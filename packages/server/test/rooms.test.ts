@@ -33,6 +33,11 @@ test("every room imports only what the table of rooms allows", () => {
   expect(wrong.map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
 });
 
+test("the store takes nothing from core but types", () => {
+  const taken = imports.filter(({ room, from, isType }) => room === "store" && from === "core" && !isType);
+  expect(taken.map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
+});
+
 test("core imports no package but the interpreters of patterns, and reads neither clock nor chance", () => {
   for (const file of readdirSync(join(source, "core"), { recursive: true, encoding: "utf8" })) {
     if (!file.endsWith(".ts")) continue;

@@ -169,3 +169,8 @@ export function wakeAtOf(state: JobState): Timestamp | null {
   if (state.status !== "RUNNING" || state.step.phase === "calling") return null;
   return state.step.wakeAt;
 }
+
+/** The events that the job waits for and does not have; null when it waits for none. */
+export function awaitedEventIds(state: JobState): readonly string[] | null {
+  return state.status === "RUNNING" && state.step.phase === "waiting" ? state.step.missingEventIds : null;
+}

@@ -2,7 +2,7 @@ import type { JobLimits } from "../core/draft.ts";
 import type { CallEffect, Change, EventChange, Fact, Verdict } from "../core/fact.ts";
 import type { HistoryEntry } from "../core/history.ts";
 import { submitJob, transition } from "../core/job.ts";
-import type { Actor, Job, Timestamp } from "../core/job-state.ts";
+import { type Actor, awaitedEventIds, type Job, type Timestamp, wakeAtOf } from "../core/job-state.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Plan } from "../core/plan.ts";
 import { pointerTo } from "../core/problem.ts";
@@ -10,7 +10,7 @@ import { notFound, ServiceError } from "../core/service-error.ts";
 import type { Transaction } from "../store/database.ts";
 import { findKeptEvents, writeEventChanges } from "../store/events.ts";
 import { claimKeys, type KeyClaim, releaseKeys, storeAnswers } from "../store/idempotency.ts";
-import { insertHistory, insertJobs, type JobKey, lockJobs, updateJobs } from "../store/jobs.ts";
+import { insertHistory, insertJobs, type JobKey, lockJobs, updateJobs, type WrittenJob } from "../store/jobs.ts";
 import { type ChosenVersion, chooseVersions, type VersionChoice } from "../store/versions.ts";
 import type { Plans } from "./plans.ts";
 
@@ -283,11 +283,11 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
   await Promise.all([
     insertJobs(
       transaction,
-      touched.flatMap(({ before, job }) => (before === undefined ? [job] : [])),
+      touched.flatMap(({ before, job }) => (before === undefined ? [written(job)] : [])),
     ),
     updateJobs(
       transaction,
-      touched.flatMap(({ before, job }) => (before === undefined ? [] : [{ before, after: job }])),
+      touched.flatMap(({ before, job }) => (before === undefined ? [] : [{ before, after: written(job) }])),
     ),
     insertHistory(
       transaction,
@@ -300,6 +300,10 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
       events.map(({ job: { organizationId, jobId }, events: changes }) => ({ organizationId, jobId, changes })),
     ),
   ]);
+}
+
+function written(job: Job): WrittenJob {
+  return { ...job, wakeAt: wakeAtOf(job.state), awaitingEventIds: awaitedEventIds(job.state) };
 }
 
 async function settleKeys(transaction: Transaction, fresh: readonly Command[], replies: Replies): Promise<void> {

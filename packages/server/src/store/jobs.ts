@@ -1,5 +1,5 @@
 import type { HistoryEntry } from "../core/history.ts";
-import { type Job, type JobState, type Timestamp, wakeAtOf } from "../core/job-state.ts";
+import type { Job, Timestamp } from "../core/job-state.ts";
 import { type Database, isUniqueViolation, type Queryable, statement, type Transaction } from "./database.ts";
 
 /** Names one job. Every look-up carries the organization, so that it goes to one shard and tenants cannot mix. */
@@ -30,8 +30,15 @@ const lockJobRows = statement<Job>(
    FOR UPDATE`,
 );
 
+/** A job as its row holds it: with what is looked for by an index beside the state that it follows from. */
+export interface WrittenJob extends Job {
+  readonly wakeAt: Timestamp | null;
+  /** Of a job that waits for events: those that are missing. */
+  readonly awaitingEventIds: readonly string[] | null;
+}
+
 /** Writes new jobs. A job id that exists already is a defect of ours and fails the transaction. */
-export async function insertJobs(transaction: Transaction, jobs: readonly Job[]): Promise<void> {
+export async function insertJobs(transaction: Transaction, jobs: readonly WrittenJob[]): Promise<void> {
   if (jobs.length === 0) return;
   await transaction.query(insertJobRows, [JSON.stringify(jobs.map(rowOfJob))]);
 }
@@ -51,7 +58,7 @@ const insertJobRows = statement<never>(
 
 export interface JobUpdate {
   readonly before: Job;
-  readonly after: Job;
+  readonly after: WrittenJob;
 }
 
 /** Writes changed jobs; the row must still be as it was loaded. Throws when one is not: the lock was not held. */
@@ -189,7 +196,7 @@ const findCommit = statement<{ found: number }>(
    WHERE organization_id = $1 AND job_id = $2 AND first_sequence = $3 AND commit_id = $4`,
 );
 
-function rowOfJob(job: Job) {
+function rowOfJob(job: WrittenJob) {
   const { state } = job;
   return {
     organization_id: job.organizationId,
@@ -203,8 +210,8 @@ function rowOfJob(job: Job) {
     sequence: job.sequence,
     lease_epoch: job.leaseEpoch,
     node_id: job.nodeId,
-    wake_at: isoOrNull(wakeAtOf(state)),
-    awaiting_event_ids: awaitedEventIds(state),
+    wake_at: isoOrNull(job.wakeAt),
+    awaiting_event_ids: job.awaitingEventIds,
     state,
     input: job.input,
     submitted_by: job.submittedBy,
@@ -225,8 +232,4 @@ function isoOrNull(at: Timestamp | null): string | null {
  */
 export function keyArrays(keys: readonly JobKey[]): [string[], string[]] {
   return [[...new Set(keys.map((key) => key.organizationId))], [...new Set(keys.map((key) => key.jobId))]];
-}
-
-function awaitedEventIds(state: JobState): readonly string[] | null {
-  return state.status === "RUNNING" && state.step.phase === "waiting" ? state.step.missingEventIds : null;
 }
