@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { ownTemporaryDirectory } from "./owned.ts";
 import { type DatabaseServer, externalServer, startPostgresServer } from "./postgres-server.ts";
 
@@ -36,6 +36,9 @@ async function freshDirectory(): Promise<StoreHome> {
   };
 }
 
+/** Of this run alone; all nodes over one database need the same. */
+const secretKey = randomBytes(32).toString("base64");
+
 /** The directory is for `dev.json` and the log alone. */
 export async function freshDatabase(server: DatabaseServer): Promise<StoreHome> {
   const directory = await freshDirectory();
@@ -43,7 +46,7 @@ export async function freshDatabase(server: DatabaseServer): Promise<StoreHome> 
   const url = await server.createDatabase(name);
   return {
     dataDir: directory.dataDir,
-    environment: { ...directory.environment, DATABASE_URL: url },
+    environment: { ...directory.environment, DATABASE_URL: url, STEPWELL_SECRET_KEY: secretKey },
     discard: async () => {
       await directory.discard();
       await server.dropDatabase(name);

@@ -71,6 +71,12 @@ export const settings = {
     "shared_buffers of the embedded store. Small, since the operating system caches the same pages.",
   ),
 
+  // Secrets.
+  secretKey: optionalText(
+    "STEPWELL_SECRET_KEY",
+    "The key under which signing keys and second factors are encrypted in the store: 32 random bytes or more, in base64 (`openssl rand -base64 32`). The same on every node; needed with DATABASE_URL. Without it the embedded store makes one, in the file secret.key of the data directory.",
+  ),
+
   // The engine.
   nodeName: machineName(
     "STEPWELL_NODE_NAME",

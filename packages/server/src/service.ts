@@ -1,5 +1,7 @@
 import { type Logger, pino } from "pino";
 import { Authenticator } from "./auth/authenticator.ts";
+import { SecretBox } from "./auth/secret-box.ts";
+import { secretKeyOf } from "./auth/secret-key.ts";
 import type { Config } from "./config.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
 import type { Duty } from "./engine/maintenance/duty.ts";
@@ -37,6 +39,7 @@ export async function startService(config: Config): Promise<RunningService> {
 }
 
 async function startParts(config: Config, logger: Logger, parts: AsyncDisposableStack): Promise<RunningService> {
+  const secrets = new SecretBox(secretKeyOf(config));
   const database = await openStore(config, logger);
   parts.defer(() => database.close());
 
@@ -63,7 +66,7 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   engine.addDuty(lastUseDuty(authenticator));
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const server = createServer({ engine, database, config, executors, plans, authenticator, logger, metrics });
+  const server = createServer({ engine, database, config, executors, plans, authenticator, secrets, logger, metrics });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {
     engine.drain();

@@ -1052,7 +1052,7 @@ export interface components {
          * Permission
          * @enum {string}
          */
-        Permission: "organization:create" | "organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke";
+        Permission: "organization:create" | "account:manage" | "invitation:accept" | "organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read";
         /** NewApiToken */
         NewApiToken: {
             /**
@@ -3939,7 +3939,7 @@ export interface operations {
                     /** @description What the token is for. */
                     name: string;
                     /** @description What the token may do. You can grant only what you hold yourself. */
-                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke")[];
+                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
                     /**
                      * Format: date-time
                      * @description Left out: it does not expire.
@@ -4206,7 +4206,7 @@ export interface operations {
                     /** @description What the token is for. */
                     name?: string;
                     /** @description What the token may do. You can grant only what you hold yourself. */
-                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke")[];
+                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
                     /**
                      * Format: date-time
                      * @description null: it does not expire any more.

@@ -7,7 +7,7 @@ import { findApiTokenByHash } from "../store/tokens.ts";
 import { findUserTokenByHash } from "../store/users.ts";
 import { BriefCache } from "./brief-cache.ts";
 import { LastUse } from "./last-use.ts";
-import { type PermissionSet, permissionsOfRoles, withImplied } from "./permissions.ts";
+import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions.ts";
 import { parseToken, type TokenKind } from "./token-form.ts";
 
 /** Who makes a request. */
@@ -125,7 +125,7 @@ export class Authenticator {
     const caller: Caller = {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
-      permissions: signedIn,
+      permissions: signedInPermissions,
     };
     return { kind: "user", ownerId: userId, tokenId, expiresAt, lastUsedAt, caller };
   }
@@ -140,9 +140,6 @@ interface Credential {
   readonly lastUsedAt: Timestamp | null;
   readonly caller: Caller;
 }
-
-/** Every user may make an organization and list their own. */
-const signedIn: PermissionSet = new Set(["organization:create", "organization:read"]);
 
 function unknownCredential(): ServiceError {
   return new ServiceError(

@@ -1,6 +1,8 @@
-/** Everything that somebody can be allowed to do in an organization, and `organization:create`, which stands outside of any. */
+/** Everything that somebody can be allowed to do: in an organization, and first what stands outside of any. */
 export const permissions = [
   "organization:create",
+  "account:manage",
+  "invitation:accept",
   "organization:read",
   "organization:update",
   "organization:delete",
@@ -19,15 +21,39 @@ export const permissions = [
   "apitoken:read",
   "apitoken:update",
   "apitoken:revoke",
+  "member:read",
+  "member:update",
+  "member:remove",
+  "invitation:create",
+  "invitation:read",
+  "invitation:revoke",
+  "role:create",
+  "role:read",
+  "role:update",
+  "role:delete",
+  "audit:read",
 ] as const;
 
 export type Permission = (typeof permissions)[number];
+
+/**
+ * What an operation declares. `any`: every caller who is known, and in an organization everybody who has to do with it. `none`: everybody,
+ * without a credential.
+ */
+export type DeclaredPermission = Permission | "any" | "none";
+
 export type PermissionSet = ReadonlySet<Permission>;
 
-/** Creating organizations belongs to people: a token lives in one organization and can have nothing to do with another. */
-export type GrantablePermission = Exclude<Permission, "organization:create">;
+/** What belongs to people and to no organization: everybody who is signed in has it, and an API token never. */
+const personalPermissions = ["organization:create", "account:manage", "invitation:accept"] as const;
+
+/** What everybody who is signed in may do outside of any organization. */
+export const signedInPermissions: PermissionSet = new Set<Permission>([...personalPermissions, "organization:read"]);
+
+export type GrantablePermission = Exclude<Permission, (typeof personalPermissions)[number]>;
 export const grantablePermissions = permissions.filter(
-  (permission): permission is GrantablePermission => permission !== "organization:create",
+  (permission): permission is GrantablePermission =>
+    !(personalPermissions as readonly Permission[]).includes(permission),
 );
 
 /** Who may create may look: a pipeline that deploys and submits must be able to find what it made. */
@@ -44,9 +70,36 @@ export function withImplied(granted: readonly string[]): PermissionSet {
   return new Set([...known, ...known.flatMap((permission) => implied[permission] ?? [])]);
 }
 
+const looking = [
+  "organization:read",
+  "workflow:read",
+  "workflow:version:read",
+  "job:read",
+  "job:list",
+  "metrics:read",
+  "member:read",
+  "role:read",
+] as const satisfies readonly GrantablePermission[];
+
 /** What the built-in roles hold. Roles that an organization makes itself come from its own table. */
-const builtInRoles: Readonly<Record<string, readonly Permission[]>> = {
+const builtInRoles: Readonly<Record<string, readonly GrantablePermission[]>> = {
   owner: grantablePermissions,
+  developer: [
+    ...looking,
+    "workflow:create",
+    "workflow:delete",
+    "workflow:version:create",
+    "job:submit",
+    "job:cancel",
+    "job:event:send",
+    "apitoken:create",
+    "apitoken:read",
+    "apitoken:update",
+    "apitoken:revoke",
+  ],
+  operator: [...looking, "job:submit", "job:cancel", "job:event:send", "audit:read"],
+  viewer: looking,
+  ci: ["workflow:create", "workflow:version:create", "job:submit", "job:read", "job:list"],
 };
 
 export function permissionsOfRoles(roles: readonly string[]): PermissionSet {

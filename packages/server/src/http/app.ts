@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
-import type { Permission, PermissionSet } from "../auth/permissions.ts";
+import type { DeclaredPermission, PermissionSet } from "../auth/permissions.ts";
+import type { SecretBox } from "../auth/secret-box.ts";
 import type { Config } from "../config.ts";
 import type { ExecutorCatalog } from "../core/executor-kind.ts";
 import type { ServiceErrorCode } from "../core/service-error.ts";
@@ -27,6 +28,7 @@ export interface ServerParts {
   readonly executors: ExecutorCatalog;
   readonly authenticator: Authenticator;
   readonly plans: Plans;
+  readonly secrets: SecretBox;
   /** Prefix of every path, without a slash at the end. */
   readonly basePath: string;
   /** Aborts when the server begins to close: streams end then. */
@@ -46,7 +48,7 @@ declare module "fastify" {
   }
   interface FastifySchema {
     /** Who may call the operation. Authorization reads this very declaration, and so does the document. */
-    "x-permission"?: Permission | "none";
+    "x-permission"?: DeclaredPermission;
   }
   interface FastifyContextConfig {
     /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */

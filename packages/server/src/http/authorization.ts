@@ -7,7 +7,7 @@ import { notFound, ServiceError } from "../core/service-error.ts";
  * Lets a request in that may be made, in this order: who is it (401), have they anything to do with this organization (404), may they
  * do this (403), can the ids of the path name anything at all (404). Without a promise when all of it was looked up a moment ago.
  */
-export function authorization(permission: Permission, authenticator: Authenticator): onRequestHookHandler {
+export function authorization(permission: Permission | "any", authenticator: Authenticator): onRequestHookHandler {
   return (request, _reply, done) => {
     const caller = authenticator.authenticate(bearerOf(request));
     const admitted =
@@ -54,7 +54,7 @@ function bearerOf({ headers, raw }: FastifyRequest): string {
 function admit(
   request: FastifyRequest,
   caller: Caller,
-  permission: Permission,
+  permission: Permission | "any",
   authenticator: Authenticator,
 ): undefined | Promise<undefined> {
   request.caller = caller;
@@ -69,9 +69,9 @@ function admit(
     : enter(request, granted, permission);
 }
 
-function enter(request: FastifyRequest, granted: PermissionSet | undefined, permission: Permission): undefined {
+function enter(request: FastifyRequest, granted: PermissionSet | undefined, permission: Permission | "any"): undefined {
   if (granted === undefined) throw notFound("organization");
-  requirePermission(granted, permission);
+  if (permission !== "any") requirePermission(granted, permission);
   request.granted = granted;
   checkIds(request.params as Record<string, string>);
 }

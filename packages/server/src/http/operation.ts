@@ -1,6 +1,6 @@
 import type { FastifySchema, onRequestHookHandler, RouteOptions } from "fastify";
 import type { Authenticator } from "../auth/authenticator.ts";
-import type { Permission } from "../auth/permissions.ts";
+import type { DeclaredPermission } from "../auth/permissions.ts";
 import type { App } from "./app.ts";
 import { authorization } from "./authorization.ts";
 import { type AnswerCode, errorKinds } from "./errors.ts";
@@ -49,7 +49,7 @@ function measure(operationId: string, metrics: RequestMetrics): onRequestHookHan
 
 function gates(
   schema: FastifySchema,
-  permission: Permission | "none",
+  permission: DeclaredPermission,
   authenticator: Authenticator,
 ): onRequestHookHandler[] {
   if (permission === "none") return [];
@@ -58,7 +58,7 @@ function gates(
 }
 
 /** What can go wrong follows from what the operation declares; the rest it names itself. */
-function errorsOf({ schema, url, config }: RouteOptions, permission: Permission | "none"): AnswerCode[] {
+function errorsOf({ schema, url, config }: RouteOptions, permission: DeclaredPermission): AnswerCode[] {
   const codes = new Set<AnswerCode>(["UnhandledError", ...(config?.errors ?? [])]);
   if (permission !== "none") codes.add("AuthenticationError").add("AuthorizationError").add("UnavailableError");
   if (url.includes(":organizationId")) codes.add("NotFoundError");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { newDatabase, type OwnDatabase } from "../store/own-database.ts";
 import { Client } from "../support/client.ts";
-import { TestService } from "../support/service.ts";
+import { TestService, testSecretKey } from "../support/service.ts";
 import { type FirstOrganization, type NodeProcess, startNodeProcess } from "./child-node.ts";
 
 /** Nodes of one service, over one PostgreSQL database. */
@@ -54,7 +54,12 @@ export class Cluster {
 
   /** Another node in a process of its own. Ends with its test. */
   async addProcess(settings: Record<string, string> = {}): Promise<NodeProcess> {
-    return await startNodeProcess({ DATABASE_URL: this.databaseUrl, ...this.#settings, ...settings });
+    return await startNodeProcess({
+      DATABASE_URL: this.databaseUrl,
+      STEPWELL_SECRET_KEY: testSecretKey,
+      ...this.#settings,
+      ...settings,
+    });
   }
 }
 

@@ -42,6 +42,12 @@ const organizationTables: ReadonlySet<string> = new Set([
   "job",
   "job_history",
   "job_event",
+  "organization_limit",
+  "role",
+  "invitation",
+  "audit_entry",
+  "audit_unsealed",
+  "audit_seal",
 ]);
 
 function tablesOf(text: string): string[] {

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
 import { createToken } from "../../src/auth/token-form.ts";
 import { readConfig } from "../../src/config.ts";
@@ -21,6 +21,9 @@ export interface TestOrganization {
   readonly api: Client;
 }
 
+/** The same for all services of the tests, so that several can share a store. */
+export const testSecretKey = randomBytes(32).toString("base64");
+
 /** A whole service in this process, on a store of its own. */
 export class TestService {
   readonly #home: StoreHome;
@@ -39,6 +42,7 @@ export class TestService {
       STEPWELL_PORT: "0",
       STEPWELL_METRICS_PORT: "0",
       STEPWELL_LOG_LEVEL: "error",
+      STEPWELL_SECRET_KEY: testSecretKey,
       STEPWELL_DRAIN_SECONDS: "1",
       ...this.#prepared.environment,
       ...this.#settings,
