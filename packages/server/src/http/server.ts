@@ -10,6 +10,7 @@ import type { App, ServerParts } from "./app.ts";
 import { allowOrigins } from "./cors.ts";
 import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts";
 import { healthRoutes } from "./health.ts";
+import { invitationRoutes } from "./invitations.ts";
 import { jobEventRoutes } from "./job-events.ts";
 import { jobHistoryRoutes } from "./job-history.ts";
 import { jobListRoutes } from "./job-lists.ts";
@@ -17,16 +18,19 @@ import { jobStreamRoutes } from "./job-stream.ts";
 import { jobRoutes } from "./jobs.ts";
 import { parseJsonBodies } from "./json-body.ts";
 import { KnownPaths } from "./known-paths.ts";
+import { memberRoutes } from "./members.ts";
 import { metricRoutes } from "./metrics.ts";
 import { collectDeclarations, openapiRoute } from "./openapi.ts";
 import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
+import { ownPermissionRoutes } from "./own-permissions.ts";
+import { roleRoutes } from "./roles.ts";
 import { tagRoutes } from "./tags.ts";
 import { createValidatorCompiler } from "./validation.ts";
 import { versionRoutes } from "./versions.ts";
 import { workflowRoutes } from "./workflows.ts";
 
-export interface ServerOptions extends Omit<ServerParts, "basePath" | "closing"> {
+export interface ServerOptions extends Omit<ServerParts, "basePath" | "publicUrl" | "closing"> {
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
 }
@@ -43,6 +47,10 @@ const resources = [
   jobEventRoutes,
   metricRoutes,
   apiTokenRoutes,
+  memberRoutes,
+  roleRoutes,
+  invitationRoutes,
+  ownPermissionRoutes,
   healthRoutes,
   openapiRoute,
 ];
@@ -52,7 +60,8 @@ export function createServer(options: ServerOptions): App {
   const { config, authenticator, metrics, logger } = options;
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
-  const parts: ServerParts = { ...options, basePath, closing: closingSignal(app) };
+  const publicUrl = () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
+  const parts: ServerParts = { ...options, basePath, publicUrl, closing: closingSignal(app) };
 
   app.setValidatorCompiler(createValidatorCompiler());
   // The schemas of answers serve the document; what is sent is held against them by the tests, not once per request.
@@ -64,7 +73,7 @@ export function createServer(options: ServerOptions): App {
   });
   allowOrigins(app, config.corsOrigins);
   answerErrors(app, logger);
-  collectDeclarations(app, basePath, () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app));
+  collectDeclarations(app, basePath, publicUrl);
   completeOperations(app, authenticator, metrics);
   void app.register(
     async (scope) => {
