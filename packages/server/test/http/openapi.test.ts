@@ -7,6 +7,7 @@ import { pino } from "pino";
 import { expect, inject, test } from "vitest";
 import { Authenticator } from "../../src/auth/authenticator.ts";
 import { permissions } from "../../src/auth/permissions.ts";
+import { SecretBox } from "../../src/auth/secret-box.ts";
 import { readConfig } from "../../src/config.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { definitionLimits, Plans } from "../../src/engine/plans.ts";
@@ -35,6 +36,7 @@ onEveryStore((home) => {
       executors,
       plans: new Plans(executors, definitionLimits(config)),
       authenticator,
+      secrets: new SecretBox(Buffer.alloc(32)),
       logger,
       metrics,
     });
@@ -80,7 +82,7 @@ onEveryStore((home) => {
     const names = operations.map((operation) => operation.operationId);
     expect(new Set(names).size).toBe(names.length);
     for (const { operationId, permission, declaration } of operations) {
-      expect([...permissions, "none"], operationId).toContain(permission);
+      expect([...permissions, "any", "none"], operationId).toContain(permission);
       expect(declaration.security, operationId).toEqual(permission === "none" ? [] : [{ bearerToken: [] }]);
       expect(declaration.tags.length, operationId).toBe(1);
       expect(declaration.summary, operationId).toBeTruthy();
@@ -109,7 +111,13 @@ onEveryStore((home) => {
       ({ method, declaration }) =>
         method === "POST" && !declaration.parameters?.some((parameter) => parameter.name === "Idempotency-Key"),
     );
-    expect(without.map(({ operationId }) => operationId)).toEqual(["ValidateWorkflowVersion", "CreateApiToken"]);
+    expect(without.map(({ operationId }) => operationId)).toEqual([
+      "ValidateWorkflowVersion",
+      "CreateApiToken",
+      "LeaveOrganization",
+      "CreateInvitation",
+      "CheckPermissions",
+    ]);
   });
 });
 
