@@ -7,6 +7,7 @@ import type { PermissionSet } from "../auth/permissions.ts";
 import type { Config } from "../config.ts";
 import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
+import { AuditDenials } from "./audit-denials.ts";
 import { allowOrigins } from "./cors.ts";
 import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts";
 import { healthRoutes } from "./health.ts";
@@ -64,7 +65,7 @@ export function createServer(options: ServerOptions): App {
     done();
   });
   allowOrigins(app, config.corsOrigins);
-  answerErrors(app, logger);
+  answerErrors(app, logger, new AuditDenials(options.database, logger));
   collectDeclarations(app, basePath, () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app));
   completeOperations(app, authenticator, metrics);
   void app.register(
@@ -134,7 +135,7 @@ function closingSignal(app: App): AbortSignal {
   return closing.signal;
 }
 
-function answerErrors(app: App, logger: Logger): void {
+function answerErrors(app: App, logger: Logger, denials: AuditDenials): void {
   const paths = new KnownPaths();
   app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
   app.setNotFoundHandler((request, reply) => {
@@ -142,8 +143,13 @@ function answerErrors(app: App, logger: Logger): void {
     sendNoSuchOperation(reply, paths.methodsOf(path));
   });
   app.setErrorHandler((error, request, reply) => {
-    if (sendError(reply, error) !== "UnhandledError") return;
-    const { id: requestId, method, url } = request;
-    logger.error({ err: error, requestId, method, url }, "a request failed for a reason that nobody expected");
+    const answer = () => {
+      if (sendError(reply, error) !== "UnhandledError") return;
+      const { id: requestId, method, url } = request;
+      logger.error({ err: error, requestId, method, url }, "a request failed for a reason that nobody expected");
+    };
+    const recorded = denials.record(error, request);
+    if (recorded === undefined) answer();
+    else void recorded.then(answer);
   });
 }
