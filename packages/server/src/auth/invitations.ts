@@ -16,7 +16,7 @@ import { hashToken, parseInvitationCode } from "./token-form.ts";
 export async function openInvitation(transaction: Transaction, code: string, now: Timestamp): Promise<Invitation> {
   const organizationId = parseInvitationCode(code);
   if (organizationId === undefined) throw notFound("invitation");
-  if (!(await lockOrganization(transaction, organizationId))) throw notFound("invitation");
+  if ((await lockOrganization(transaction, organizationId)) === undefined) throw notFound("invitation");
   const invitation = await findInvitationByLink(transaction, organizationId, hashToken(code));
   if (invitation === undefined) throw notFound("invitation");
   if (invitation.acceptedAt !== null) throw usedUp();

@@ -11,7 +11,7 @@ import { requireAll } from "./authorization.ts";
  * that the other one stays, and nobody is given a role that is deleted at that instant.
  */
 export async function lockGrants(transaction: Transaction, organizationId: string): Promise<void> {
-  if (!(await lockOrganization(transaction, organizationId))) throw notFound("organization");
+  if ((await lockOrganization(transaction, organizationId)) === undefined) throw notFound("organization");
 }
 
 /** Throws 403 unless the caller holds everything that these roles of somebody hold. */

@@ -14,6 +14,7 @@ import {
 } from "../store/invitations.ts";
 import { findUsers } from "../store/users.ts";
 import type { App, ServerParts } from "./app.ts";
+import { recordAudit } from "./audit-trail.ts";
 import { lockGrants, requireGrantableRoles } from "./grants.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
@@ -125,6 +126,9 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
         const openCount = await countOpenInvitations(transaction, organizationId, createdAt);
         if (openCount >= config.maxOpenInvitations) throw tooManyOpen(config.maxOpenInvitations);
         await insertInvitation(transaction, invitation, codeHash);
+        const { invitationId } = invitation;
+        const details = { roles, email, expiresAt: toTime(expiresAt) };
+        await recordAudit(transaction, request, { targetType: "invitation", targetId: invitationId, details });
       });
       const location = `${basePath}/organizations/${organizationId}/invitations/${invitation.invitationId}`;
       const link = `${publicUrl()}/invitations/${code}`;
@@ -202,6 +206,8 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
         if (invitation === undefined) throw notFound("invitation");
         if (invitation.acceptedAt !== null) throw wasAccepted();
         await revokeInvitation(transaction, organizationId, invitationId, engine.now());
+        const details = { roles: [...invitation.roles], email: invitation.email };
+        await recordAudit(transaction, request, { targetType: "invitation", targetId: invitationId, details });
       });
       return reply.code(204).send(null);
     },
@@ -232,7 +238,11 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
         const [user] = await findUsers(transaction, [userId]);
         if (user === undefined) throw notFound("invitation");
         await joinByInvitation(transaction, invitation, user, now);
-        return { organizationId: invitation.organizationId, roles: [...invitation.roles] };
+        const { organizationId, invitationId } = invitation;
+        const roles = [...invitation.roles];
+        const target = { targetType: "invitation", targetId: invitationId } as const;
+        await recordAudit(transaction, request, { organizationId, ...target, details: { roles } });
+        return { organizationId, roles };
       });
       authenticator.forgetAll();
       return accepted;

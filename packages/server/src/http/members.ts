@@ -11,6 +11,7 @@ import {
 } from "../store/members.ts";
 import { findUsers } from "../store/users.ts";
 import type { App, ServerParts } from "./app.ts";
+import { changesOf, recordAudit } from "./audit-trail.ts";
 import { lockGrants, requireGrantableRoles, requireRolesHeld } from "./grants.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { answer, closed, Id, MemberParams, noContent, OrganizationParams, RoleName, RoleNames } from "./schemas.ts";
@@ -109,6 +110,8 @@ export function memberRoutes(app: App, { database, authenticator }: ServerParts)
         if (!roles.includes("owner")) await requireOtherOwner(transaction, member);
         const changed = { ...member, roles };
         await updateMemberRoles(transaction, changed);
+        const details = changesOf({ roles: [...member.roles] }, { roles });
+        await recordAudit(transaction, request, { targetType: "member", targetId: userId, details });
         return changed;
       });
       authenticator.forgetAll();
@@ -140,6 +143,8 @@ export function memberRoutes(app: App, { database, authenticator }: ServerParts)
         await requireRolesHeld(transaction, organizationId, request.granted, member.roles);
         await requireOtherOwner(transaction, member);
         await deleteMember(transaction, organizationId, userId);
+        const details = { roles: [...member.roles] };
+        await recordAudit(transaction, request, { targetType: "member", targetId: userId, details });
       });
       authenticator.forgetAll();
       return reply.code(204).send(null);
@@ -171,6 +176,8 @@ export function memberRoutes(app: App, { database, authenticator }: ServerParts)
         if (member === undefined) throw notFound("organization");
         await requireOtherOwner(transaction, member);
         await deleteMember(transaction, organizationId, principal.id);
+        const details = { roles: [...member.roles] };
+        await recordAudit(transaction, request, { targetType: "member", targetId: principal.id, details });
       });
       authenticator.forgetAll();
       return reply.code(204).send(null);

@@ -6,6 +6,7 @@ import { hasOpenInvitationWithRole } from "../store/invitations.ts";
 import { hasMemberWithRole } from "../store/members.ts";
 import { countRoles, deleteRole, findRoles, insertRole, listRoles, type Role, updateRole } from "../store/roles.ts";
 import type { App, ServerParts } from "./app.ts";
+import { changesOf, recordAudit } from "./audit-trail.ts";
 import { requireAll } from "./authorization.ts";
 import { lockGrants } from "./grants.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
@@ -74,6 +75,8 @@ export function roleRoutes(app: App, parts: ServerParts): void {
         if ((await countRoles(transaction, organizationId)) >= config.maxRoles) throw tooManyRoles(config.maxRoles);
         const role = { organizationId, name, description, permissions, createdAt, updatedAt: createdAt };
         await insertRole(transaction, role);
+        const details = { description, permissions };
+        await recordAudit(transaction, request, { targetType: "role", targetId: name, details });
         return renderRole(role);
       });
       return reply
@@ -159,6 +162,8 @@ export function roleRoutes(app: App, parts: ServerParts): void {
         const changed: Role = { ...role, ...body, updatedAt: engine.now() };
         requireAll(granted, [...role.permissions, ...changed.permissions]);
         await updateRole(transaction, changed);
+        const details = changesOf(auditedFields(role), auditedFields(changed));
+        await recordAudit(transaction, request, { targetType: "role", targetId: name, details });
         return changed;
       });
       authenticator.forgetAll();
@@ -194,6 +199,8 @@ export function roleRoutes(app: App, parts: ServerParts): void {
           throw inUse(name, "Open invitations give");
         }
         await deleteRole(transaction, organizationId, name);
+        const details = auditedFields(role);
+        await recordAudit(transaction, request, { targetType: "role", targetId: name, details });
       });
       return reply.code(204).send(null);
     },
@@ -214,6 +221,10 @@ const builtInOnes: readonly Static<typeof RoleSchema>[] = [...builtInRoles].map(
   permissions: inOrder(held),
   isBuiltIn: true,
 }));
+
+function auditedFields({ description, permissions }: Role) {
+  return { description, permissions: [...permissions] };
+}
 
 function renderRole(role: Role): Static<typeof RoleSchema> {
   const { name, description, createdAt, updatedAt } = role;

@@ -7,6 +7,7 @@ import type { PermissionSet } from "../auth/permissions.ts";
 import type { Config } from "../config.ts";
 import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
+import { AuditDenials } from "./audit-denials.ts";
 import { allowOrigins } from "./cors.ts";
 import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts";
 import { healthRoutes } from "./health.ts";
@@ -63,6 +64,7 @@ export function createServer(options: ServerOptions): App {
   const publicUrl = () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
   const parts: ServerParts = { ...options, basePath, publicUrl, closing: closingSignal(app) };
 
+  app.decorate("engine", options.engine);
   app.setValidatorCompiler(createValidatorCompiler());
   // The schemas of answers serve the document; what is sent is held against them by the tests, not once per request.
   app.setSerializerCompiler(() => JSON.stringify);
@@ -72,7 +74,7 @@ export function createServer(options: ServerOptions): App {
     done();
   });
   allowOrigins(app, config.corsOrigins);
-  answerErrors(app, logger);
+  answerErrors(app, logger, new AuditDenials(options.database, logger));
   collectDeclarations(app, basePath, publicUrl);
   completeOperations(app, authenticator, metrics);
   void app.register(
@@ -142,7 +144,7 @@ function closingSignal(app: App): AbortSignal {
   return closing.signal;
 }
 
-function answerErrors(app: App, logger: Logger): void {
+function answerErrors(app: App, logger: Logger, denials: AuditDenials): void {
   const paths = new KnownPaths();
   app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
   app.setNotFoundHandler((request, reply) => {
@@ -150,8 +152,13 @@ function answerErrors(app: App, logger: Logger): void {
     sendNoSuchOperation(reply, paths.methodsOf(path));
   });
   app.setErrorHandler((error, request, reply) => {
-    if (sendError(reply, error) !== "UnhandledError") return;
-    const { id: requestId, method, url } = request;
-    logger.error({ err: error, requestId, method, url }, "a request failed for a reason that nobody expected");
+    const answer = () => {
+      if (sendError(reply, error) !== "UnhandledError") return;
+      const { id: requestId, method, url } = request;
+      logger.error({ err: error, requestId, method, url }, "a request failed for a reason that nobody expected");
+    };
+    const recorded = denials.record(error, request);
+    if (recorded === undefined) answer();
+    else void recorded.then(answer);
   });
 }

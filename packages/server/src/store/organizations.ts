@@ -79,39 +79,39 @@ const findOrganizationRows = statement<Organization>(
    ORDER BY organization_id DESC`,
 );
 
-/**
- * Lets one change at a time decide who may do what in the organization: each sees what the one before it left. What only refers to
- * the organization goes on. False when there is no such organization.
- */
-export async function lockOrganization(transaction: Transaction, organizationId: string): Promise<boolean> {
-  const rows = await transaction.query(lockOrganizationRow, [organizationId]);
-  return rows.length > 0;
-}
-
-const lockOrganizationRow = statement<{ found: number }>(
-  "lock_organization",
-  "organization",
-  "SELECT 1 AS found FROM organization WHERE organization_id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE",
-);
-
-/** Undefined when there is no such organization. Null leaves a name as it is. */
-export async function updateOrganization(
-  db: Queryable,
+/** Against other changes of the organization itself; what is in it can change meanwhile. */
+export async function lockOrganization(
+  transaction: Transaction,
   organizationId: string,
-  changes: { readonly name: string | null; readonly displayName: string | null; readonly at: Timestamp },
 ): Promise<Organization | undefined> {
-  const { name, displayName, at } = changes;
-  const [row] = await db.query(updateOrganizationRow, [organizationId, name, displayName, new Date(at).toISOString()]);
+  const [row] = await transaction.query(lockOrganizationRow, [organizationId]);
   return row;
 }
 
-const updateOrganizationRow = statement<Organization>(
+const lockOrganizationRow = statement<Organization>(
+  "lock_organization",
+  "organization",
+  `SELECT ${organizationColumns}
+   FROM organization
+   WHERE organization_id = $1 AND deleted_at IS NULL
+   FOR NO KEY UPDATE`,
+);
+
+/** Writes the names of a locked organization. */
+export async function updateOrganization(
+  transaction: Transaction,
+  { organizationId, name, displayName }: Organization,
+  at: Timestamp,
+): Promise<void> {
+  await transaction.query(updateOrganizationRow, [organizationId, name, displayName, new Date(at).toISOString()]);
+}
+
+const updateOrganizationRow = statement<never>(
   "update_organization",
   "organization",
   `UPDATE organization
-   SET name = COALESCE($2, name), display_name = COALESCE($3, display_name), updated_at = $4
-   WHERE organization_id = $1 AND deleted_at IS NULL
-   RETURNING ${organizationColumns}`,
+   SET name = $2, display_name = $3, updated_at = $4
+   WHERE organization_id = $1 AND deleted_at IS NULL`,
 );
 
 /** Hides the organization and all that is in it. Its workflows go with it, so that no job can be submitted any more. */
