@@ -38,6 +38,10 @@ export interface ServerParts {
 }
 
 declare module "fastify" {
+  interface FastifyInstance {
+    /** For what is done beside an operation's own work, with the request alone at hand. */
+    readonly engine: Engine;
+  }
   interface FastifyRequest {
     /** Set before any handler of an operation that needs a permission runs. */
     caller: Caller;
@@ -55,5 +59,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */
     readonly errors?: readonly ServiceErrorCode[];
+    /** Why an operation with a writing method leaves no row in the audit trail. */
+    readonly unaudited?: string;
   }
 }

@@ -54,6 +54,7 @@ export function createServer(options: ServerOptions): App {
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
   const parts: ServerParts = { ...options, basePath, closing: closingSignal(app) };
 
+  app.decorate("engine", options.engine);
   app.setValidatorCompiler(createValidatorCompiler());
   // The schemas of answers serve the document; what is sent is held against them by the tests, not once per request.
   app.setSerializerCompiler(() => JSON.stringify);

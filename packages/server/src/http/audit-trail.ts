@@ -1,0 +1,91 @@
+import type { FastifyRequest } from "fastify";
+import { type JsonObject, type JsonValue, jsonEquals } from "../core/json.ts";
+import { newId } from "../engine/identifier.ts";
+import { type AuditEntry, type AuditOutcome, insertAuditEntries } from "../store/audit.ts";
+import type { Transaction } from "../store/database.ts";
+
+/** What an operation can change; an entry says which one. */
+export const auditTargetTypes = [
+  "organization",
+  "member",
+  "invitation",
+  "role",
+  "apiToken",
+  "workflow",
+  "version",
+  "tag",
+  "job",
+] as const;
+
+export type AuditTargetType = (typeof auditTargetTypes)[number];
+
+/** What the handler of a change adds to what the request says by itself. */
+export interface AuditNote {
+  readonly targetType: AuditTargetType;
+  /** As the interface names it: an id, or a name where things are known by their name (a tag, a role). */
+  readonly targetId: string;
+  /**
+   * What changed, where it is small: for something new its fields, for a change `changesOf(before, after)`. Never a secret (a token, a link,
+   * a password, a hash of one), never a definition's or a payload's text.
+   */
+  readonly details?: JsonObject;
+  /** Only where the path names no organization: CreateOrganization, AcceptInvitation. */
+  readonly organizationId?: string;
+}
+
+/**
+ * Writes the one row that an accepted change leaves. Call it once in each operation that changes something, as the last statement of the very
+ * transaction that makes the change, so that there is never one without the other:
+ *
+ *     await database.transaction(async (transaction) => {
+ *       await updateRole(transaction, changed);
+ *       await recordAudit(transaction, request, { targetType: "role", targetId: name, details: changesOf(role, changed) });
+ *     });
+ *
+ * With `transactOnce` call it inside of `work`: a replayed key then writes no second row. The action is the route's operationId, the actor
+ * the caller. What is denied is recorded by the error handler: throw `ServiceError` AuthorizationError and do no more. An operation with a
+ * writing method that records nothing says why in its route: `config: { unaudited: "It changes nothing." }`.
+ */
+export async function recordAudit(transaction: Transaction, request: FastifyRequest, note: AuditNote): Promise<void> {
+  await insertAuditEntries(transaction, [auditEntry(request, "accepted", note)]);
+}
+
+/** What a request says by itself, with what is added to it. */
+export function auditEntry(
+  request: FastifyRequest,
+  outcome: AuditOutcome,
+  note: Omit<AuditNote, "targetId"> & { readonly targetId: string | null },
+): AuditEntry {
+  const { organizationId = (request.params as { organizationId?: string }).organizationId } = note;
+  if (organizationId === undefined) throw new Error("An audit entry must name its organization.");
+  const recordedAt = request.server.engine.now();
+  return {
+    organizationId,
+    entryId: newId(recordedAt),
+    recordedAt,
+    actor: request.caller.principal,
+    action: actionOf(request),
+    outcome,
+    targetType: note.targetType,
+    targetId: note.targetId,
+    requestId: request.id,
+    address: request.ip,
+    details: note.details ?? {},
+  };
+}
+
+/** Of the fields of `after` those that differ: `{"name": {"from": "a", "to": "b"}}`. What is not there is null. */
+export function changesOf<Fields extends object>(before: Fields, after: Partial<Fields>): JsonObject {
+  const changes: JsonObject = {};
+  for (const [name, to = null] of Object.entries(after) as [string, JsonValue | undefined][]) {
+    const from = (before as Record<string, JsonValue | undefined>)[name] ?? null;
+    if (!jsonEquals(from, to)) changes[name] = { from, to };
+  }
+  return changes;
+}
+
+function actionOf(request: FastifyRequest): string {
+  const action = request.routeOptions.schema?.operationId;
+  if (action === undefined) throw new Error("The route has no operationId.");
+  return action;
+}
