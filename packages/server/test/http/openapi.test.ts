@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { expect, inject, test } from "vitest";
 import { Authenticator } from "../../src/auth/authenticator.ts";
+import { PasswordSignIn } from "../../src/auth/password-sign-in.ts";
 import { permissions } from "../../src/auth/permissions.ts";
 import { SecretBox } from "../../src/auth/secret-box.ts";
 import { readConfig } from "../../src/config.ts";
@@ -13,6 +14,7 @@ import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { definitionLimits, Plans } from "../../src/engine/plans.ts";
 import type { App } from "../../src/http/app.ts";
 import { createServer } from "../../src/http/server.ts";
+import { secrets } from "../support/people.ts";
 import { useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";
 
@@ -25,7 +27,9 @@ onEveryStore((home) => {
   function anotherServer(): App {
     const { engine, database } = service.running;
     const config = readConfig({});
-    const authenticator = new Authenticator({ database, now: () => engine.now() });
+    const now = () => engine.now();
+    const authenticator = new Authenticator({ database, now });
+    const signIn = new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
     const metrics = { requestStarted() {}, requestFinished() {} };
     const logger = pino({ level: "silent" });
     const executors = executorCatalog(config);
@@ -36,7 +40,8 @@ onEveryStore((home) => {
       executors,
       plans: new Plans(executors, definitionLimits(config)),
       authenticator,
-      secrets: new SecretBox(Buffer.alloc(32)),
+      signIn,
+      secrets,
       logger,
       metrics,
     });
