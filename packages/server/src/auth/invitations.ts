@@ -5,6 +5,7 @@ import { acceptInvitation, findInvitationByLink, type Invitation } from "../stor
 import { findMember, findMemberships, insertMember } from "../store/members.ts";
 import { lockOrganization } from "../store/organizations.ts";
 import { findApiToken } from "../store/tokens.ts";
+import { findCredentials } from "../store/user-credentials.ts";
 import { type PermissionSet, permissionsOfRoles, withImplied } from "./permissions.ts";
 import { lookUpRoles } from "./roles.ts";
 import { hashToken, parseInvitationCode } from "./token-form.ts";
@@ -69,7 +70,10 @@ async function permissionsOfActor(
 ): Promise<PermissionSet> {
   if (type === "user") {
     const membership = (await findMemberships(transaction, id, [organizationId])).get(organizationId);
-    return membership === undefined ? nothing : permissionsOfRoles(membership.roles, membership.ownRolePermissions);
+    const isDisabled = (await findCredentials(transaction, id))?.disabledAt !== null;
+    return membership === undefined || isDisabled
+      ? nothing
+      : permissionsOfRoles(membership.roles, membership.ownRolePermissions);
   }
   const token = await findApiToken(transaction, organizationId, id);
   if (token === undefined || (token.expiresAt !== null && token.expiresAt <= now)) return nothing;

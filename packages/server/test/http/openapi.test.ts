@@ -8,7 +8,6 @@ import { expect, inject, test } from "vitest";
 import { Authenticator } from "../../src/auth/authenticator.ts";
 import { PasswordSignIn } from "../../src/auth/password-sign-in.ts";
 import { permissions } from "../../src/auth/permissions.ts";
-import { SecretBox } from "../../src/auth/secret-box.ts";
 import { readConfig } from "../../src/config.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { definitionLimits, Plans } from "../../src/engine/plans.ts";
