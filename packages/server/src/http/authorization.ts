@@ -92,6 +92,7 @@ const kindOfId: Readonly<Record<string, string>> = {
   versionId: "version of this workflow",
   jobId: "job",
   tokenId: "API token",
+  userTokenId: "user token",
 };
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

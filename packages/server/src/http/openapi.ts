@@ -64,6 +64,7 @@ const tags = [
   ["events", "What jobs wait for."],
   ["metrics", "How many, how long, how often."],
   ["api-tokens", "Credentials for programs."],
+  ["account", "What belongs to a person: password, second factor, user tokens. API tokens have no part in it."],
   ["service", "The service itself."],
 ] as const;
 
