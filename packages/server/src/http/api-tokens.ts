@@ -14,6 +14,7 @@ import {
   updateApiToken,
 } from "../store/tokens.ts";
 import type { App, ServerParts } from "./app.ts";
+import { changesOf, recordAudit } from "./audit-trail.ts";
 import { requirePermission } from "./authorization.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import {
@@ -105,7 +106,11 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
         expiresAt,
         lastUsedAt: null,
       };
-      await insertApiToken(database, created, tokenHash);
+      await database.transaction(async (transaction) => {
+        await insertApiToken(transaction, created, tokenHash);
+        const details = auditedFields(created);
+        await recordAudit(transaction, request, { targetType: "apiToken", targetId: created.tokenId, details });
+      });
       const { updatedAt: _, ...rendered } = renderToken(created);
       const location = `${basePath}/organizations/${organizationId}/api-tokens/${created.tokenId}`;
       return reply
@@ -203,7 +208,10 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
         };
         // A longer life is a grant too.
         if (body.permissions !== undefined || expiresAt !== undefined) requireAll(granted, changed.permissions);
-        return { changed, tokenHash: await updateApiToken(transaction, changed) };
+        const tokenHash = await updateApiToken(transaction, changed);
+        const details = changesOf(auditedFields(token), auditedFields(changed));
+        await recordAudit(transaction, request, { targetType: "apiToken", targetId: tokenId, details });
+        return { changed, tokenHash };
       });
       if (tokenHash !== undefined) authenticator.forgetToken(tokenHash);
       return renderToken(changed);
@@ -225,8 +233,14 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
     },
     async (request, reply) => {
       const { organizationId, tokenId } = request.params;
-      const tokenHash = await revokeApiToken(database, organizationId, tokenId, engine.now());
-      if (tokenHash === undefined) throw notFound("API token");
+      const tokenHash = await database.transaction(async (transaction) => {
+        const token = await lockApiToken(transaction, organizationId, tokenId);
+        const revoked = await revokeApiToken(transaction, organizationId, tokenId, engine.now());
+        if (token === undefined || revoked === undefined) throw notFound("API token");
+        const details = auditedFields(token);
+        await recordAudit(transaction, request, { targetType: "apiToken", targetId: tokenId, details });
+        return revoked;
+      });
       authenticator.forgetToken(tokenHash);
       return reply.code(204).send(null);
     },
@@ -236,6 +250,11 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
 /** Nobody grants what they lack. */
 function requireAll(held: PermissionSet, granted: readonly string[]): void {
   for (const permission of permissions) if (granted.includes(permission)) requirePermission(held, permission);
+}
+
+/** What the audit trail keeps of a token: nothing that it could be recognized by elsewhere. */
+function auditedFields({ name, permissions, expiresAt }: ApiToken) {
+  return { name, permissions: [...permissions], expiresAt: expiresAt === null ? null : toTime(expiresAt) };
 }
 
 /** Undefined when nothing is said about it, null when the token shall not expire. */

@@ -33,6 +33,8 @@ export interface ServerParts {
   readonly secrets: SecretBox;
   /** Prefix of every path, without a slash at the end. */
   readonly basePath: string;
+  /** Where clients reach the service, without a slash at the end. Known once it listens. */
+  readonly publicUrl: () => string;
   /** Aborts when the server begins to close: streams end then. */
   readonly closing: AbortSignal;
 }

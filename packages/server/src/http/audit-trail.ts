@@ -1,7 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { type JsonObject, type JsonValue, jsonEquals } from "../core/json.ts";
+import type { UntimedAuditEntry } from "../engine/batch.ts";
 import { newId } from "../engine/identifier.ts";
-import { type AuditEntry, type AuditOutcome, insertAuditEntries } from "../store/audit.ts";
+import { type AuditOutcome, insertAuditEntries } from "../store/audit.ts";
 import type { Transaction } from "../store/database.ts";
 
 /** What an operation can change; an entry says which one. */
@@ -47,31 +48,25 @@ export interface AuditNote {
  * writing method that records nothing says why in its route: `config: { unaudited: "It changes nothing." }`.
  */
 export async function recordAudit(transaction: Transaction, request: FastifyRequest, note: AuditNote): Promise<void> {
-  await insertAuditEntries(transaction, [auditEntry(request, "accepted", note)]);
-}
-
-/** What a request says by itself, with what is added to it. */
-export function auditEntry(
-  request: FastifyRequest,
-  outcome: AuditOutcome,
-  note: Omit<AuditNote, "targetId"> & { readonly targetId: string | null },
-): AuditEntry {
   const { organizationId = (request.params as { organizationId?: string }).organizationId } = note;
   if (organizationId === undefined) throw new Error("An audit entry must name its organization.");
   const recordedAt = request.server.engine.now();
-  return {
-    organizationId,
-    entryId: newId(recordedAt),
-    recordedAt,
-    actor: request.caller.principal,
-    action: actionOf(request),
-    outcome,
-    targetType: note.targetType,
-    targetId: note.targetId,
-    requestId: request.id,
-    address: request.ip,
-    details: note.details ?? {},
-  };
+  const entryId = newId(recordedAt);
+  await insertAuditEntries(transaction, [{ organizationId, entryId, recordedAt, ...auditOf(request, note) }]);
+}
+
+/** For a change that goes through the group commit: the entry goes with the command, and is written with what that changes. */
+export function auditOf(
+  request: FastifyRequest,
+  note: Omit<AuditNote, "organizationId" | "targetId"> & { readonly targetId: string | null },
+  outcome: AuditOutcome = "accepted",
+): UntimedAuditEntry {
+  const { type, id, name } = request.caller.principal;
+  const { targetType, targetId, details = {} } = note;
+  // A client that is gone by now has no address any more; its change counts all the same.
+  const address = (request.ip as string | undefined) ?? "";
+  const where = { requestId: request.id, address };
+  return { actor: { type, id, name }, action: actionOf(request), outcome, targetType, targetId, ...where, details };
 }
 
 /** Of the fields of `after` those that differ: `{"name": {"from": "a", "to": "b"}}`. What is not there is null. */

@@ -1,6 +1,7 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
-import type { Permission, PermissionSet } from "../auth/permissions.ts";
+import { type Permission, type PermissionSet, permissions } from "../auth/permissions.ts";
+import { isRoleName } from "../auth/roles.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 
 /**
@@ -42,6 +43,12 @@ export function requirePermission(granted: PermissionSet, permission: Permission
   throw new ServiceError("AuthorizationError", detail);
 }
 
+/** Nobody grants, changes or takes away what they lack. Throws 403 that names the first permission that is missing. */
+export function requireAll(held: PermissionSet, concerned: Iterable<string>): void {
+  const names = new Set(concerned);
+  for (const permission of permissions) if (names.has(permission)) requirePermission(held, permission);
+}
+
 function bearerOf({ headers, raw }: FastifyRequest): string {
   const match = /^Bearer ([!-~]+)$/i.exec(headers.authorization ?? "");
   // Of two Authorization headers Node keeps the first and says nothing; a proxy before us may have looked at the other.
@@ -76,8 +83,9 @@ function enter(request: FastifyRequest, granted: PermissionSet | undefined, perm
   checkIds(request.params as Record<string, string>);
 }
 
-/** An id that is no UUID is as unknown as one that nobody has. */
+/** An id that is no UUID is as unknown as one that nobody has, and so is a name that no role can have. */
 function checkIds(params: Record<string, string>): void {
+  if (params.role !== undefined && !isRoleName(params.role)) throw notFound("role");
   for (const name in params) {
     const kind = kindOfId[name];
     if (kind === undefined) continue;
@@ -93,6 +101,8 @@ const kindOfId: Readonly<Record<string, string>> = {
   jobId: "job",
   tokenId: "API token",
   userTokenId: "user token",
+  userId: "member",
+  invitationId: "invitation",
 };
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

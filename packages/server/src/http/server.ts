@@ -11,9 +11,11 @@ import { accountSecondFactorRoutes } from "./account-second-factor.ts";
 import { accountTokenRoutes } from "./account-tokens.ts";
 import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
+import { AuditDenials } from "./audit-denials.ts";
 import { allowOrigins } from "./cors.ts";
 import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts";
 import { healthRoutes } from "./health.ts";
+import { invitationRoutes } from "./invitations.ts";
 import { jobEventRoutes } from "./job-events.ts";
 import { jobHistoryRoutes } from "./job-history.ts";
 import { jobListRoutes } from "./job-lists.ts";
@@ -21,16 +23,19 @@ import { jobStreamRoutes } from "./job-stream.ts";
 import { jobRoutes } from "./jobs.ts";
 import { parseJsonBodies } from "./json-body.ts";
 import { KnownPaths } from "./known-paths.ts";
+import { memberRoutes } from "./members.ts";
 import { metricRoutes } from "./metrics.ts";
 import { collectDeclarations, openapiRoute } from "./openapi.ts";
 import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
+import { ownPermissionRoutes } from "./own-permissions.ts";
+import { roleRoutes } from "./roles.ts";
 import { tagRoutes } from "./tags.ts";
 import { createValidatorCompiler } from "./validation.ts";
 import { versionRoutes } from "./versions.ts";
 import { workflowRoutes } from "./workflows.ts";
 
-export interface ServerOptions extends Omit<ServerParts, "basePath" | "closing"> {
+export interface ServerOptions extends Omit<ServerParts, "basePath" | "publicUrl" | "closing"> {
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
 }
@@ -51,6 +56,10 @@ const resources = [
   accountPasswordRoutes,
   accountSecondFactorRoutes,
   accountTokenRoutes,
+  memberRoutes,
+  roleRoutes,
+  invitationRoutes,
+  ownPermissionRoutes,
   healthRoutes,
   openapiRoute,
 ];
@@ -60,7 +69,8 @@ export function createServer(options: ServerOptions): App {
   const { config, authenticator, metrics, logger } = options;
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
-  const parts: ServerParts = { ...options, basePath, closing: closingSignal(app) };
+  const publicUrl = () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
+  const parts: ServerParts = { ...options, basePath, publicUrl, closing: closingSignal(app) };
 
   app.decorate("engine", options.engine);
   app.setValidatorCompiler(createValidatorCompiler());
@@ -72,8 +82,8 @@ export function createServer(options: ServerOptions): App {
     done();
   });
   allowOrigins(app, config.corsOrigins);
-  answerErrors(app, logger);
-  collectDeclarations(app, basePath, () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app));
+  answerErrors(app, logger, new AuditDenials(options.database, logger));
+  collectDeclarations(app, basePath, publicUrl);
   completeOperations(app, authenticator, metrics);
   void app.register(
     async (scope) => {
@@ -142,7 +152,7 @@ function closingSignal(app: App): AbortSignal {
   return closing.signal;
 }
 
-function answerErrors(app: App, logger: Logger): void {
+function answerErrors(app: App, logger: Logger, denials: AuditDenials): void {
   const paths = new KnownPaths();
   app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
   app.setNotFoundHandler((request, reply) => {
@@ -150,8 +160,13 @@ function answerErrors(app: App, logger: Logger): void {
     sendNoSuchOperation(reply, paths.methodsOf(path));
   });
   app.setErrorHandler((error, request, reply) => {
-    if (sendError(reply, error) !== "UnhandledError") return;
-    const { id: requestId, method, url } = request;
-    logger.error({ err: error, requestId, method, url }, "a request failed for a reason that nobody expected");
+    const answer = () => {
+      if (sendError(reply, error) !== "UnhandledError") return;
+      const { id: requestId, method, url } = request;
+      logger.error({ err: error, requestId, method, url }, "a request failed for a reason that nobody expected");
+    };
+    const recorded = denials.record(error, request);
+    if (recorded === undefined) answer();
+    else void recorded.then(answer);
   });
 }
