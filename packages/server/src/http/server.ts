@@ -5,6 +5,10 @@ import type { Logger } from "pino";
 import type { Caller } from "../auth/authenticator.ts";
 import type { PermissionSet } from "../auth/permissions.ts";
 import type { Config } from "../config.ts";
+import { accountRoutes } from "./account.ts";
+import { accountPasswordRoutes } from "./account-password.ts";
+import { accountSecondFactorRoutes } from "./account-second-factor.ts";
+import { accountTokenRoutes } from "./account-tokens.ts";
 import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
 import { AuditDenials } from "./audit-denials.ts";
@@ -48,6 +52,10 @@ const resources = [
   jobEventRoutes,
   metricRoutes,
   apiTokenRoutes,
+  accountRoutes,
+  accountPasswordRoutes,
+  accountSecondFactorRoutes,
+  accountTokenRoutes,
   memberRoutes,
   roleRoutes,
   invitationRoutes,
