@@ -38,6 +38,11 @@ export function parseToken(text: string): ParsedToken | undefined {
   return { kind: parts[1] === prefixes.organization ? "organization" : "user", ownerId };
 }
 
+/** The `tokenPrefix` of a token that was shown to us. */
+export function prefixOf(token: string): string {
+  return token.slice(0, "stw_".length + idLength + "_".length + shownSecretLength);
+}
+
 /** The secret is random and long, so a plain hash is enough: there is nothing to guess slowly. */
 export function hashToken(token: string): Buffer {
   return hash("sha256", token, "buffer");

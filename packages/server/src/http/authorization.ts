@@ -1,7 +1,9 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
-import type { Permission, PermissionSet } from "../auth/permissions.ts";
+import { type Permission, type PermissionSet, permissions } from "../auth/permissions.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
+import type { ServerParts } from "./app.ts";
+import { checkBounds } from "./token-bounds.ts";
 
 /**
  * Lets a request in that may be made, in this order: who is it (401), have they anything to do with this organization (404), may they
@@ -24,11 +26,12 @@ export function authorization(permission: Permission | "any", authenticator: Aut
 export async function isStillAllowed(
   request: FastifyRequest,
   permission: Permission,
-  authenticator: Authenticator,
+  { authenticator, database }: Pick<ServerParts, "authenticator" | "database">,
 ): Promise<boolean> {
   try {
     const caller = await authenticator.authenticate(bearerOf(request));
     await admit(request, caller, permission, authenticator);
+    await checkBounds(request, request.routeOptions.config.bounds, database);
     return true;
   } catch {
     return false;
@@ -40,6 +43,12 @@ export function requirePermission(granted: PermissionSet, permission: Permission
   if (granted.has(permission)) return;
   const detail = `You lack the permission ${permission} for this. Ask an owner of the organization for it, or use another token.`;
   throw new ServiceError("AuthorizationError", detail);
+}
+
+/** Nobody grants, changes or takes away what they lack. Throws 403 that names the first permission that is missing. */
+export function requireAll(held: PermissionSet, concerned: Iterable<string>): void {
+  const names = new Set(concerned);
+  for (const permission of permissions) if (names.has(permission)) requirePermission(held, permission);
 }
 
 function bearerOf({ headers, raw }: FastifyRequest): string {

@@ -22,8 +22,10 @@ import { collectDeclarations, openapiRoute } from "./openapi.ts";
 import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { tagRoutes } from "./tags.ts";
+import { tokenRotationRoutes } from "./token-rotation.ts";
 import { createValidatorCompiler } from "./validation.ts";
 import { versionRoutes } from "./versions.ts";
+import { whoAmIRoutes } from "./who-am-i.ts";
 import { workflowRoutes } from "./workflows.ts";
 
 export interface ServerOptions extends Omit<ServerParts, "basePath" | "closing"> {
@@ -43,13 +45,15 @@ const resources = [
   jobEventRoutes,
   metricRoutes,
   apiTokenRoutes,
+  tokenRotationRoutes,
+  whoAmIRoutes,
   healthRoutes,
   openapiRoute,
 ];
 
 /** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
 export function createServer(options: ServerOptions): App {
-  const { config, authenticator, metrics, logger } = options;
+  const { config, metrics, logger } = options;
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
   const parts: ServerParts = { ...options, basePath, closing: closingSignal(app) };
@@ -65,7 +69,7 @@ export function createServer(options: ServerOptions): App {
   allowOrigins(app, config.corsOrigins);
   answerErrors(app, logger);
   collectDeclarations(app, basePath, () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app));
-  completeOperations(app, authenticator, metrics);
+  completeOperations(app, options, metrics);
   void app.register(
     async (scope) => {
       for (const resource of resources) resource(scope, parts);

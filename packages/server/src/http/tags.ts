@@ -54,6 +54,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.put(
     `${path}/:tag`,
     {
+      config: { bounds: { workflows: "path", tags: "path" } },
       schema: {
         operationId: "SetWorkflowVersionTag",
         "x-permission": "workflow:version:create",
@@ -90,6 +91,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.get(
     path,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "ListTags",
         "x-permission": "workflow:version:read",
@@ -115,6 +117,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.get(
     `${path}/:tag`,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "GetTaggedWorkflowVersion",
         "x-permission": "workflow:version:read",
@@ -138,6 +141,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.delete(
     `${path}/:tag`,
     {
+      config: { bounds: { workflows: "path", tags: "path" } },
       schema: {
         operationId: "DeleteTag",
         "x-permission": "workflow:version:create",
@@ -163,6 +167,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.get(
     `${path}/:tag/history`,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "ListTagHistory",
         "x-permission": "workflow:version:read",

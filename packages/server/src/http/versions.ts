@@ -59,6 +59,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
   app.post(
     path,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "RegisterWorkflowVersion",
         "x-permission": "workflow:version:create",
@@ -93,6 +94,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
   app.post(
     `${path}/validate`,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "ValidateWorkflowVersion",
         "x-permission": "workflow:version:create",
@@ -121,6 +123,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
   app.get(
     path,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "ListWorkflowVersions",
         "x-permission": "workflow:version:read",
@@ -152,6 +155,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
   app.get(
     `${path}/:versionId`,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "GetWorkflowVersion",
         "x-permission": "workflow:version:read",

@@ -33,6 +33,19 @@ const findUserByEmailRow = statement<User>(
    WHERE lower(email) = lower($1)`,
 );
 
+export async function findUsers(db: Queryable, userIds: readonly string[]): Promise<User[]> {
+  if (userIds.length === 0) return [];
+  return await db.query(findUserRows, [userIds]);
+}
+
+const findUserRows = statement<User>(
+  "find_users",
+  "global",
+  `SELECT user_id AS "userId", email, display_name AS "displayName", created_at AS "createdAt"
+   FROM app_user
+   WHERE user_id = ANY($1::uuid[])`,
+);
+
 export interface UserToken {
   readonly userId: string;
   readonly tokenId: string;
