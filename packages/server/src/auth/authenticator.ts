@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Actor, Timestamp } from "../core/job-state.ts";
 import { ServiceError } from "../core/service-error.ts";
 import type { Database } from "../store/database.ts";
-import { findMemberRoles } from "../store/members.ts";
+import { findMemberships } from "../store/members.ts";
 import { findApiTokenByHash } from "../store/tokens.ts";
 import { findUserTokenByHash } from "../store/users.ts";
 import { BriefCache } from "./brief-cache.ts";
@@ -72,8 +72,9 @@ export class Authenticator {
     }
     const userId = caller.principal.id;
     return this.#memberships.get(`${userId} ${organizationId}`, async () => {
-      const roles = await findMemberRoles(this.#database, organizationId, userId);
-      return roles === undefined ? undefined : permissionsOfRoles(roles);
+      const membership = (await findMemberships(this.#database, userId, [organizationId])).get(organizationId);
+      if (membership === undefined) return undefined;
+      return permissionsOfRoles(membership.roles, membership.ownRolePermissions);
     });
   }
 
@@ -82,7 +83,7 @@ export class Authenticator {
     this.#credentials.forget(tokenHash.toString("hex"));
   }
 
-  /** After a change of memberships, or of an organization as a whole. */
+  /** After a change of memberships or roles, or of an organization as a whole. */
   forgetAll(): void {
     this.#credentials.forgetAll();
     this.#memberships.forgetAll();

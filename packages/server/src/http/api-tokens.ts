@@ -1,8 +1,10 @@
 import { type Static, Type } from "typebox";
 import { actorOf } from "../auth/authenticator.ts";
 import { grantablePermissions, permissions } from "../auth/permissions.ts";
+import { boundsOf } from "../auth/token-bounds.ts";
 import { createToken } from "../auth/token-form.ts";
 import type { Timestamp } from "../core/job-state.ts";
+import type { JsonObject } from "../core/json.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import {
   type ApiToken,
@@ -14,8 +16,9 @@ import {
   updateApiToken,
 } from "../store/tokens.ts";
 import type { App, ServerParts } from "./app.ts";
+import { changesOf, recordAudit } from "./audit-trail.ts";
 import { requireAll } from "./authorization.ts";
-import { boundToBody, readBoundTo, requireFitting, unbound } from "./bound-to.ts";
+import { boundToBody, readBoundTo, renderBounds, requireFitting, unbound } from "./bound-to.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { ApiTokenSchema, NewApiTokenSchema, renderToken } from "./render-token.ts";
 import { answer, closed, nameSchema, noContent, OrganizationParams, oneOf, TokenParams } from "./schemas.ts";
@@ -84,6 +87,8 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
         };
         requireFitting(created, body.permissions, "/permissions");
         await insertApiToken(transaction, created, tokenHash);
+        const details = auditedFields(created);
+        await recordAudit(transaction, request, { targetType: "apiToken", targetId: created.tokenId, details });
         return created;
       });
       const { updatedAt: _, ...rendered } = renderToken(created);
@@ -197,6 +202,8 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
         const pointer = body.permissions === undefined ? "/boundTo/jobEvent" : "/permissions";
         requireFitting(changed, changed.permissions, pointer);
         await updateApiToken(transaction, changed);
+        const details = changesOf(auditedFields(token), auditedFields(changed));
+        await recordAudit(transaction, request, { targetType: "apiToken", targetId: tokenId, details });
         return { changed, hashes: [tokenHash, previousTokenHash] };
       });
       forget(hashes);
@@ -225,12 +232,21 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
         if (token === undefined) throw notFound("API token");
         requireAll(request.granted, token.permissions);
         await revokeApiToken(transaction, organizationId, tokenId, engine.now());
+        const details = auditedFields(token);
+        await recordAudit(transaction, request, { targetType: "apiToken", targetId: tokenId, details });
         return [token.tokenHash, token.previousTokenHash];
       });
       forget(hashes);
       return reply.code(204).send(null);
     },
   );
+}
+
+/** What the audit trail keeps of a token: nothing that it could be recognized by elsewhere. */
+function auditedFields(token: ApiToken): JsonObject {
+  const { name, permissions, expiresAt } = token;
+  const { boundTo = null } = renderBounds(boundsOf(token));
+  return { name, permissions: [...permissions], expiresAt: expiresAt === null ? null : toTime(expiresAt), boundTo };
 }
 
 /** Undefined when nothing is said about it, null when the token shall not expire. */

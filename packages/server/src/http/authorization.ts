@@ -1,6 +1,7 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
 import { type Permission, type PermissionSet, permissions } from "../auth/permissions.ts";
+import { isRoleName } from "../auth/roles.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import type { ServerParts } from "./app.ts";
 import { checkBounds } from "./token-bounds.ts";
@@ -85,8 +86,9 @@ function enter(request: FastifyRequest, granted: PermissionSet | undefined, perm
   checkIds(request.params as Record<string, string>);
 }
 
-/** An id that is no UUID is as unknown as one that nobody has. */
+/** An id that is no UUID is as unknown as one that nobody has, and so is a name that no role can have. */
 function checkIds(params: Record<string, string>): void {
+  if (params.role !== undefined && !isRoleName(params.role)) throw notFound("role");
   for (const name in params) {
     const kind = kindOfId[name];
     if (kind === undefined) continue;
@@ -101,6 +103,8 @@ const kindOfId: Readonly<Record<string, string>> = {
   versionId: "version of this workflow",
   jobId: "job",
   tokenId: "API token",
+  userId: "member",
+  invitationId: "invitation",
 };
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -7,6 +7,7 @@ import { notFound } from "../core/service-error.ts";
 import { type KeptEvent, listEvents } from "../store/events.ts";
 import { findVersionOfJob } from "../store/job-lists.ts";
 import type { App, ServerParts } from "./app.ts";
+import { auditOf } from "./audit-trail.ts";
 import { IdempotencyHeaders, idempotencyOf } from "./idempotency.ts";
 import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { ActorSchema, closed, eventIdSchema, Id, JobParams, oneOf, Time } from "./schemas.ts";
@@ -90,6 +91,10 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
           outcome: verdict.type === "event" ? verdict.outcome : "duplicate",
         }),
         bytes: request.bodyBytes,
+        // Programs send by the thousands, and each event says who sent it; what a person sends is an act of theirs.
+        ...(request.caller.principal.type === "user" && {
+          audit: auditOf(request, { targetType: "job", targetId: jobId, details: { eventId } }),
+        }),
         ...(idempotency !== undefined && { idempotency }),
       });
       return done.answer as Static<typeof SentEventSchema>;

@@ -1,4 +1,4 @@
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { actorOf } from "../auth/authenticator.ts";
 import { isTerminal, type Job } from "../core/job-state.ts";
@@ -12,6 +12,7 @@ import { StoreUnavailableError } from "../store/database.ts";
 import type { JobKey } from "../store/jobs.ts";
 import type { VersionChoice } from "../store/versions.ts";
 import type { App, ServerParts } from "./app.ts";
+import { auditOf } from "./audit-trail.ts";
 import { IdempotencyHeaders, idempotencyOf } from "./idempotency.ts";
 import {
   isWaiting,
@@ -71,7 +72,10 @@ export function jobRoutes(app: App, parts: ServerParts): void {
   app.post(
     path,
     {
-      config: { bounds: { workflows: "handler", tags: "handler" } },
+      config: {
+        bounds: { workflows: "handler", tags: "handler" },
+        unaudited: "The job says who submitted it.",
+      },
       schema: {
         operationId: "SubmitJob",
         "x-permission": "job:submit",
@@ -150,12 +154,15 @@ export function jobRoutes(app: App, parts: ServerParts): void {
     },
   );
 
-  const steer = async (key: JobKey, fact: UntimedFact, idempotency: ReturnType<typeof idempotencyOf>) => {
+  const steer = async (request: FastifyRequest<{ Params: JobKey }>, fact: UntimedFact) => {
+    const key = request.params;
+    const idempotency = idempotencyOf(request);
     const done = await engine.commit({
       type: "fact",
       ...key,
       fact,
       answer: summaryOf,
+      audit: auditOf(request, { targetType: "job", targetId: key.jobId }),
       bytes: 0,
       ...(idempotency !== undefined && { idempotency }),
     });
@@ -179,8 +186,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
         response: { 200: answer("The job as it is now.", JobSummarySchema) },
       },
     },
-    async (request) =>
-      await steer(request.params, { type: "job.cancelled", by: actorOf(request.caller) }, idempotencyOf(request)),
+    async (request) => await steer(request, { type: "job.cancelled", by: actorOf(request.caller) }),
   );
 
   app.post(
@@ -200,8 +206,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
         response: { 200: answer("The job as it is now.", JobSummarySchema) },
       },
     },
-    async (request) =>
-      await steer(request.params, { type: "job.resumed", by: actorOf(request.caller) }, idempotencyOf(request)),
+    async (request) => await steer(request, { type: "job.resumed", by: actorOf(request.caller) }),
   );
 }
 

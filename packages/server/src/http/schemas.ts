@@ -1,5 +1,6 @@
 import { type TObject, type TProperties, type TSchema, Type } from "typebox";
 import { permissions } from "../auth/permissions.ts";
+import { roleNamePattern } from "../auth/roles.ts";
 import { errorKinds } from "./errors.ts";
 
 /*
@@ -51,6 +52,29 @@ export function eventIdSchema(maxLength: number) {
   });
 }
 
+/** Like a name, but it may be left empty. */
+export function remarkSchema(maxLength: number, description: string) {
+  return Type.String({
+    maxLength,
+    pattern: `^[^${hiddenCharacters}]*$`,
+    "x-rule": "must hold no control, zero-width or direction-changing characters",
+    description,
+  });
+}
+
+export const RoleName = Type.String({
+  pattern: roleNamePattern,
+  "x-rule": "must be 1 to 64 of the characters a-z, 0-9 and `-`, and begin with a letter",
+  example: "release-manager",
+});
+
+export const RoleNames = Type.Array(RoleName, {
+  minItems: 1,
+  maxItems: 20,
+  uniqueItems: true,
+  description: "Built-in roles, or the organization's own. You must hold all that they permit.",
+});
+
 const organizationId = Type.String({ format: "uuid", description: "The organization." });
 const workflowId = Type.String({ format: "uuid", description: "The workflow." });
 const jobId = Type.String({ format: "uuid", description: "The job." });
@@ -71,6 +95,16 @@ export const JobParams = Type.Object({ organizationId, jobId });
 export const TokenParams = Type.Object({
   organizationId,
   tokenId: Type.String({ format: "uuid", description: "The API token." }),
+});
+
+export const MemberParams = Type.Object({
+  organizationId,
+  userId: Type.String({ format: "uuid", description: "The member's user id." }),
+});
+export const RoleParams = Type.Object({ organizationId, role: { ...RoleName, description: "The role's name." } });
+export const InvitationParams = Type.Object({
+  organizationId,
+  invitationId: Type.String({ format: "uuid", description: "The invitation." }),
 });
 
 export const ActorSchema = Type.Object(

@@ -3,9 +3,11 @@ import { createToken } from "../auth/token-form.ts";
 import { notFound } from "../core/service-error.ts";
 import { type ApiToken, lockApiToken, rotateApiToken } from "../store/tokens.ts";
 import type { App, ServerParts } from "./app.ts";
+import { recordAudit } from "./audit-trail.ts";
 import { requireAll } from "./authorization.ts";
 import { RotatedApiTokenSchema, renderToken } from "./render-token.ts";
 import { answer, closed, TokenParams } from "./schemas.ts";
+import { toTime } from "./time.ts";
 
 const defaultOverlapSeconds = 3_600;
 const maxOverlapSeconds = 7 * 24 * 3_600;
@@ -54,6 +56,8 @@ export function tokenRotationRoutes(app: App, { engine, database, authenticator 
         const previousExpiresAt = Math.min(rotatedAt + overlapMs, current.expiresAt ?? Number.POSITIVE_INFINITY);
         const rotated: ApiToken = { ...current, tokenPrefix, rotatedAt, previousExpiresAt, updatedAt: rotatedAt };
         await rotateApiToken(transaction, rotated, tokenHash);
+        const details = { previousExpiresAt: toTime(previousExpiresAt) };
+        await recordAudit(transaction, request, { targetType: "apiToken", targetId: tokenId, details });
         return { rotated, ended: [endingHash, endedHash] };
       });
       for (const earlierHash of ended) if (earlierHash !== null) authenticator.forgetToken(earlierHash);

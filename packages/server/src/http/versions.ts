@@ -8,6 +8,7 @@ import { findTagsOfVersions, type Tag } from "../store/tags.ts";
 import { findVersion, insertVersion, listVersions, type Version } from "../store/versions.ts";
 import { findWorkflow, lockWorkflow } from "../store/workflows.ts";
 import type { App, ServerParts } from "./app.ts";
+import { recordAudit } from "./audit-trail.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
 import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { ActorSchema, answer, closed, Id, Time, VersionParams, WorkflowParams } from "./schemas.ts";
@@ -84,6 +85,8 @@ export function versionRoutes(app: App, parts: ServerParts): void {
         const version = { versionId: engine.newId(), workflowId, definition, createdBy: by, createdAt };
         const versionNumber = await insertVersion(transaction, organizationId, version);
         const { versionId } = version;
+        const details = { workflowId, versionNumber };
+        await recordAudit(transaction, request, { targetType: "version", targetId: versionId, details });
         return { workflowId, versionId, versionNumber, createdAt: toTime(createdAt), warnings: parsed.warnings };
       });
       const location = `${basePath}/organizations/${organizationId}/workflows/${workflowId}/versions/${created.versionId}`;
@@ -94,7 +97,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
   app.post(
     `${path}/validate`,
     {
-      config: { bounds: { workflows: "path", tags: "unaffected" } },
+      config: { bounds: { workflows: "path", tags: "unaffected" }, unaudited: "It changes nothing." },
       schema: {
         operationId: "ValidateWorkflowVersion",
         "x-permission": "workflow:version:create",

@@ -4,6 +4,7 @@ import { notFound, ServiceError } from "../core/service-error.ts";
 import { findTagsOfWorkflows, type Tag } from "../store/tags.ts";
 import { deleteWorkflow, findWorkflow, insertWorkflow, listWorkflows, type Workflow } from "../store/workflows.ts";
 import type { App, ServerParts } from "./app.ts";
+import { recordAudit } from "./audit-trail.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { answer, closed, Id, nameSchema, noContent, OrganizationParams, Time, WorkflowParams } from "./schemas.ts";
@@ -51,7 +52,9 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
         const workflowId = engine.newId();
         const workflow = { organizationId, workflowId, name: request.body.name, createdBy: by, createdAt };
         if (!(await insertWorkflow(transaction, workflow))) throw nameTaken(workflow.name);
-        return { workflowId, name: workflow.name, createdAt: toTime(createdAt) };
+        const { name } = workflow;
+        await recordAudit(transaction, request, { targetType: "workflow", targetId: workflowId, details: { name } });
+        return { workflowId, name, createdAt: toTime(createdAt) };
       });
       const location = `${basePath}/organizations/${organizationId}/workflows/${created.workflowId}`;
       return reply.code(201).header("location", location).send(created);
@@ -132,7 +135,12 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request, reply) => {
-      if (!(await deleteWorkflow(database, request.params, engine.now()))) throw notFound("workflow");
+      const { workflowId } = request.params;
+      await database.transaction(async (transaction) => {
+        const name = await deleteWorkflow(transaction, request.params, engine.now());
+        if (name === undefined) throw notFound("workflow");
+        await recordAudit(transaction, request, { targetType: "workflow", targetId: workflowId, details: { name } });
+      });
       return reply.code(204).send(null);
     },
   );

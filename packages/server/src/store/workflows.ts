@@ -113,17 +113,17 @@ const findWorkflowIdRows = statement<{ workflowId: string }>(
    WHERE organization_id = $1 AND workflow_id = ANY($2::uuid[]) AND deleted_at IS NULL`,
 );
 
-/** Hides the workflow and frees its name. Its jobs go on and can still be read. False when there was none to delete. */
-export async function deleteWorkflow(db: Queryable, key: WorkflowKey, at: Timestamp): Promise<boolean> {
-  const rows = await db.query(deleteWorkflowRow, [key.organizationId, key.workflowId, new Date(at).toISOString()]);
-  return rows.length > 0;
+/** Hides the workflow and frees its name. Its jobs go on and can still be read. Answers the name; undefined when there was none to delete. */
+export async function deleteWorkflow(db: Queryable, key: WorkflowKey, at: Timestamp): Promise<string | undefined> {
+  const [row] = await db.query(deleteWorkflowRow, [key.organizationId, key.workflowId, new Date(at).toISOString()]);
+  return row?.name;
 }
 
-const deleteWorkflowRow = statement<{ workflowId: string }>(
+const deleteWorkflowRow = statement<{ name: string }>(
   "delete_workflow",
   "organization",
   `UPDATE workflow
    SET deleted_at = $3
    WHERE organization_id = $1 AND workflow_id = $2 AND deleted_at IS NULL
-   RETURNING workflow_id AS "workflowId"`,
+   RETURNING name`,
 );
