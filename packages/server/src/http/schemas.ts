@@ -36,6 +36,22 @@ export function nameSchema(maxLength: number, description: string) {
   });
 }
 
+export const TagName = Type.String({
+  pattern: "^\\$?[A-Za-z0-9_.-]{1,64}$",
+  "x-rule": "must be 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`, with or without a `$` before them",
+  example: "$LIVE",
+});
+
+export function eventIdSchema(maxLength: number) {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+    "x-rule": "must hold no control characters",
+    description: "Compared byte by byte with the ids that steps list.",
+  });
+}
+
 /** Like a name, but it may be left empty. */
 export function remarkSchema(maxLength: number, description: string) {
   return Type.String({
@@ -73,12 +89,7 @@ export const VersionParams = Type.Object({
 export const TagParams = Type.Object({
   organizationId,
   workflowId,
-  tag: Type.String({
-    pattern: "^\\$?[A-Za-z0-9_.-]{1,64}$",
-    "x-rule": "must be 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`, with or without a `$` before them",
-    description: "The tag, for example `$LIVE`.",
-    example: "$LIVE",
-  }),
+  tag: { ...TagName, description: "The tag, for example `$LIVE`." },
 });
 export const JobParams = Type.Object({ organizationId, jobId });
 export const TokenParams = Type.Object({
