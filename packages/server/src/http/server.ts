@@ -29,6 +29,7 @@ import { collectDeclarations, openapiRoute } from "./openapi.ts";
 import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { ownPermissionRoutes } from "./own-permissions.ts";
+import { invitationPage } from "./pages/invitation.ts";
 import { roleRoutes } from "./roles.ts";
 import { tagRoutes } from "./tags.ts";
 import { tokenRotationRoutes } from "./token-rotation.ts";
@@ -63,6 +64,7 @@ const resources = [
   memberRoutes,
   roleRoutes,
   invitationRoutes,
+  invitationPage,
   ownPermissionRoutes,
   healthRoutes,
   openapiRoute,
