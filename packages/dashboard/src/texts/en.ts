@@ -1,0 +1,9 @@
+import { home } from "./en/home.ts";
+import { parts } from "./en/parts.ts";
+import { problem } from "./en/problem.ts";
+import { shell } from "./en/shell.ts";
+import { status } from "./en/status.ts";
+import { workflows } from "./en/workflows.ts";
+
+/** English. One file for each area; sentences with values in them are functions. */
+export const en = { language: "en", home, parts, problem, shell, status, workflows };

@@ -1,0 +1,1 @@
+export const workflows = { title: "Workflows" } as const;
