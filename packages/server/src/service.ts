@@ -4,6 +4,7 @@ import { SecretBox } from "./auth/secret-box.ts";
 import { secretKeyOf } from "./auth/secret-key.ts";
 import type { Config } from "./config.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
+import { auditSealingDuty } from "./engine/maintenance/audit-sealing.ts";
 import type { Duty } from "./engine/maintenance/duty.ts";
 import { retentionDuty } from "./engine/maintenance/retention.ts";
 import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
@@ -63,6 +64,7 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   const now = () => engine.now();
   const authenticator = new Authenticator({ database, now });
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
+  engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
   engine.addDuty(lastUseDuty(authenticator));
   if (isAlone) engine.addDuty(vacuumDuty(database));
 

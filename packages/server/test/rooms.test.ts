@@ -14,7 +14,8 @@ const mayImport: Record<string, readonly string[]> = {
   "config.ts": [],
   "initial-owner.ts": ["auth", "engine", "store"],
   "service.ts": ["auth", "config.ts", "core", "engine", "http", "store"],
-  "index.ts": ["config.ts", "initial-owner.ts", "service.ts"],
+  "stored-audit.ts": ["auth", "config.ts", "core", "engine", "service.ts", "store"],
+  "index.ts": ["config.ts", "core", "initial-owner.ts", "service.ts", "store", "stored-audit.ts"],
 };
 
 const imports = readdirSync(source, { recursive: true, encoding: "utf8" })

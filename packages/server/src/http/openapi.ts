@@ -64,6 +64,7 @@ const tags = [
   ["events", "What jobs wait for."],
   ["metrics", "How many, how long, how often."],
   ["api-tokens", "Credentials for programs."],
+  ["audit", "Who changed what, and who was refused to."],
   ["service", "The service itself."],
 ] as const;
 

@@ -7,7 +7,9 @@ import type { PermissionSet } from "../auth/permissions.ts";
 import type { Config } from "../config.ts";
 import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
+import { auditRoutes } from "./audit.ts";
 import { AuditDenials } from "./audit-denials.ts";
+import { auditExportRoutes } from "./audit-export.ts";
 import { allowOrigins } from "./cors.ts";
 import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts";
 import { healthRoutes } from "./health.ts";
@@ -44,6 +46,8 @@ const resources = [
   jobEventRoutes,
   metricRoutes,
   apiTokenRoutes,
+  auditRoutes,
+  auditExportRoutes,
   healthRoutes,
   openapiRoute,
 ];

@@ -97,6 +97,9 @@ export const rows: Readonly<Record<string, Row>> = {
   ListApiTokens: { call: () => ({}), allowed: 200, names: "nothing" },
   GetApiToken: { call: token, allowed: 200 },
   UpdateApiToken: { call: (ids) => ({ ...token(ids), body: { name: "u" } }), allowed: 200 },
+  ListAudit: { call: () => ({}), allowed: 200, names: "nothing" },
+  ExportAudit: { call: () => ({}), allowed: 200, names: "nothing" },
+  VerifyAudit: { call: () => ({}), allowed: 200, names: "nothing" },
   RevokeApiToken: { call: token, allowed: 204, fresh: freshToken },
 };
 
