@@ -1,5 +1,6 @@
 import { type Logger, pino } from "pino";
 import { Authenticator } from "./auth/authenticator.ts";
+import { PasswordSignIn } from "./auth/password-sign-in.ts";
 import { SecretBox } from "./auth/secret-box.ts";
 import { secretKeyOf } from "./auth/secret-key.ts";
 import type { Config } from "./config.ts";
@@ -63,12 +64,14 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
 
   const now = () => engine.now();
   const authenticator = new Authenticator({ database, now });
+  const signIn = new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
   engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
   engine.addDuty(lastUseDuty(authenticator));
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const server = createServer({ engine, database, config, executors, plans, authenticator, secrets, logger, metrics });
+  const known = { engine, database, config, executors, plans, authenticator, signIn, secrets };
+  const server = createServer({ ...known, logger, metrics });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {
     engine.drain();

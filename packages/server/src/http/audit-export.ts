@@ -85,18 +85,19 @@ export function auditExportRoutes(app: App, parts: ServerParts): void {
 }
 
 async function* linesOf(
-  { database, authenticator, closing }: ServerParts,
+  parts: ServerParts,
   request: FastifyRequest,
   search: AuditSearch,
   format: ExportFormat,
 ): AsyncGenerator<string> {
+  const { database, closing } = parts;
   if (format.head !== "") yield format.head;
   let entries: readonly ListedAuditEntry[] = [];
   do {
     const last = entries.at(-1)?.entryId ?? null;
     // An answer that has begun can only be broken off.
     if (closing.aborted) throw new Error("The service stops.");
-    if (!(await isStillAllowed(request, "audit:read", authenticator))) throw new Error("The token holds no longer.");
+    if (!(await isStillAllowed(request, "audit:read", parts))) throw new Error("The token holds no longer.");
     entries = await listAuditEntriesInOrder(database, search, last, entriesAtOnce);
     if (entries.length > 0) yield entries.map(format.line).join("");
   } while (entries.length === entriesAtOnce);

@@ -3,11 +3,11 @@ import type { Caller } from "../auth/authenticator.ts";
 import { permissionsOfRoles } from "../auth/permissions.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import type { Database } from "../store/database.ts";
-import { insertMember } from "../store/members.ts";
+import { findMemberships, insertMember } from "../store/members.ts";
 import {
   deleteOrganization,
   findOrganization,
-  findOrganizationsOfUser,
+  findOrganizations,
   hasUnfinishedJobs,
   insertOrganization,
   listOrganizationIdsOfUser,
@@ -171,9 +171,13 @@ async function listOwn(database: Database, { principal, organizationId }: Caller
   }
   const found = await listOrganizationIdsOfUser(database, principal.id, page.after, page.limit);
   const { rows, ...next } = page.cut(found, (id) => id);
-  const organizations = await findOrganizationsOfUser(database, rows, principal.id);
-  const readable = organizations.filter(({ roles }) => permissionsOfRoles(roles).has("organization:read"));
-  return { organizations: readable, ...next };
+  const memberships = await findMemberships(database, principal.id, rows);
+  const readable = rows.filter((id) => {
+    const membership = memberships.get(id);
+    if (membership === undefined) return false;
+    return permissionsOfRoles(membership.roles, membership.ownRolePermissions).has("organization:read");
+  });
+  return { organizations: await findOrganizations(database, readable), ...next };
 }
 
 function renderOrganization({

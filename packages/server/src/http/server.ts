@@ -5,6 +5,10 @@ import type { Logger } from "pino";
 import type { Caller } from "../auth/authenticator.ts";
 import type { PermissionSet } from "../auth/permissions.ts";
 import type { Config } from "../config.ts";
+import { accountRoutes } from "./account.ts";
+import { accountPasswordRoutes } from "./account-password.ts";
+import { accountSecondFactorRoutes } from "./account-second-factor.ts";
+import { accountTokenRoutes } from "./account-tokens.ts";
 import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
 import { auditRoutes } from "./audit.ts";
@@ -13,6 +17,7 @@ import { auditExportRoutes } from "./audit-export.ts";
 import { allowOrigins } from "./cors.ts";
 import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts";
 import { healthRoutes } from "./health.ts";
+import { invitationRoutes } from "./invitations.ts";
 import { jobEventRoutes } from "./job-events.ts";
 import { jobHistoryRoutes } from "./job-history.ts";
 import { jobListRoutes } from "./job-lists.ts";
@@ -20,16 +25,22 @@ import { jobStreamRoutes } from "./job-stream.ts";
 import { jobRoutes } from "./jobs.ts";
 import { parseJsonBodies } from "./json-body.ts";
 import { KnownPaths } from "./known-paths.ts";
+import { memberRoutes } from "./members.ts";
 import { metricRoutes } from "./metrics.ts";
 import { collectDeclarations, openapiRoute } from "./openapi.ts";
 import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
+import { ownPermissionRoutes } from "./own-permissions.ts";
+import { invitationPage } from "./pages/invitation.ts";
+import { roleRoutes } from "./roles.ts";
 import { tagRoutes } from "./tags.ts";
+import { tokenRotationRoutes } from "./token-rotation.ts";
 import { createValidatorCompiler } from "./validation.ts";
 import { versionRoutes } from "./versions.ts";
+import { whoAmIRoutes } from "./who-am-i.ts";
 import { workflowRoutes } from "./workflows.ts";
 
-export interface ServerOptions extends Omit<ServerParts, "basePath" | "closing"> {
+export interface ServerOptions extends Omit<ServerParts, "basePath" | "publicUrl" | "closing"> {
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
 }
@@ -48,16 +59,28 @@ const resources = [
   apiTokenRoutes,
   auditRoutes,
   auditExportRoutes,
+  accountRoutes,
+  accountPasswordRoutes,
+  accountSecondFactorRoutes,
+  accountTokenRoutes,
+  tokenRotationRoutes,
+  whoAmIRoutes,
+  memberRoutes,
+  roleRoutes,
+  invitationRoutes,
+  invitationPage,
+  ownPermissionRoutes,
   healthRoutes,
   openapiRoute,
 ];
 
 /** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
 export function createServer(options: ServerOptions): App {
-  const { config, authenticator, metrics, logger } = options;
+  const { config, metrics, logger } = options;
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
-  const parts: ServerParts = { ...options, basePath, closing: closingSignal(app) };
+  const publicUrl = () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
+  const parts: ServerParts = { ...options, basePath, publicUrl, closing: closingSignal(app) };
 
   app.decorate("engine", options.engine);
   app.setValidatorCompiler(createValidatorCompiler());
@@ -70,8 +93,8 @@ export function createServer(options: ServerOptions): App {
   });
   allowOrigins(app, config.corsOrigins);
   answerErrors(app, logger, new AuditDenials(options.database, logger));
-  collectDeclarations(app, basePath, () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app));
-  completeOperations(app, authenticator, metrics);
+  collectDeclarations(app, basePath, publicUrl);
+  completeOperations(app, options, metrics);
   void app.register(
     async (scope) => {
       for (const resource of resources) resource(scope, parts);

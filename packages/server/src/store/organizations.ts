@@ -64,29 +64,19 @@ const listOrganizationIdRows = statement<{ organizationId: string }>(
   "each-time",
 );
 
-export interface OwnOrganization extends Organization {
-  readonly roles: readonly string[];
-}
-
-/** Of these organizations those that are not deleted, newest first, with the user's roles in each. */
-export async function findOrganizationsOfUser(
-  db: Queryable,
-  organizationIds: readonly string[],
-  userId: string,
-): Promise<OwnOrganization[]> {
+/** Of these organizations those that are not deleted, newest first. */
+export async function findOrganizations(db: Queryable, organizationIds: readonly string[]): Promise<Organization[]> {
   if (organizationIds.length === 0) return [];
-  return await db.query(findOrganizationsOfUserRows, [organizationIds, userId]);
+  return await db.query(findOrganizationRows, [organizationIds]);
 }
 
-const findOrganizationsOfUserRows = statement<OwnOrganization>(
-  "find_organizations_of_user",
+const findOrganizationRows = statement<Organization>(
+  "find_organizations",
   "organization",
-  `SELECT ${organizationColumns}, member.roles
+  `SELECT ${organizationColumns}
    FROM organization
-   JOIN member ON member.organization_id = organization.organization_id
-   WHERE organization.organization_id = ANY($1::uuid[]) AND member.organization_id = ANY($1::uuid[]) AND member.user_id = $2
-     AND organization.deleted_at IS NULL
-   ORDER BY organization.organization_id DESC`,
+   WHERE organization_id = ANY($1::uuid[]) AND deleted_at IS NULL
+   ORDER BY organization_id DESC`,
 );
 
 /** Against other changes of the organization itself; what is in it can change meanwhile. */

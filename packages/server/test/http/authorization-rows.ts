@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Permission, PermissionSet } from "../../src/auth/permissions.ts";
 import type { CallOptions } from "../support/client.ts";
 import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
 import { deploy, submitAndWait } from "../support/flow.ts";
@@ -7,20 +8,46 @@ import type { TestOrganization, TestService } from "../support/service.ts";
 /** One organization with one of everything. */
 export interface World {
   readonly organization: TestOrganization;
-  readonly ids: Readonly<
-    Record<"organizationId" | "workflowId" | "versionId" | "jobId" | "finishedJobId" | "tokenId" | "tag", string>
-  >;
+  readonly ids: Readonly<Record<Name, string>>;
 }
+
+type Name =
+  | "organizationId"
+  | "workflowId"
+  | "versionId"
+  | "jobId"
+  | "finishedJobId"
+  | "tokenId"
+  | "tag"
+  | "userId"
+  | "role"
+  | "invitationId"
+  | "code";
 
 export interface Row {
   /** A valid call on what is in this world. */
   readonly call: (ids: World["ids"]) => CallOptions;
   /** What a caller who may do it is answered. */
-  readonly allowed: number;
+  readonly allowed: number | ((caller: MatrixCaller) => number);
   /** Something new to act on, where acting uses it up. */
-  readonly fresh?: (world: World) => Promise<Partial<World["ids"]>>;
+  readonly fresh?: (world: World, service: TestService) => Promise<Partial<World["ids"]>>;
+  /** Puts things back after a call that was allowed. */
+  readonly restore?: (world: World, service: TestService, caller: MatrixCaller) => Promise<void>;
   /** True where the path or the body names something inside of the organization. */
   readonly names?: "nothing";
+}
+
+/** Who calls, and what they may do. */
+export interface MatrixCaller {
+  readonly token: string | undefined;
+  /** Of a user. */
+  readonly userId?: string;
+  /** Of a user. */
+  readonly roles?: readonly string[];
+  /** In the own organization; undefined: the caller is nobody. */
+  readonly may: PermissionSet | undefined;
+  /** Outside of any organization, where that is something else. */
+  readonly mayOutside?: PermissionSet;
 }
 
 const names = { name: "n", displayName: "n" };
@@ -30,6 +57,12 @@ const workflow = ({ workflowId }: World["ids"]) => ({ params: { workflowId } });
 const tag = ({ workflowId, tag: name }: World["ids"]) => ({ params: { workflowId, tag: name } });
 const job = ({ jobId }: World["ids"]) => ({ params: { jobId } });
 const token = ({ tokenId }: World["ids"]) => ({ params: { tokenId } });
+const member = ({ userId }: World["ids"]) => ({ params: { userId } });
+const role = ({ role: name }: World["ids"]) => ({ params: { role: name } });
+const invitation = ({ invitationId }: World["ids"]) => ({ params: { invitationId } });
+
+/** Roles of each world that permit one thing: whoever may do only that may still give them, or take them away. */
+const modestRoles = { modest: "member:update", removable: "member:remove", inviting: "invitation:create" };
 
 async function freshWorkflow({ organization: { api } }: World): Promise<Partial<World["ids"]>> {
   return (await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: randomUUID() } })).body;
@@ -41,9 +74,29 @@ async function freshTag({ organization: { api }, ids }: World): Promise<Partial<
   return { tag: params.tag };
 }
 
-async function freshToken({ organization: { api } }: World): Promise<Partial<World["ids"]>> {
-  const body = { name: "t", permissions: ["job:read"] };
-  return (await api.call<{ tokenId: string }>("CreateApiToken", { body })).body;
+/** One that does no more than whoever may act on it: only they may who hold all that it holds. */
+function freshTokenWith(permission: Permission) {
+  return async ({ organization: { api } }: World): Promise<Partial<World["ids"]>> => {
+    const body = { name: "t", permissions: [permission] };
+    return (await api.call<{ tokenId: string }>("CreateApiToken", { body })).body;
+  };
+}
+
+async function freshRole({ organization: { api } }: World, permissions: readonly string[]): Promise<string> {
+  const name = `role-${randomUUID()}`;
+  await api.call("CreateRole", { body: { name, permissions } });
+  return name;
+}
+
+/** Whoever may remove members may remove this one, since they hold all that it holds. */
+async function freshMember(world: World, service: TestService): Promise<Partial<World["ids"]>> {
+  const { userId } = await service.newMember(world.organization, ["removable"]);
+  return { userId };
+}
+
+async function freshInvitation({ organization: { api } }: World): Promise<Partial<World["ids"]>> {
+  const body = { roles: ["viewer"] };
+  return (await api.call<{ invitationId: string; code: string }>("CreateInvitation", { body })).body;
 }
 
 async function freshCancelledJob({ organization: { api }, ids }: World): Promise<Partial<World["ids"]>> {
@@ -96,12 +149,61 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   ListApiTokens: { call: () => ({}), allowed: 200, names: "nothing" },
   GetApiToken: { call: token, allowed: 200 },
-  UpdateApiToken: { call: (ids) => ({ ...token(ids), body: { name: "u" } }), allowed: 200 },
+  UpdateApiToken: {
+    call: (ids) => ({ ...token(ids), body: { name: "u" } }),
+    allowed: 200,
+    fresh: freshTokenWith("apitoken:update"),
+  },
+  RotateApiToken: { call: token, allowed: 200, fresh: freshTokenWith("apitoken:update") },
+  RevokeApiToken: { call: token, allowed: 204, fresh: freshTokenWith("apitoken:revoke") },
+  WhoAmI: { call: () => ({}), allowed: 200, names: "nothing" },
+  ListMembers: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetMember: { call: member, allowed: 200 },
+  UpdateMember: { call: (ids) => ({ ...member(ids), body: { roles: ["modest"] } }), allowed: 200 },
+  RemoveMember: { call: member, allowed: 204, fresh: freshMember },
+  LeaveOrganization: {
+    call: () => ({}),
+    allowed: ({ roles }) => (roles === undefined ? 403 : roles.includes("owner") ? 409 : 204),
+    restore: rejoin,
+    names: "nothing",
+  },
+  CreateRole: {
+    call: () => ({ body: { name: `role-${randomUUID()}`, permissions: ["role:create"] } }),
+    allowed: 201,
+    names: "nothing",
+  },
+  ListRoles: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetRole: { call: role, allowed: 200 },
+  UpdateRole: { call: (ids) => ({ ...role(ids), body: { description: "d" } }), allowed: 200 },
+  DeleteRole: {
+    call: role,
+    allowed: 204,
+    fresh: async (world) => ({ role: await freshRole(world, ["role:delete"]) }),
+  },
+  CreateInvitation: { call: () => ({ body: { roles: ["inviting"] } }), allowed: 201, names: "nothing" },
+  ListInvitations: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetInvitation: { call: invitation, allowed: 200 },
+  RevokeInvitation: { call: invitation, allowed: 204, fresh: freshInvitation },
+  // Into another organization, since all callers are members of this one.
+  AcceptInvitation: {
+    call: ({ code }) => ({ body: { invitation: code } }),
+    allowed: 200,
+    fresh: async (_world, service) => await freshInvitation(await newcomersWorld(service)),
+  },
+  GetOwnPermissions: { call: () => ({}), allowed: 200, names: "nothing" },
+  CheckPermissions: { call: () => ({ body: { permissions: ["job:read"] } }), allowed: 200, names: "nothing" },
   ListAudit: { call: () => ({}), allowed: 200, names: "nothing" },
   ExportAudit: { call: () => ({}), allowed: 200, names: "nothing" },
   VerifyAudit: { call: () => ({}), allowed: 200, names: "nothing" },
-  RevokeApiToken: { call: token, allowed: 204, fresh: freshToken },
 };
+
+async function newcomersWorld(service: TestService): Promise<World> {
+  return { organization: await service.newOrganization(), ids: {} as World["ids"] };
+}
+
+async function rejoin({ ids }: World, service: TestService, { userId, roles }: MatrixCaller): Promise<void> {
+  if (userId !== undefined && roles !== undefined) await service.addMember(ids.organizationId, userId, roles);
+}
 
 /** Operations that everybody may call. */
 export const publicOperations = ["GetOpenApiDocument", "GetLiveness", "GetReadiness"];
@@ -116,8 +218,12 @@ export async function buildWorld(service: TestService): Promise<World> {
   const { body } = await api.call<{ tokenId: string }>("CreateApiToken", {
     body: { name: "t", permissions: ["job:read"] },
   });
-  return {
-    organization,
-    ids: { organizationId, workflowId, versionId, jobId, finishedJobId, tokenId: body.tokenId, tag: "$LIVE" },
-  };
+  const world = { organization, ids: {} as World["ids"] };
+  for (const [name, permission] of Object.entries(modestRoles)) {
+    await api.call("CreateRole", { body: { name, permissions: [permission] } });
+  }
+  const { userId } = await service.newMember(organization, ["modest"]);
+  const jobs = { workflowId, versionId, jobId, finishedJobId, tag: "$LIVE" };
+  const people = { userId, role: await freshRole(world, ["role:update"]), ...(await freshInvitation(world)) };
+  return { organization, ids: { organizationId, ...jobs, tokenId: body.tokenId, ...people } as World["ids"] };
 }

@@ -1,35 +1,28 @@
 import { beforeAll, expect, test } from "vitest";
-import { grantablePermissions, type Permission, withImplied } from "../../src/auth/permissions.ts";
-import { createToken } from "../../src/auth/token-form.ts";
-import { insertMember } from "../../src/store/members.ts";
-import { insertApiToken } from "../../src/store/tokens.ts";
+import {
+  builtInRoles,
+  grantablePermissions,
+  type Permission,
+  permissionsOfRoles,
+  signedInPermissions,
+  withImplied,
+} from "../../src/auth/permissions.ts";
 import type { CallOptions, Client, ProblemBody } from "../support/client.ts";
 import { useService } from "../support/service.ts";
+import { storeToken } from "../support/stored-token.ts";
 import { onEveryStore } from "../support/stores.ts";
-import { buildWorld, publicOperations, rows, unknownId, type World } from "./authorization-rows.ts";
+import { buildWorld, type MatrixCaller, publicOperations, rows, unknownId, type World } from "./authorization-rows.ts";
 
 onEveryStore((home) => {
   const service = useService(home);
   let own: World;
   let foreign: World;
-  /** What each caller may do in the own organization; undefined: the caller is nobody. */
-  const callers = new Map<string, { token: string | undefined; may: ReadonlySet<Permission> | undefined }>();
+  const callers = new Map<string, MatrixCaller>();
 
-  /** Straight into the store: expired ones cannot be made through the interface. */
   async function tokenThatExpired(): Promise<string> {
-    const { engine, database } = service.running;
-    const { organizationId } = own.ids;
-    const { token: text, tokenHash, tokenPrefix } = createToken("organization", organizationId);
-    const at = engine.now() - 10_000;
-    const createdBy = { type: "service", id: "test" } as const;
-    const tokenId = engine.newId();
-    const row = { organizationId, tokenId, name: "t", permissions: grantablePermissions, tokenPrefix, createdBy };
-    await insertApiToken(
-      database,
-      { ...row, createdAt: at, updatedAt: at, expiresAt: at + 1, lastUsedAt: null },
-      tokenHash,
-    );
-    return text;
+    const at = service.running.engine.now() - 10_000;
+    const values = { permissions: grantablePermissions, createdAt: at, updatedAt: at, expiresAt: at + 1 };
+    return (await storeToken(service, own.ids.organizationId, values)).token;
   }
 
   async function tokenWith(permissions: readonly Permission[]): Promise<{ token: string; tokenId: string }> {
@@ -38,15 +31,8 @@ onEveryStore((home) => {
   }
 
   async function removedMember(): Promise<string> {
-    const { engine, database } = service.running;
-    const { userId, token: text } = await service.newUser();
-    const { organizationId } = own.ids;
-    await database.transaction((transaction) =>
-      insertMember(transaction, { organizationId, userId, roles: ["owner"], createdAt: engine.now() }),
-    );
-    const remove = "DELETE FROM member WHERE organization_id = $1 AND user_id = $2";
-    const statement = { name: "remove_member", scope: "organization", planned: "each-time", text: remove } as const;
-    await database.query(statement, [organizationId, userId]);
+    const { userId, token: text } = await service.newMember(own.organization, ["owner"]);
+    await own.organization.api.call("RemoveMember", { params: { userId } });
     return text;
   }
 
@@ -65,8 +51,18 @@ onEveryStore((home) => {
       const { token: rest } = await tokenWith(others);
       callers.set(`a token with all but ${permission}`, { token: rest, may: withImplied(others) });
     }
-    const ofUser = new Set<Permission>(["organization:create", ...grantablePermissions]);
-    callers.set("the owner", { token: own.organization.owner.token, may: ofUser });
+    const { owner, api } = own.organization;
+    const everything = { may: new Set(grantablePermissions), mayOutside: signedInPermissions };
+    callers.set("the owner", { token: owner.token, userId: owner.userId, roles: ["owner"], ...everything });
+    const ownRole = ["role:read", "member:read", "job:submit"];
+    await api.call("CreateRole", { body: { name: "of-its-own", permissions: ownRole } });
+    const memberRoles = [...builtInRoles.keys()].filter((role) => role !== "owner").map((role) => [role]);
+    for (const roles of [...memberRoles, ["of-its-own"], ["ci", "of-its-own"], ["viewer", "operator"]]) {
+      const { userId, token: text } = await service.newMember(own.organization, roles);
+      const may = permissionsOfRoles(roles, roles.includes("of-its-own") ? ownRole : []);
+      const caller = { token: text, userId, roles, may, mayOutside: signedInPermissions };
+      callers.set(`a member with ${roles.join(" and ")}`, caller);
+    }
   }, 60_000);
 
   test("every operation of the document has its row, and every row its operation", async () => {
@@ -81,16 +77,18 @@ onEveryStore((home) => {
   test.each(Object.entries(rows))("%s is for those who may, and for nobody else", async (operationId, row) => {
     const { permission, path } = (await own.organization.api.document()).operation(operationId);
     const isInOrganization = path.includes("{organizationId}");
-    for (const [who, { token: text, may }] of callers) {
-      const client = own.organization.api.as(text);
+    for (const [who, caller] of callers) {
+      const client = own.organization.api.as(caller.token);
       const cell = `${who} calls ${operationId}`;
-      const isAllowed = may?.has(permission as Permission) ?? false;
-      const ids = isAllowed && row.fresh ? { ...own.ids, ...(await row.fresh(own)) } : own.ids;
+      const may = isInOrganization ? caller.may : (caller.mayOutside ?? caller.may);
+      const isAllowed = may !== undefined && (permission === "any" || may.has(permission as Permission));
+      const ids = isAllowed && row.fresh ? { ...own.ids, ...(await row.fresh(own, service)) } : own.ids;
       const here = await attempt(client, operationId, row.call(ids));
       if (may === undefined) {
         expect(here.status, cell).toBe(401);
       } else if (isAllowed) {
-        expect(here.status, cell).toBe(row.allowed);
+        expect(here.status, cell).toBe(typeof row.allowed === "number" ? row.allowed : row.allowed(caller));
+        if (here.status < 300) await row.restore?.(own, service, caller);
       } else {
         expect(here.status, cell).toBe(403);
         expect(here.body.detail, cell).toContain(permission);

@@ -4,6 +4,7 @@ import { SecretBox } from "../../src/auth/secret-box.ts";
 import { createToken } from "../../src/auth/token-form.ts";
 import { readConfig } from "../../src/config.ts";
 import { type RunningService, startService } from "../../src/service.ts";
+import { insertMember } from "../../src/store/members.ts";
 import { insertUser, insertUserToken } from "../../src/store/users.ts";
 import { Client } from "./client.ts";
 import type { PreparedStore, StoreHome } from "./stores.ts";
@@ -13,6 +14,11 @@ export interface TestUser {
   readonly token: string;
   readonly tokenId: string;
   readonly client: Client;
+}
+
+export interface TestMember extends TestUser {
+  /** The member, who works in the organization. */
+  readonly api: Client;
 }
 
 export interface TestOrganization {
@@ -82,10 +88,24 @@ export class TestService {
     const userId = engine.newId();
     const tokenId = engine.newId();
     const createdAt = engine.now();
-    const { token, tokenHash } = createToken("user", userId);
+    const { token, tokenHash, tokenPrefix } = createToken("user", userId);
     await insertUser(database, { userId, email: `${userId}@example.org`, displayName: "A user", createdAt });
-    await insertUserToken(database, { userId, tokenId, name: "test", createdAt, expiresAt }, tokenHash);
+    await insertUserToken(database, { userId, tokenId, name: "test", tokenPrefix, createdAt, expiresAt }, tokenHash);
     return { userId, token, tokenId, client: this.client(token) };
+  }
+
+  /** A user who is a member of the organization, with these roles. */
+  async newMember({ organizationId }: TestOrganization, roles: readonly string[]): Promise<TestMember> {
+    const user = await this.newUser();
+    await this.addMember(organizationId, user.userId, roles);
+    return { ...user, api: user.client.bind({ organizationId }) };
+  }
+
+  /** Straight into the store: nobody asks who may. */
+  async addMember(organizationId: string, userId: string, roles: readonly string[]): Promise<void> {
+    const { database, engine } = this.running;
+    const member = { organizationId, userId, roles, createdAt: engine.now() };
+    await database.transaction((transaction) => insertMember(transaction, member));
   }
 
   /** One for each test, so that tests do not see each other. */
