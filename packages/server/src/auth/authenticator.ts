@@ -8,7 +8,8 @@ import { findUserTokenByHash } from "../store/users.ts";
 import { BriefCache } from "./brief-cache.ts";
 import { LastUse } from "./last-use.ts";
 import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions.ts";
-import { parseToken, type TokenKind } from "./token-form.ts";
+import { type Bounds, boundsOf } from "./token-bounds.ts";
+import { parseToken, prefixOf, type TokenKind } from "./token-form.ts";
 
 /** Who makes a request. */
 export interface Caller {
@@ -17,6 +18,10 @@ export interface Caller {
   readonly organizationId: string | undefined;
   /** What an API token may do there; for a user, what everybody who is signed in may do outside of any organization. */
   readonly permissions: PermissionSet;
+  /** What a narrow API token is bound to beside that. */
+  readonly bounds?: Bounds | undefined;
+  /** The token that the request carries, where it carries one of ours. */
+  readonly token?: { readonly prefix: string; readonly expiresAt: Timestamp | null } | undefined;
 }
 
 /** As it is written down beside what the caller did. */
@@ -93,6 +98,7 @@ export class Authenticator {
     const now = this.#now();
     if (credential === undefined) throw unknownCredential();
     if (credential.expiresAt !== null && credential.expiresAt <= now) throw expiredCredential();
+    if (credential.overlapEndsAt !== null && credential.overlapEndsAt <= now) throw rotatedCredential();
     const { kind, ownerId, tokenId, lastUsedAt } = credential;
     this.#lastUse.note(kind, ownerId, tokenId, now, lastUsedAt);
     return credential.caller;
@@ -104,22 +110,27 @@ export class Authenticator {
     if (parsed === undefined) throw unknownCredential();
     const { kind, ownerId } = parsed;
     const hashBytes = Buffer.from(tokenHash, "hex");
-    return kind === "organization" ? this.#apiToken(ownerId, hashBytes) : this.#userToken(ownerId, hashBytes);
+    const prefix = prefixOf(bearer);
+    return kind === "organization"
+      ? this.#apiToken(ownerId, hashBytes, prefix)
+      : this.#userToken(ownerId, hashBytes, prefix);
   }
 
-  async #apiToken(organizationId: string, tokenHash: Buffer): Promise<Credential | undefined> {
+  async #apiToken(organizationId: string, tokenHash: Buffer, prefix: string): Promise<Credential | undefined> {
     const row = await findApiTokenByHash(this.#database, organizationId, tokenHash);
     if (row === undefined) return undefined;
-    const { tokenId, name, permissions, expiresAt, lastUsedAt } = row;
+    const { tokenId, name, permissions, expiresAt, lastUsedAt, overlapEndsAt } = row;
     const caller: Caller = {
       principal: { type: "apiToken", id: tokenId, name },
       organizationId,
       permissions: withImplied(permissions),
+      bounds: boundsOf(row),
+      token: { prefix, expiresAt: earlier(expiresAt, overlapEndsAt) },
     };
-    return { kind: "organization", ownerId: organizationId, tokenId, expiresAt, lastUsedAt, caller };
+    return { kind: "organization", ownerId: organizationId, tokenId, expiresAt, overlapEndsAt, lastUsedAt, caller };
   }
 
-  async #userToken(userId: string, tokenHash: Buffer): Promise<Credential | undefined> {
+  async #userToken(userId: string, tokenHash: Buffer, prefix: string): Promise<Credential | undefined> {
     const row = await findUserTokenByHash(this.#database, userId, tokenHash);
     if (row === undefined) return undefined;
     const { tokenId, userName, expiresAt, lastUsedAt } = row;
@@ -127,8 +138,9 @@ export class Authenticator {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
       permissions: signedInPermissions,
+      token: { prefix, expiresAt },
     };
-    return { kind: "user", ownerId: userId, tokenId, expiresAt, lastUsedAt, caller };
+    return { kind: "user", ownerId: userId, tokenId, expiresAt, overlapEndsAt: null, lastUsedAt, caller };
   }
 }
 
@@ -138,6 +150,8 @@ interface Credential {
   readonly ownerId: string;
   readonly tokenId: string;
   readonly expiresAt: Timestamp | null;
+  /** Of a secret that was rotated away, when it ends. */
+  readonly overlapEndsAt: Timestamp | null;
   readonly lastUsedAt: Timestamp | null;
   readonly caller: Caller;
 }
@@ -146,6 +160,18 @@ function unknownCredential(): ServiceError {
   return new ServiceError(
     "AuthenticationError",
     "The token is not valid: it is mistyped, revoked, or was never issued. Send `Authorization: Bearer <token>` with a current one.",
+  );
+}
+
+function earlier(one: Timestamp | null, other: Timestamp | null): Timestamp | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}
+
+function rotatedCredential(): ServiceError {
+  return new ServiceError(
+    "AuthenticationError",
+    "The token was rotated, and the time for which its earlier secret still held is over. Send the current one.",
   );
 }
 

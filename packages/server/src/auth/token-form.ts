@@ -46,6 +46,11 @@ export function parseInvitationCode(text: string): string | undefined {
   return parsed?.prefix === invitationPrefix ? parsed.ownerId : undefined;
 }
 
+/** The `tokenPrefix` of a token that was shown to us. */
+export function prefixOf(token: string): string {
+  return token.slice(0, "stw_".length + idLength + "_".length + shownSecretLength);
+}
+
 /** The secret is random and long, so a plain hash is enough: there is nothing to guess slowly. */
 export function hashToken(token: string): Buffer {
   return hash("sha256", token, "buffer");

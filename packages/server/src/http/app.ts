@@ -11,6 +11,7 @@ import type { ServiceErrorCode } from "../core/service-error.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Plans } from "../engine/plans.ts";
 import type { Database } from "../store/database.ts";
+import type { BoundsRule } from "./token-bounds.ts";
 
 /** The HTTP server as resources see it: request types follow from the schemas of each declaration. */
 export type App = FastifyInstance<
@@ -59,6 +60,8 @@ declare module "fastify" {
     "x-permission"?: DeclaredPermission;
   }
   interface FastifyContextConfig {
+    /** How the operation holds narrow tokens to their bounds. Without it, it refuses them all (`token-bounds.ts`). */
+    readonly bounds?: BoundsRule;
     /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */
     readonly errors?: readonly ServiceErrorCode[];
     /** Why an operation with a writing method leaves no row in the audit trail. */

@@ -3,6 +3,8 @@ import type { Authenticator, Caller } from "../auth/authenticator.ts";
 import { type Permission, type PermissionSet, permissions } from "../auth/permissions.ts";
 import { isRoleName } from "../auth/roles.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
+import type { ServerParts } from "./app.ts";
+import { checkBounds } from "./token-bounds.ts";
 
 /**
  * Lets a request in that may be made, in this order: who is it (401), have they anything to do with this organization (404), may they
@@ -25,11 +27,12 @@ export function authorization(permission: Permission | "any", authenticator: Aut
 export async function isStillAllowed(
   request: FastifyRequest,
   permission: Permission,
-  authenticator: Authenticator,
+  { authenticator, database }: Pick<ServerParts, "authenticator" | "database">,
 ): Promise<boolean> {
   try {
     const caller = await authenticator.authenticate(bearerOf(request));
     await admit(request, caller, permission, authenticator);
+    await checkBounds(request, request.routeOptions.config.bounds, database);
     return true;
   } catch {
     return false;

@@ -24,6 +24,7 @@ import {
   renderSummary,
 } from "./render-job.ts";
 import { answer, closed, Id, JobParams, OrganizationParams } from "./schemas.ts";
+import { requireSubmit } from "./token-bounds.ts";
 
 const SubmittedJobSchema = Type.Object(
   { jobId: Id, status: JobStatusSchema, workflowId: Id, versionId: Id, versionNumber: Type.Integer() },
@@ -71,7 +72,10 @@ export function jobRoutes(app: App, parts: ServerParts): void {
   app.post(
     path,
     {
-      config: { unaudited: "The job says who submitted it." },
+      config: {
+        bounds: { workflows: "handler", tags: "handler" },
+        unaudited: "The job says who submitted it.",
+      },
       schema: {
         operationId: "SubmitJob",
         "x-permission": "job:submit",
@@ -100,13 +104,16 @@ export function jobRoutes(app: App, parts: ServerParts): void {
     },
     async (request, reply) => {
       const { organizationId } = request.params;
+      const workflowId = request.body.workflowId.toLowerCase();
+      const choice = chosenVersion(request.body.workflowVersion);
+      requireSubmit(request.caller, workflowId, choice);
       const idempotency = idempotencyOf(request);
       const done = await engine.commit({
         type: "submit",
         organizationId,
         jobId: engine.newId(),
-        workflowId: request.body.workflowId.toLowerCase(),
-        choice: chosenVersion(request.body.workflowVersion),
+        workflowId,
+        choice,
         input: request.body.inputJson ?? {},
         submittedBy: actorOf(request.caller),
         answer: submittedJob,
@@ -125,6 +132,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
   app.get(
     `${path}/:jobId`,
     {
+      config: { bounds: { workflows: "job", tags: "unaffected" } },
       schema: {
         operationId: "GetJob",
         "x-permission": "job:read",
@@ -164,7 +172,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
   app.post(
     `${path}/:jobId/cancel`,
     {
-      config: { errors: ["ConflictError"] },
+      config: { errors: ["ConflictError"], bounds: { workflows: "job", tags: "job" } },
       schema: {
         operationId: "CancelJob",
         "x-permission": "job:cancel",
@@ -184,7 +192,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
   app.post(
     `${path}/:jobId/resume`,
     {
-      config: { errors: ["ConflictError"] },
+      config: { errors: ["ConflictError"], bounds: { workflows: "job", tags: "job" } },
       schema: {
         operationId: "ResumeJob",
         "x-permission": "job:submit",

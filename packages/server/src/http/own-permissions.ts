@@ -27,11 +27,15 @@ const PermissionCheckSchema = Type.Object(
 
 const path = "/organizations/:organizationId/permissions";
 
+/** Also a narrow token may ask; WhoAmI tells what it is bound to. */
+const unaffected = { workflows: "unaffected", tags: "unaffected", jobEvent: "unaffected" } as const;
+
 /** What the caller may do in an organization: for pages and programs that show only what can be done. */
 export function ownPermissionRoutes(app: App, { database }: ServerParts): void {
   app.get(
     `${path}/me`,
     {
+      config: { bounds: unaffected },
       schema: {
         operationId: "GetOwnPermissions",
         "x-permission": "any",
@@ -55,7 +59,7 @@ export function ownPermissionRoutes(app: App, { database }: ServerParts): void {
   app.post(
     `${path}/check`,
     {
-      config: { unaudited: "It changes nothing." },
+      config: { bounds: unaffected, unaudited: "It changes nothing." },
       schema: {
         operationId: "CheckPermissions",
         "x-permission": "any",

@@ -26,14 +26,37 @@ export function oneOf<const Values extends string[]>(values: readonly [...Values
 
 const hiddenCharacters = "\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff";
 
+const namePattern = `^(?=.*\\S)[^${hiddenCharacters}]*$`;
+
 /** Text that people read: something must be visible in it, and nothing may hide in it or turn its direction around. */
 export function nameSchema(maxLength: number, description: string) {
   return Type.String({
     maxLength,
-    pattern: `^(?=.*\\S)[^${hiddenCharacters}]*$`,
+    pattern: namePattern,
     "x-rule": "must not be blank, and must hold no control, zero-width or direction-changing characters",
     description,
   });
+}
+
+export const TagName = Type.String({
+  pattern: "^\\$?[A-Za-z0-9_.-]{1,64}$",
+  "x-rule": "must be 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`, with or without a `$` before them",
+  example: "$LIVE",
+});
+
+export function eventIdSchema(maxLength: number) {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+    "x-rule": "must hold no control characters",
+    description: "Compared byte by byte with the ids that steps list.",
+  });
+}
+
+/** The same for what comes out of a form. */
+export function isName(text: string, maxLength: number): boolean {
+  return text.length <= maxLength && new RegExp(namePattern, "u").test(text);
 }
 
 /** Like a name, but it may be left empty. */
@@ -73,12 +96,7 @@ export const VersionParams = Type.Object({
 export const TagParams = Type.Object({
   organizationId,
   workflowId,
-  tag: Type.String({
-    pattern: "^\\$?[A-Za-z0-9_.-]{1,64}$",
-    "x-rule": "must be 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`, with or without a `$` before them",
-    description: "The tag, for example `$LIVE`.",
-    example: "$LIVE",
-  }),
+  tag: { ...TagName, description: "The tag, for example `$LIVE`." },
 });
 export const JobParams = Type.Object({ organizationId, jobId });
 export const TokenParams = Type.Object({

@@ -30,11 +30,14 @@ import { collectDeclarations, openapiRoute } from "./openapi.ts";
 import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { ownPermissionRoutes } from "./own-permissions.ts";
+import { invitationPage } from "./pages/invitation.ts";
 import { setPasswordRoutes } from "./pages/set-password.ts";
 import { roleRoutes } from "./roles.ts";
 import { tagRoutes } from "./tags.ts";
+import { tokenRotationRoutes } from "./token-rotation.ts";
 import { createValidatorCompiler } from "./validation.ts";
 import { versionRoutes } from "./versions.ts";
+import { whoAmIRoutes } from "./who-am-i.ts";
 import { workflowRoutes } from "./workflows.ts";
 
 export interface ServerOptions extends Omit<ServerParts, "basePath" | "publicUrl" | "closing"> {
@@ -58,10 +61,13 @@ const resources = [
   accountPasswordRoutes,
   accountSecondFactorRoutes,
   accountTokenRoutes,
+  tokenRotationRoutes,
+  whoAmIRoutes,
   memberRoutes,
   memberPasswordLinkRoutes,
   roleRoutes,
   invitationRoutes,
+  invitationPage,
   ownPermissionRoutes,
   setPasswordRoutes,
   healthRoutes,
@@ -70,7 +76,7 @@ const resources = [
 
 /** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
 export function createServer(options: ServerOptions): App {
-  const { config, authenticator, metrics, logger } = options;
+  const { config, metrics, logger } = options;
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
   const publicUrl = () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
@@ -88,7 +94,7 @@ export function createServer(options: ServerOptions): App {
   allowOrigins(app, config.corsOrigins);
   answerErrors(app, logger, new AuditDenials(options.database, logger));
   collectDeclarations(app, basePath, publicUrl);
-  completeOperations(app, authenticator, metrics);
+  completeOperations(app, options, metrics);
   void app.register(
     async (scope) => {
       for (const resource of resources) resource(scope, parts);

@@ -55,6 +55,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.put(
     `${path}/:tag`,
     {
+      config: { bounds: { workflows: "path", tags: "path" } },
       schema: {
         operationId: "SetWorkflowVersionTag",
         "x-permission": "workflow:version:create",
@@ -94,6 +95,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.get(
     path,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "ListTags",
         "x-permission": "workflow:version:read",
@@ -119,6 +121,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.get(
     `${path}/:tag`,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "GetTaggedWorkflowVersion",
         "x-permission": "workflow:version:read",
@@ -142,6 +145,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.delete(
     `${path}/:tag`,
     {
+      config: { bounds: { workflows: "path", tags: "path" } },
       schema: {
         operationId: "DeleteTag",
         "x-permission": "workflow:version:create",
@@ -170,6 +174,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.get(
     `${path}/:tag/history`,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "ListTagHistory",
         "x-permission": "workflow:version:read",

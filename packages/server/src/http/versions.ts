@@ -60,6 +60,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
   app.post(
     path,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "RegisterWorkflowVersion",
         "x-permission": "workflow:version:create",
@@ -96,7 +97,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
   app.post(
     `${path}/validate`,
     {
-      config: { unaudited: "It changes nothing." },
+      config: { bounds: { workflows: "path", tags: "unaffected" }, unaudited: "It changes nothing." },
       schema: {
         operationId: "ValidateWorkflowVersion",
         "x-permission": "workflow:version:create",
@@ -125,6 +126,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
   app.get(
     path,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "ListWorkflowVersions",
         "x-permission": "workflow:version:read",
@@ -156,6 +158,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
   app.get(
     `${path}/:versionId`,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "GetWorkflowVersion",
         "x-permission": "workflow:version:read",

@@ -9,6 +9,7 @@ import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { answer, closed, Id, nameSchema, noContent, OrganizationParams, Time, WorkflowParams } from "./schemas.ts";
 import { toTime } from "./time.ts";
+import { reachableWorkflows } from "./token-bounds.ts";
 
 const NewWorkflowSchema = Type.Object(
   { workflowId: Id, name: Type.String(), createdAt: Time },
@@ -32,6 +33,7 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
   app.post(
     "/organizations/:organizationId/workflows",
     {
+      config: { bounds: { tags: "unaffected" } },
       schema: {
         operationId: "RegisterWorkflow",
         "x-permission": "workflow:create",
@@ -62,6 +64,7 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
   app.get(
     "/organizations/:organizationId/workflows",
     {
+      config: { bounds: { workflows: "handler", tags: "unaffected" } },
       schema: {
         operationId: "ListWorkflows",
         "x-permission": "workflow:read",
@@ -83,7 +86,8 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
       const page = pageOf(request);
       const name = request.query.name ?? null;
       const { after: beforeWorkflowId, limit } = page;
-      const found = await listWorkflows(database, { organizationId, name, beforeWorkflowId, limit });
+      const workflowIds = reachableWorkflows(request.caller);
+      const found = await listWorkflows(database, { organizationId, name, workflowIds, beforeWorkflowId, limit });
       const { rows, ...next } = page.cut(found, (workflow) => workflow.workflowId);
       const tags = await findTagsOfWorkflows(
         database,
@@ -97,6 +101,7 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
   app.get(
     "/organizations/:organizationId/workflows/:workflowId",
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "GetWorkflow",
         "x-permission": "workflow:read",
@@ -117,6 +122,7 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
   app.delete(
     "/organizations/:organizationId/workflows/:workflowId",
     {
+      config: { bounds: { workflows: "path" } },
       schema: {
         operationId: "DeleteWorkflow",
         "x-permission": "workflow:delete",

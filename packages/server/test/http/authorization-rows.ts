@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { PermissionSet } from "../../src/auth/permissions.ts";
+import type { Permission, PermissionSet } from "../../src/auth/permissions.ts";
 import type { CallOptions } from "../support/client.ts";
 import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
 import { deploy, submitAndWait } from "../support/flow.ts";
@@ -76,9 +76,12 @@ async function freshTag({ organization: { api }, ids }: World): Promise<Partial<
   return { tag: params.tag };
 }
 
-async function freshToken({ organization: { api } }: World): Promise<Partial<World["ids"]>> {
-  const body = { name: "t", permissions: ["job:read"] };
-  return (await api.call<{ tokenId: string }>("CreateApiToken", { body })).body;
+/** One that does no more than whoever may act on it: only they may who hold all that it holds. */
+function freshTokenWith(permission: Permission) {
+  return async ({ organization: { api } }: World): Promise<Partial<World["ids"]>> => {
+    const body = { name: "t", permissions: [permission] };
+    return (await api.call<{ tokenId: string }>("CreateApiToken", { body })).body;
+  };
 }
 
 async function freshRole({ organization: { api } }: World, permissions: readonly string[]): Promise<string> {
@@ -148,8 +151,14 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   ListApiTokens: { call: () => ({}), allowed: 200, names: "nothing" },
   GetApiToken: { call: token, allowed: 200 },
-  UpdateApiToken: { call: (ids) => ({ ...token(ids), body: { name: "u" } }), allowed: 200 },
-  RevokeApiToken: { call: token, allowed: 204, fresh: freshToken },
+  UpdateApiToken: {
+    call: (ids) => ({ ...token(ids), body: { name: "u" } }),
+    allowed: 200,
+    fresh: freshTokenWith("apitoken:update"),
+  },
+  RotateApiToken: { call: token, allowed: 200, fresh: freshTokenWith("apitoken:update") },
+  RevokeApiToken: { call: token, allowed: 204, fresh: freshTokenWith("apitoken:revoke") },
+  WhoAmI: { call: () => ({}), allowed: 200, names: "nothing" },
   ListMembers: { call: () => ({}), allowed: 200, names: "nothing" },
   GetMember: { call: member, allowed: 200 },
   UpdateMember: { call: (ids) => ({ ...member(ids), body: { roles: ["modest"] } }), allowed: 200 },

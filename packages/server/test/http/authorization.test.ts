@@ -7,10 +7,9 @@ import {
   signedInPermissions,
   withImplied,
 } from "../../src/auth/permissions.ts";
-import { createToken } from "../../src/auth/token-form.ts";
-import { insertApiToken } from "../../src/store/tokens.ts";
 import type { CallOptions, Client, ProblemBody } from "../support/client.ts";
 import { useService } from "../support/service.ts";
+import { storeToken } from "../support/stored-token.ts";
 import { onEveryStore } from "../support/stores.ts";
 import { buildWorld, type MatrixCaller, publicOperations, rows, unknownId, type World } from "./authorization-rows.ts";
 
@@ -20,21 +19,10 @@ onEveryStore((home) => {
   let foreign: World;
   const callers = new Map<string, MatrixCaller>();
 
-  /** Straight into the store: expired ones cannot be made through the interface. */
   async function tokenThatExpired(): Promise<string> {
-    const { engine, database } = service.running;
-    const { organizationId } = own.ids;
-    const { token: text, tokenHash, tokenPrefix } = createToken("organization", organizationId);
-    const at = engine.now() - 10_000;
-    const createdBy = { type: "service", id: "test" } as const;
-    const tokenId = engine.newId();
-    const row = { organizationId, tokenId, name: "t", permissions: grantablePermissions, tokenPrefix, createdBy };
-    await insertApiToken(
-      database,
-      { ...row, createdAt: at, updatedAt: at, expiresAt: at + 1, lastUsedAt: null },
-      tokenHash,
-    );
-    return text;
+    const at = service.running.engine.now() - 10_000;
+    const values = { permissions: grantablePermissions, createdAt: at, updatedAt: at, expiresAt: at + 1 };
+    return (await storeToken(service, own.ids.organizationId, values)).token;
   }
 
   async function tokenWith(permissions: readonly Permission[]): Promise<{ token: string; tokenId: string }> {
