@@ -32,6 +32,7 @@ export function ownPermissionRoutes(app: App, { database }: ServerParts): void {
   app.get(
     `${path}/me`,
     {
+      config: { bounds: { workflows: "unaffected", tags: "unaffected" } },
       schema: {
         operationId: "GetOwnPermissions",
         "x-permission": "any",
@@ -55,7 +56,7 @@ export function ownPermissionRoutes(app: App, { database }: ServerParts): void {
   app.post(
     `${path}/check`,
     {
-      config: { unaudited: "It changes nothing." },
+      config: { bounds: { workflows: "unaffected", tags: "unaffected" }, unaudited: "It changes nothing." },
       schema: {
         operationId: "CheckPermissions",
         "x-permission": "any",
