@@ -27,7 +27,7 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
   const createdAt = Date.now();
   const userId = newId(createdAt);
   const organizationId = newId(createdAt);
-  const { token, tokenHash } = createToken("user", userId);
+  const { token, tokenHash, tokenPrefix } = createToken("user", userId);
   return await database.transaction(async (transaction) => {
     if (await hasUsers(transaction)) return undefined;
     const { email, displayName, organizationName } = request;
@@ -40,7 +40,11 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
     });
     await insertMember(transaction, { organizationId, userId, roles: ["owner"], createdAt });
     const tokenId = newId(createdAt);
-    await insertUserToken(transaction, { userId, tokenId, name: "first token", createdAt, expiresAt: null }, tokenHash);
+    await insertUserToken(
+      transaction,
+      { userId, tokenId, name: "first token", tokenPrefix, createdAt, expiresAt: null },
+      tokenHash,
+    );
     return { userId, organizationId, token };
   });
 }
@@ -52,10 +56,10 @@ export async function createUserToken(database: Database, email: string, name: s
   const user = await findUserByEmail(database, email);
   if (user === undefined) return undefined;
   const createdAt = Date.now();
-  const { token, tokenHash } = createToken("user", user.userId);
+  const { token, tokenHash, tokenPrefix } = createToken("user", user.userId);
   await insertUserToken(
     database,
-    { userId: user.userId, tokenId: newId(createdAt), name, createdAt, expiresAt: null },
+    { userId: user.userId, tokenId: newId(createdAt), name, tokenPrefix, createdAt, expiresAt: null },
     tokenHash,
   );
   return token;

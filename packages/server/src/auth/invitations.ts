@@ -1,10 +1,11 @@
 import type { Actor, Timestamp } from "../core/job-state.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
-import type { Transaction } from "../store/database.ts";
+import type { Queryable, Transaction } from "../store/database.ts";
 import { acceptInvitation, findInvitationByLink, type Invitation } from "../store/invitations.ts";
 import { findMember, findMemberships, insertMember } from "../store/members.ts";
-import { lockOrganization } from "../store/organizations.ts";
+import { findOrganization, lockOrganization, type Organization } from "../store/organizations.ts";
 import { findApiToken } from "../store/tokens.ts";
+import { findCredentials } from "../store/user-credentials.ts";
 import { type PermissionSet, permissionsOfRoles, withImplied } from "./permissions.ts";
 import { lookUpRoles } from "./roles.ts";
 import { hashToken, parseInvitationCode } from "./token-form.ts";
@@ -14,14 +15,34 @@ import { hashToken, parseInvitationCode } from "./token-form.ts";
  * never made, was revoked or has expired), and 409 when it was accepted before.
  */
 export async function openInvitation(transaction: Transaction, code: string, now: Timestamp): Promise<Invitation> {
+  return (await readInvitation(transaction, code, now, lockOrganization)).invitation;
+}
+
+/** The same for who only looks at it. */
+export async function showInvitation(db: Queryable, code: string, now: Timestamp): Promise<ShownInvitation> {
+  return await readInvitation(db, code, now, findOrganization);
+}
+
+export interface ShownInvitation {
+  readonly invitation: Invitation;
+  readonly organization: Organization;
+}
+
+async function readInvitation(
+  db: Queryable,
+  code: string,
+  now: Timestamp,
+  organizationOf: (db: Queryable, organizationId: string) => Promise<Organization | undefined>,
+): Promise<ShownInvitation> {
   const organizationId = parseInvitationCode(code);
   if (organizationId === undefined) throw notFound("invitation");
-  if ((await lockOrganization(transaction, organizationId)) === undefined) throw notFound("invitation");
-  const invitation = await findInvitationByLink(transaction, organizationId, hashToken(code));
+  const organization = await organizationOf(db, organizationId);
+  if (organization === undefined) throw notFound("invitation");
+  const invitation = await findInvitationByLink(db, organizationId, hashToken(code));
   if (invitation === undefined) throw notFound("invitation");
   if (invitation.acceptedAt !== null) throw usedUp();
   if (invitation.expiresAt <= now) throw notFound("invitation");
-  return invitation;
+  return { invitation, organization };
 }
 
 export interface Invitee {
@@ -69,7 +90,10 @@ async function permissionsOfActor(
 ): Promise<PermissionSet> {
   if (type === "user") {
     const membership = (await findMemberships(transaction, id, [organizationId])).get(organizationId);
-    return membership === undefined ? nothing : permissionsOfRoles(membership.roles, membership.ownRolePermissions);
+    const isDisabled = (await findCredentials(transaction, id))?.disabledAt !== null;
+    return membership === undefined || isDisabled
+      ? nothing
+      : permissionsOfRoles(membership.roles, membership.ownRolePermissions);
   }
   const token = await findApiToken(transaction, organizationId, id);
   if (token === undefined || (token.expiresAt !== null && token.expiresAt <= now)) return nothing;

@@ -250,7 +250,7 @@ function auditedFields(token: ApiToken): JsonObject {
 }
 
 /** Undefined when nothing is said about it, null when the token shall not expire. */
-function expiryOf(text: string | null | undefined, now: Timestamp): Timestamp | null | undefined {
+export function expiryOf(text: string | null | undefined, now: Timestamp): Timestamp | null | undefined {
   if (text === undefined || text === null) return text;
   const expiresAt = parseTime("expiresAt", text);
   if (expiresAt > now) return expiresAt;

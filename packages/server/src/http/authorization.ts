@@ -103,6 +103,7 @@ const kindOfId: Readonly<Record<string, string>> = {
   versionId: "version of this workflow",
   jobId: "job",
   tokenId: "API token",
+  userTokenId: "user token",
   userId: "member",
   invitationId: "invitation",
 };

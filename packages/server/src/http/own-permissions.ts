@@ -27,12 +27,15 @@ const PermissionCheckSchema = Type.Object(
 
 const path = "/organizations/:organizationId/permissions";
 
+/** Also a narrow token may ask; WhoAmI tells what it is bound to. */
+const unaffected = { workflows: "unaffected", tags: "unaffected" } as const;
+
 /** What the caller may do in an organization: for pages and programs that show only what can be done. */
 export function ownPermissionRoutes(app: App, { database }: ServerParts): void {
   app.get(
     `${path}/me`,
     {
-      config: { bounds: { workflows: "unaffected", tags: "unaffected" } },
+      config: { bounds: unaffected },
       schema: {
         operationId: "GetOwnPermissions",
         "x-permission": "any",
@@ -56,7 +59,7 @@ export function ownPermissionRoutes(app: App, { database }: ServerParts): void {
   app.post(
     `${path}/check`,
     {
-      config: { bounds: { workflows: "unaffected", tags: "unaffected" }, unaudited: "It changes nothing." },
+      config: { bounds: unaffected, unaudited: "It changes nothing." },
       schema: {
         operationId: "CheckPermissions",
         "x-permission": "any",

@@ -26,11 +26,13 @@ export function oneOf<const Values extends string[]>(values: readonly [...Values
 
 const hiddenCharacters = "\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff";
 
+const namePattern = `^(?=.*\\S)[^${hiddenCharacters}]*$`;
+
 /** Text that people read: something must be visible in it, and nothing may hide in it or turn its direction around. */
 export function nameSchema(maxLength: number, description: string) {
   return Type.String({
     maxLength,
-    pattern: `^(?=.*\\S)[^${hiddenCharacters}]*$`,
+    pattern: namePattern,
     "x-rule": "must not be blank, and must hold no control, zero-width or direction-changing characters",
     description,
   });
@@ -50,6 +52,11 @@ export function eventIdSchema(maxLength: number) {
     "x-rule": "must hold no control characters",
     description: "Compared byte by byte with the ids that steps list.",
   });
+}
+
+/** The same for what comes out of a form. */
+export function isName(text: string, maxLength: number): boolean {
+  return text.length <= maxLength && new RegExp(namePattern, "u").test(text);
 }
 
 /** Like a name, but it may be left empty. */

@@ -5,6 +5,10 @@ import type { Logger } from "pino";
 import type { Caller } from "../auth/authenticator.ts";
 import type { PermissionSet } from "../auth/permissions.ts";
 import type { Config } from "../config.ts";
+import { accountRoutes } from "./account.ts";
+import { accountPasswordRoutes } from "./account-password.ts";
+import { accountSecondFactorRoutes } from "./account-second-factor.ts";
+import { accountTokenRoutes } from "./account-tokens.ts";
 import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
 import { AuditDenials } from "./audit-denials.ts";
@@ -25,6 +29,7 @@ import { collectDeclarations, openapiRoute } from "./openapi.ts";
 import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { ownPermissionRoutes } from "./own-permissions.ts";
+import { invitationPage } from "./pages/invitation.ts";
 import { roleRoutes } from "./roles.ts";
 import { tagRoutes } from "./tags.ts";
 import { tokenRotationRoutes } from "./token-rotation.ts";
@@ -50,11 +55,16 @@ const resources = [
   jobEventRoutes,
   metricRoutes,
   apiTokenRoutes,
+  accountRoutes,
+  accountPasswordRoutes,
+  accountSecondFactorRoutes,
+  accountTokenRoutes,
   tokenRotationRoutes,
   whoAmIRoutes,
   memberRoutes,
   roleRoutes,
   invitationRoutes,
+  invitationPage,
   ownPermissionRoutes,
   healthRoutes,
   openapiRoute,

@@ -3,6 +3,7 @@ import { type Queryable, statement } from "./database.ts";
 
 /** What can happen to an account. Past tense: each is a fact. */
 export type AccountAction =
+  | "account-created"
   | "signed-in"
   | "signed-out"
   | "sign-in-refused"

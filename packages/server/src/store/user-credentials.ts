@@ -164,3 +164,21 @@ const setDisabledRow = statement<never>(
   "global",
   "UPDATE app_user SET disabled_at = $2 WHERE user_id = $1",
 );
+
+/** Ends the user's sessions, and with them what was issued under them; all but `keptSessionId`. */
+export async function endOtherSessions(
+  db: Queryable,
+  userId: string,
+  keptSessionId: string | null,
+  at: Timestamp,
+): Promise<void> {
+  await db.query(endOtherSessionRows, [userId, keptSessionId, new Date(at).toISOString()]);
+}
+
+const endOtherSessionRows = statement<never>(
+  "end_other_sessions",
+  "global",
+  `UPDATE user_session
+   SET ended_at = $3
+   WHERE user_id = $1 AND ended_at IS NULL AND ($2::uuid IS NULL OR session_id <> $2)`,
+);

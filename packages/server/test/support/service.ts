@@ -83,9 +83,9 @@ export class TestService {
     const userId = engine.newId();
     const tokenId = engine.newId();
     const createdAt = engine.now();
-    const { token, tokenHash } = createToken("user", userId);
+    const { token, tokenHash, tokenPrefix } = createToken("user", userId);
     await insertUser(database, { userId, email: `${userId}@example.org`, displayName: "A user", createdAt });
-    await insertUserToken(database, { userId, tokenId, name: "test", createdAt, expiresAt }, tokenHash);
+    await insertUserToken(database, { userId, tokenId, name: "test", tokenPrefix, createdAt, expiresAt }, tokenHash);
     return { userId, token, tokenId, client: this.client(token) };
   }
 

@@ -18,16 +18,16 @@ CREATE TABLE recovery_code (
   PRIMARY KEY (user_id, code_hash)
 );
 
--- Links that set a password, once: the first one of a new owner, and later ones where it was forgotten.
+-- Links that set a password: the first one of a new owner, and later ones where it was forgotten. One at a time for a user, so that a
+-- new one ends the one before; it is gone when it was used.
 CREATE TABLE password_link (
-  link_hash bytea PRIMARY KEY,
-  user_id uuid NOT NULL REFERENCES app_user,
+  user_id uuid PRIMARY KEY REFERENCES app_user,
+  link_hash bytea NOT NULL,
   created_by json NOT NULL,
   created_at timestamptz NOT NULL,
-  expires_at timestamptz NOT NULL,
-  used_at timestamptz
+  expires_at timestamptz NOT NULL
 );
-CREATE INDEX password_link_of_user ON password_link (user_id);
+CREATE UNIQUE INDEX password_link_hash ON password_link (link_hash);
 
 -- A user at an issuer outside, by the subject there.
 CREATE TABLE external_identity (
