@@ -35,6 +35,18 @@ const changesBoth = row(["allowed", "unknown"], ["allowed", "refused"]);
 export const boundsRows: Readonly<Record<string, BoundsRow>> = {
   WhoAmI: row(always("allowed"), always("allowed"), always("allowed")),
 
+  GetAccount: personal,
+  UpdateAccount: personal,
+  ListAccountActivity: personal,
+  ChangePassword: personal,
+  StartSecondFactor: personal,
+  ConfirmSecondFactor: personal,
+  DisableSecondFactor: personal,
+  RenewRecoveryCodes: personal,
+  ListUserTokens: personal,
+  CreateUserToken: personal,
+  RevokeUserToken: personal,
+
   CreateOrganization: personal,
   ListOrganizations: shut,
   GetOrganization: shut,
