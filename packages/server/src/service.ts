@@ -3,7 +3,9 @@ import { Authenticator } from "./auth/authenticator.ts";
 import { PasswordSignIn } from "./auth/password-sign-in.ts";
 import { SecretBox } from "./auth/secret-box.ts";
 import { secretKeyOf } from "./auth/secret-key.ts";
+import { forgetOldAttempts } from "./auth/sign-in-backoff.ts";
 import type { Config } from "./config.ts";
+import type { Timestamp } from "./core/job-state.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
 import type { Duty } from "./engine/maintenance/duty.ts";
 import { retentionDuty } from "./engine/maintenance/retention.ts";
@@ -16,6 +18,7 @@ import { createServer } from "./http/server.ts";
 import type { Database } from "./store/database.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { migrate } from "./store/migrate.ts";
+import { deleteExpiredPasswordLinks } from "./store/password-links.ts";
 import { openPostgres } from "./store/postgres.ts";
 
 export interface RunningService {
@@ -66,6 +69,7 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   const signIn = new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
   engine.addDuty(lastUseDuty(authenticator));
+  engine.addDuty(signInRetentionDuty(database, now));
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
   const known = { engine, database, config, executors, plans, authenticator, signIn, secrets };
@@ -114,6 +118,18 @@ function lastUseDuty(authenticator: Authenticator): Duty {
     async runOnce() {
       await authenticator.flushLastUsed();
       return undefined;
+    },
+  };
+}
+
+/** Forgets failed sign-ins whose count would begin anew, and links that nobody used in time. */
+function signInRetentionDuty(database: Database, now: () => Timestamp): Duty {
+  return {
+    name: "sign-in-retention",
+    everyMs: 15 * 60_000,
+    async runOnce() {
+      await deleteExpiredPasswordLinks(database, now());
+      return (await forgetOldAttempts(database, now())) ? { againInMs: 0 } : undefined;
     },
   };
 }

@@ -13,8 +13,9 @@ const mayImport: Record<string, readonly string[]> = {
   http: ["core", "store", "engine", "auth", "config.ts"],
   "config.ts": [],
   "initial-owner.ts": ["auth", "engine", "store"],
+  "held-accounts.ts": ["auth", "engine", "store"],
   "service.ts": ["auth", "config.ts", "core", "engine", "http", "store"],
-  "index.ts": ["config.ts", "initial-owner.ts", "service.ts"],
+  "index.ts": ["auth", "config.ts", "held-accounts.ts", "initial-owner.ts", "service.ts", "store"],
 };
 
 const imports = readdirSync(source, { recursive: true, encoding: "utf8" })

@@ -23,6 +23,7 @@ import { jobStreamRoutes } from "./job-stream.ts";
 import { jobRoutes } from "./jobs.ts";
 import { parseJsonBodies } from "./json-body.ts";
 import { KnownPaths } from "./known-paths.ts";
+import { memberPasswordLinkRoutes } from "./member-password-link.ts";
 import { memberRoutes } from "./members.ts";
 import { metricRoutes } from "./metrics.ts";
 import { collectDeclarations, openapiRoute } from "./openapi.ts";
@@ -30,6 +31,7 @@ import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { ownPermissionRoutes } from "./own-permissions.ts";
 import { invitationPage } from "./pages/invitation.ts";
+import { setPasswordRoutes } from "./pages/set-password.ts";
 import { roleRoutes } from "./roles.ts";
 import { tagRoutes } from "./tags.ts";
 import { tokenRotationRoutes } from "./token-rotation.ts";
@@ -62,10 +64,12 @@ const resources = [
   tokenRotationRoutes,
   whoAmIRoutes,
   memberRoutes,
+  memberPasswordLinkRoutes,
   roleRoutes,
   invitationRoutes,
   invitationPage,
   ownPermissionRoutes,
+  setPasswordRoutes,
   healthRoutes,
   openapiRoute,
 ];
@@ -168,8 +172,10 @@ function answerErrors(app: App, logger: Logger, denials: AuditDenials): void {
   app.setErrorHandler((error, request, reply) => {
     const answer = () => {
       if (sendError(reply, error) !== "UnhandledError") return;
-      const { id: requestId, method, url } = request;
-      logger.error({ err: error, requestId, method, url }, "a request failed for a reason that nobody expected");
+      const { id: requestId, method } = request;
+      // Without the query, in which a page's one-time link may stand.
+      const [path] = request.url.split("?");
+      logger.error({ err: error, requestId, method, path }, "a request failed for a reason that nobody expected");
     };
     const recorded = denials.record(error, request);
     if (recorded === undefined) answer();
