@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command } from "commander";
+import { verify } from "./audit.ts";
 import { deploy } from "./deploy.ts";
 import { dev } from "./dev.ts";
 import { init } from "./init.ts";
@@ -62,6 +63,14 @@ program
   .option("--payload <json>", "the event's payload")
   .description("send an event to a job")
   .action(sendEvent);
+program
+  .command("audit")
+  .description("look after the audit trail")
+  .command("verify")
+  .option("--organization <id>", "verify this organization's trail; left out: those of all there are in the store")
+  .option("--expect <number:hash>", "a seal that must be there: the newest one that an earlier verification printed")
+  .description("hold the audit trail against its seals; ends with 1 when a row was changed, removed or inserted")
+  .action(verify);
 
 try {
   await program.parseAsync();

@@ -7,6 +7,7 @@ import { forgetOldAttempts } from "./auth/sign-in-backoff.ts";
 import type { Config } from "./config.ts";
 import type { Timestamp } from "./core/job-state.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
+import { auditSealingDuty } from "./engine/maintenance/audit-sealing.ts";
 import type { Duty } from "./engine/maintenance/duty.ts";
 import { retentionDuty } from "./engine/maintenance/retention.ts";
 import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
@@ -68,6 +69,7 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   const authenticator = new Authenticator({ database, now });
   const signIn = new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
+  engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
   engine.addDuty(lastUseDuty(authenticator));
   engine.addDuty(signInRetentionDuty(database, now));
   if (isAlone) engine.addDuty(vacuumDuty(database));

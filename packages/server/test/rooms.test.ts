@@ -15,7 +15,17 @@ const mayImport: Record<string, readonly string[]> = {
   "initial-owner.ts": ["auth", "engine", "store"],
   "held-accounts.ts": ["auth", "engine", "store"],
   "service.ts": ["auth", "config.ts", "core", "engine", "http", "store"],
-  "index.ts": ["auth", "config.ts", "held-accounts.ts", "initial-owner.ts", "service.ts", "store"],
+  "stored-audit.ts": ["auth", "config.ts", "core", "engine", "service.ts", "store"],
+  "index.ts": [
+    "auth",
+    "config.ts",
+    "core",
+    "held-accounts.ts",
+    "initial-owner.ts",
+    "service.ts",
+    "store",
+    "stored-audit.ts",
+  ],
 };
 
 const imports = readdirSync(source, { recursive: true, encoding: "utf8" })

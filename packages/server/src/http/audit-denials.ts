@@ -100,7 +100,9 @@ class RecentDenials {
 
 const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
+/** What people do to their own accounts is no organization's: the account's activity keeps it. */
 function isAudited({ method, routeOptions }: FastifyRequest): boolean {
+  if (routeOptions.schema?.["x-permission"] === "account:manage") return false;
   return !readingMethods.has(method) && routeOptions.config.unaudited === undefined;
 }
 

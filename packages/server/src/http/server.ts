@@ -11,7 +11,9 @@ import { accountSecondFactorRoutes } from "./account-second-factor.ts";
 import { accountTokenRoutes } from "./account-tokens.ts";
 import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
+import { auditRoutes } from "./audit.ts";
 import { AuditDenials } from "./audit-denials.ts";
+import { auditExportRoutes } from "./audit-export.ts";
 import { allowOrigins } from "./cors.ts";
 import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts";
 import { healthRoutes } from "./health.ts";
@@ -70,6 +72,8 @@ const resources = [
   invitationPage,
   ownPermissionRoutes,
   setPasswordRoutes,
+  auditRoutes,
+  auditExportRoutes,
   healthRoutes,
   openapiRoute,
 ];

@@ -207,6 +207,9 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   GetOwnPermissions: { call: () => ({}), allowed: 200, names: "nothing" },
   CheckPermissions: { call: () => ({ body: { permissions: ["job:read"] } }), allowed: 200, names: "nothing" },
+  ListAudit: { call: () => ({}), allowed: 200, names: "nothing" },
+  ExportAudit: { call: () => ({}), allowed: 200, names: "nothing" },
+  VerifyAudit: { call: () => ({}), allowed: 200, names: "nothing" },
 };
 
 async function newcomersWorld(service: TestService): Promise<World> {
