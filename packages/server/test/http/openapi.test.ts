@@ -106,7 +106,7 @@ onEveryStore((home) => {
   test("a body that may be left out says so, and all others are required", async () => {
     const { operations } = await service.client(undefined).document();
     const optional = operations.filter(({ declaration }) => declaration.requestBody?.required === false);
-    expect(optional.map(({ operationId }) => operationId)).toEqual(["CancelJob", "ResumeJob"]);
+    expect(optional.map(({ operationId }) => operationId)).toEqual(["CancelJob", "ResumeJob", "RotateApiToken"]);
     const text = JSON.stringify(operations);
     expect(text).not.toContain("x-optional-body");
   });
@@ -120,6 +120,7 @@ onEveryStore((home) => {
     expect(without.map(({ operationId }) => operationId)).toEqual([
       "ValidateWorkflowVersion",
       "CreateApiToken",
+      "RotateApiToken",
       "LeaveOrganization",
       "CreateInvitation",
       "CheckPermissions",
