@@ -20,7 +20,7 @@ export function accountPasswordRoutes(app: App, { engine, database, signIn }: Se
   app.post(
     "/account/password",
     {
-      config: { errors: ["ConflictError", "RateLimitError"] },
+      config: { unaudited: "The account's own activity tells of it.", errors: ["ConflictError", "RateLimitError"] },
       schema: {
         operationId: "ChangePassword",
         "x-permission": "account:manage",

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import type { Caller } from "../auth/authenticator.ts";
 import { ServiceError } from "../core/service-error.ts";
 import { newId } from "../engine/identifier.ts";
 import { insertAuditEntries } from "../store/audit.ts";
@@ -100,9 +101,7 @@ class RecentDenials {
 
 const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** What people do to their own accounts is no organization's: the account's activity keeps it. */
 function isAudited({ method, routeOptions }: FastifyRequest): boolean {
-  if (routeOptions.schema?.["x-permission"] === "account:manage") return false;
   return !readingMethods.has(method) && routeOptions.config.unaudited === undefined;
 }
 
@@ -111,6 +110,8 @@ function isAudited({ method, routeOptions }: FastifyRequest): boolean {
  * still part of its own; a user is denied nothing there that an organization should know of.
  */
 function organizationOf({ params, caller }: FastifyRequest): string | undefined {
+  // Pages that everybody may open have no caller.
+  if ((caller as Caller | null) === null) return undefined;
   return (params as { organizationId?: string }).organizationId ?? caller.organizationId;
 }
 

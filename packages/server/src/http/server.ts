@@ -59,6 +59,8 @@ const resources = [
   jobEventRoutes,
   metricRoutes,
   apiTokenRoutes,
+  auditRoutes,
+  auditExportRoutes,
   accountRoutes,
   accountPasswordRoutes,
   accountSecondFactorRoutes,
@@ -72,8 +74,6 @@ const resources = [
   invitationPage,
   ownPermissionRoutes,
   setPasswordRoutes,
-  auditRoutes,
-  auditExportRoutes,
   healthRoutes,
   openapiRoute,
 ];

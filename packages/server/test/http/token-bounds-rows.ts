@@ -90,6 +90,7 @@ export const boundsRows: Readonly<Record<string, BoundsRow>> = {
   GetMember: shut,
   UpdateMember: shut,
   RemoveMember: shut,
+  CreatePasswordLink: shut,
   LeaveOrganization: shut,
   CreateRole: shut,
   ListRoles: shut,
