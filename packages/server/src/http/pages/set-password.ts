@@ -1,6 +1,8 @@
 import type { FastifyReply } from "fastify";
 import { findLinkedUser, setPasswordByLink } from "../../auth/password-change.ts";
+import { ServiceError } from "../../core/service-error.ts";
 import type { App, ServerParts } from "../app.ts";
+import { errorKinds } from "../errors.ts";
 import { alert, button, field, hiddenField } from "./form.ts";
 import { fieldIn, parseForms } from "./form-body.ts";
 import { html } from "./html.ts";
@@ -19,6 +21,7 @@ export function setPasswordRoutes(app: App, { engine, database, signIn, basePath
 
   void app.register(async (scope: App) => {
     parseForms(scope);
+    scope.setErrorHandler((error, _request, reply) => sendError(reply, error));
 
     scope.get(path, { schema: { ...schema, operationId: "ShowSetPasswordPage" } }, async (request, reply) => {
       const { link } = request.query as { readonly link?: unknown };
@@ -74,6 +77,14 @@ ${button("Set the password")}
 </form>`;
     const status = form.problem === undefined ? 200 : 400;
     return sendPage(reply, { status, title: "Choose a password", content }, isSecure());
+  }
+
+  /** What is no error of the visitor goes on to where all other errors are logged. */
+  function sendError(reply: FastifyReply, error: unknown): FastifyReply {
+    if (!(error instanceof ServiceError)) throw error;
+    const { status } = errorKinds[error.code];
+    if (error.retryAfterSeconds !== undefined) reply.header("retry-after", String(error.retryAfterSeconds));
+    return sendPage(reply, { status, title: "Not now", content: html`<p>${error.message}</p>` }, isSecure());
   }
 
   /** The same page for used, ended, replaced and invented links. */
