@@ -16,6 +16,8 @@ export function vacuumDuty(database: Database): Duty {
     "workflow_tag",
     "oidc_record",
     "user_session",
+    "audit_unsealed",
+    "audit_sealed",
   ];
   let next = 0;
   return {
