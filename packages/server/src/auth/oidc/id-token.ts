@@ -57,9 +57,9 @@ interface ParsedToken {
 function parse(text: string): ParsedToken | undefined {
   if (!looksLikeIdToken(text)) return undefined;
   const [header = "", payload = "", signature = ""] = text.split(".");
-  const { alg, typ, kid, ...others } = objectIn(header) ?? {};
-  // What else a header can say (`jku`, `jwk`, `x5u`, `crit`, …) would be an instruction from a stranger. Ours say nothing else.
-  if (alg !== "RS256" || typ !== "JWT" || typeof kid !== "string" || Object.keys(others).length > 0) return undefined;
+  const { alg, kid, ...others } = objectIn(header) ?? {};
+  // Ours say nothing else. `typ` would make it another kind of token; `jku`, `jwk`, `x5u`, `crit` would be a stranger's instructions.
+  if (alg !== "RS256" || typeof kid !== "string" || Object.keys(others).length > 0) return undefined;
   const claims = objectIn(payload);
   const bytes = Buffer.from(signature, "base64url");
   // The last character of a signature has bits that mean nothing: of its spellings one is right.
