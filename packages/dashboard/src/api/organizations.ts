@@ -18,7 +18,7 @@ export function permissionsQuery(organizationId: string) {
     queryKey: ["organizations", organizationId, "permissions"],
     queryFn: async ({ signal }) => {
       const path = { organizationId };
-      const call = api.GET("/organizations/{organizationId}/permissions", { params: { path }, signal });
+      const call = api.GET("/organizations/{organizationId}/permissions/me", { params: { path }, signal });
       return await resultOf(call);
     },
     staleTime: 30_000,

@@ -15,6 +15,7 @@ import { auditRoutes } from "./audit.ts";
 import { AuditDenials } from "./audit-denials.ts";
 import { auditExportRoutes } from "./audit-export.ts";
 import { allowOrigins } from "./cors.ts";
+import { dashboardRoutes } from "./dashboard.ts";
 import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts";
 import { healthRoutes } from "./health.ts";
 import { invitationRoutes } from "./invitations.ts";
@@ -79,6 +80,7 @@ const resources = [
   setPasswordRoutes,
   healthRoutes,
   openapiRoute,
+  dashboardRoutes,
 ];
 
 /** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
