@@ -7,7 +7,7 @@ import type {
   Provider,
 } from "oidc-provider";
 import { adapterOver } from "./adapter.ts";
-import { clientsOf, commandLineClientId } from "./clients.ts";
+import { clientOrigins, clientsOf, commandLineClientId } from "./clients.ts";
 import { browserSession } from "./ended-sessions.ts";
 import { grantIdOf, ownerOfGrant } from "./grant-id.ts";
 import { accessTokenSeconds, codeSeconds, deviceCodeSeconds, idTokenSeconds, interactionSeconds } from "./lifetimes.ts";
@@ -51,11 +51,14 @@ export function providerConfiguration(parts: Parts): Configuration {
   const mount = new URL(`${publicUrl()}/oidc`).pathname;
   const sessionSeconds = config.sessionHours * 3_600;
   const policy = signInPolicy(parts);
+  const clients = clientsOf(publicUrl(), config.dashboardRedirectUris);
+  const origins = clientOrigins(clients);
   return {
     adapter: adapterOver(parts),
-    clients: clientsOf(publicUrl(), config.dashboardRedirectUris),
+    clients,
     clientAuthMethods: ["none"],
-    clientBasedCORS: () => false,
+    // Browsers name the origin of a page that asks for tokens even where it is the service's own.
+    clientBasedCORS: (_ctx, origin) => origins.includes(origin),
     jwks: { keys: [...parts.keys] as NonNullable<Configuration["jwks"]>["keys"] },
     enabledJWA: { idTokenSigningAlgValues: ["RS256"], userinfoSigningAlgValues: ["RS256"] },
     responseTypes: ["code"],
