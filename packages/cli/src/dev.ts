@@ -4,10 +4,12 @@ import {
   type Config,
   createUserToken,
   initializeOwner,
+  makeSignInLink,
   type RunningService,
   randomBase62,
   readConfig,
   replacePassword,
+  signInLinkUrl,
 } from "@stepwell/server";
 import { type DevFile, readDevFile, writeDevFile } from "./dev-file.ts";
 import { startUntilSignal } from "./serve.ts";
@@ -21,7 +23,14 @@ export async function dev(): Promise<void> {
   const config = readConfig({ STEPWELL_LOG_LEVEL: "warn", ...process.env });
   const service = await startUntilSignal(config);
   const seeded = await seed(config, service);
-  printWelcome(seeded);
+  printWelcome(seeded, await signInLink(service));
+}
+
+/** New with each start, and never in dev.json: it works once. */
+async function signInLink({ baseUrl, database }: RunningService): Promise<string> {
+  const secret = await makeSignInLink(database, email);
+  if (secret === undefined) throw new Error(`Nobody here has the e-mail address ${email}.`);
+  return signInLinkUrl(baseUrl, secret);
 }
 
 /** Each part is looked for before it is made, and dev.json is written after each: a seeding that was interrupted goes on. */
@@ -108,10 +117,14 @@ async function sampleJobId(
   return job.jobId;
 }
 
-function printWelcome({ baseUrl, organizationId, token, jobId, ...known }: DevFile): void {
+function printWelcome({ baseUrl, organizationId, token, jobId, ...known }: DevFile, link: string): void {
   const job = `${baseUrl}/organizations/${organizationId}/jobs/${jobId}`;
   const authorization = `-H 'Authorization: Bearer ${token}'`;
   print(`Stepwell is ready at ${baseUrl}`);
+  print();
+  print("Open it signed in, by a link that works once and for ten minutes:");
+  print(`  ${link}`);
+  print();
   print(`  API document   ${baseUrl}/openapi.json`);
   print(`  organization   ${organizationId}`);
   print(`  token          ${token}`);

@@ -1,5 +1,6 @@
 import { hashAlone } from "./auth/password-hasher.ts";
 import { type IssuedPasswordLink, issuePasswordLink } from "./auth/password-link.ts";
+import { issueSignInLink } from "./auth/sign-in-link.ts";
 import { newId } from "./engine/identifier.ts";
 import { type AccountAction, insertAccountActivity } from "./store/account-activity.ts";
 import type { Database, Transaction } from "./store/database.ts";
@@ -44,6 +45,13 @@ export async function replacePassword(database: Database, email: string, passwor
     await endPasswordLink(transaction, userId);
     await endOtherSessions(transaction, userId, null, at);
     return true as const;
+  });
+}
+
+/** A link that opens the dashboard signed in, once and within ten minutes. */
+export async function makeSignInLink(database: Database, email: string): Promise<string | undefined> {
+  return await change(database, email, "sign-in-link-made", async (transaction, { userId }, at) => {
+    return await issueSignInLink(transaction, userId, at);
   });
 }
 

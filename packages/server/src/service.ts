@@ -23,6 +23,7 @@ import { openEmbedded } from "./store/embedded.ts";
 import { migrate } from "./store/migrate.ts";
 import { deleteExpiredPasswordLinks } from "./store/password-links.ts";
 import { openPostgres } from "./store/postgres.ts";
+import { deleteExpiredSignInLinks } from "./store/sign-in-links.ts";
 
 export interface RunningService {
   /** Where clients reach it, without a slash at the end. */
@@ -136,6 +137,7 @@ function signInRetentionDuty(database: Database, now: () => Timestamp): Duty {
     everyMs: 15 * 60_000,
     async runOnce() {
       await deleteExpiredPasswordLinks(database, now());
+      await deleteExpiredSignInLinks(database, now());
       return (await forgetOldAttempts(database, now())) ? { againInMs: 0 } : undefined;
     },
   };

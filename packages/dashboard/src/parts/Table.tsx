@@ -92,6 +92,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, more }: TableProps<
 function Spacer({ rows }: { readonly rows: number }) {
   if (rows <= 0) return null;
   return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus
     <tr aria-hidden="true" className="table-spacer">
       <td style={{ height: rows * rowPixels }} />
     </tr>

@@ -36,6 +36,7 @@ import { organizationRoutes } from "./organizations.ts";
 import { ownPermissionRoutes } from "./own-permissions.ts";
 import { invitationPage } from "./pages/invitation.ts";
 import { setPasswordRoutes } from "./pages/set-password.ts";
+import { signInLinkRoutes } from "./pages/sign-in-link.ts";
 import { roleRoutes } from "./roles.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { tagRoutes } from "./tags.ts";
@@ -78,6 +79,7 @@ const resources = [
   invitationPage,
   ownPermissionRoutes,
   setPasswordRoutes,
+  signInLinkRoutes,
   healthRoutes,
   openapiRoute,
   dashboardRoutes,

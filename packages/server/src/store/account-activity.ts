@@ -14,6 +14,7 @@ export type AccountAction =
   | "password-changed"
   | "password-set-by-link"
   | "password-link-made"
+  | "sign-in-link-made"
   | "second-factor-started"
   | "second-factor-enabled"
   | "second-factor-disabled"

@@ -6,7 +6,7 @@ import type { TokenUse } from "./tokens.ts";
 export interface UserSession {
   readonly userId: string;
   readonly sessionId: string;
-  /** What proved who it is: `password`, `device` for a device that was let in from a browser, or an issuer outside. */
+  /** What proved who it is: `password`, `link` for a link of `stepwell dev`, `device` for a device that was let in from a browser, or an issuer outside. */
   readonly signedInBy: string;
   readonly userAgent: string;
   readonly address: string;

@@ -4,7 +4,7 @@ import type { Sessions } from "./sessions.ts";
 /** Who signed in, and what proved it. */
 export interface ProvenUser {
   readonly userId: string;
-  /** `password`, or the name of an issuer outside. */
+  /** `password`, `link`, or the name of an issuer outside. */
   readonly signedInBy: string;
 }
 

@@ -8,6 +8,7 @@ import { measure, type RequestMetrics } from "../operation.ts";
 import { deviceCodePage } from "./device-code-page.ts";
 import { protocolHeaders } from "./protocol-headers.ts";
 import { providerPages } from "./provider-pages.ts";
+import { signInByLink } from "./sign-in-by-link.ts";
 import { signInPage } from "./sign-in-page.ts";
 import { tokenRequests } from "./token-requests.ts";
 
@@ -39,6 +40,7 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
       protocolHeaders(look),
       tokenRequests(openId.ledger),
       deviceCodePage(parts, look),
+      signInByLink(built, parts, look),
       signInPage(built, parts, look),
     ],
     onSessionsEnded: () => authenticator.forgetAll(),
