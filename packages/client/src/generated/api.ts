@@ -227,7 +227,7 @@ export interface paths {
         };
         /**
          * List jobs
-         * @description Newest first.
+         * @description By the time of their submission, the newest first unless `order` says otherwise.
          */
         get: operations["ListJobs"];
         put?: never;
@@ -1470,6 +1470,47 @@ export interface components {
             versionId: string;
             versionNumber: number;
         };
+        /** ListedJob */
+        ListedJob: {
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            jobId: string;
+            status: components["schemas"]["JobStatus"];
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            workflowId: string;
+            workflowName: string;
+            workflowVersion: components["schemas"]["JobWorkflowVersion"];
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            startedAt?: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            updatedAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            finishedAt?: string;
+            /** @description The step that a RUNNING job is in. */
+            stepName?: string;
+            /** @description Of a job that waits: the events that are not there yet. */
+            awaitingEventIds?: string[];
+            error?: components["schemas"]["JobError"];
+        };
         /** Job */
         Job: {
             /**
@@ -2066,7 +2107,7 @@ export interface components {
             sessionId: string;
             /** @description The session that this very request was made in. */
             isCurrent: boolean;
-            /** @description `password`, `device` for a command line that was let in from a browser, or an issuer outside. */
+            /** @description `password`, `link` for a link of `stepwell dev`, `device` for a command line that was let in from a browser, or an issuer outside. */
             signedInBy: string;
             /** @description What the browser or the device calls itself. */
             userAgent: string;
@@ -3777,6 +3818,10 @@ export interface operations {
                 createdBefore?: string;
                 /** @description Only jobs that wait for this event now. */
                 awaitingEventId?: string;
+                /** @description Only jobs that wait for events now, or only those that do not. */
+                isWaiting?: boolean;
+                /** @description Which come first. */
+                order?: "newest" | "oldest";
                 /** @description Also count all jobs that the filters let through. */
                 includeTotal?: boolean;
                 /** @description How many at most in one answer. */
@@ -3800,7 +3845,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        jobs: components["schemas"]["JobSummary"][];
+                        jobs: components["schemas"]["ListedJob"][];
                         /** @description Only with `includeTotal=true`. */
                         totalCount?: number;
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */

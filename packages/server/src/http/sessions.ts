@@ -11,7 +11,8 @@ const SessionSchema = Type.Object(
     sessionId: Id,
     isCurrent: Type.Boolean({ description: "The session that this very request was made in." }),
     signedInBy: Type.String({
-      description: "`password`, `link` for a link of `stepwell dev`, `device` for a command line that was let in from a browser, or an issuer outside.",
+      description:
+        "`password`, `link` for a link of `stepwell dev`, `device` for a command line that was let in from a browser, or an issuer outside.",
     }),
     userAgent: Type.String({ description: "What the browser or the device calls itself." }),
     address: Type.String({ description: "Where the sign-in came from." }),
