@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { basePath } from "./base-url.ts";
+import { parseJobSearch } from "./pages/jobs/job-search.ts";
 import { Broken } from "./shell/Broken.tsx";
 import { FirstPage } from "./shell/FirstPage.tsx";
 import { NotFound } from "./shell/NotFound.tsx";
@@ -28,10 +29,26 @@ const workflows = createRoute({
   path: "workflows",
   component: lazyRouteComponent(() => import("./pages/workflows/WorkflowsPage.tsx"), "WorkflowsPage"),
 });
-const jobs = createRoute({ getParentRoute: inOrganization, path: "jobs", component: NotFound });
+const workflow = createRoute({
+  getParentRoute: inOrganization,
+  path: "workflows/$workflowId",
+  component: lazyRouteComponent(() => import("./pages/workflow/WorkflowPage.tsx"), "WorkflowPage"),
+});
+const jobs = createRoute({
+  getParentRoute: inOrganization,
+  path: "jobs",
+  validateSearch: parseJobSearch,
+  component: NotFound,
+});
+const job = createRoute({ getParentRoute: inOrganization, path: "jobs/$jobId", component: NotFound });
 const settings = createRoute({ getParentRoute: inOrganization, path: "settings", component: NotFound });
 
-const routes = root.addChildren([first, app, account, organization.addChildren([home, workflows, jobs, settings])]);
+const routes = root.addChildren([
+  first,
+  app,
+  account,
+  organization.addChildren([home, workflows, workflow, jobs, job, settings]),
+]);
 
 export function createAppRouter() {
   return createRouter({

@@ -3,7 +3,7 @@ import "./EmptyState.css";
 import { Command } from "./Command.tsx";
 
 interface EmptyStateProps {
-  readonly title: string;
+  readonly title?: string;
   /** What this would show, and how it comes to be. */
   readonly text: ReactNode;
   readonly command?: string | undefined;
@@ -14,7 +14,7 @@ interface EmptyStateProps {
 export function EmptyState({ title, text, command, children }: EmptyStateProps) {
   return (
     <div className="empty-state">
-      <p className="empty-state-title">{title}</p>
+      {title !== undefined && <p className="empty-state-title">{title}</p>}
       <p className="soft">{text}</p>
       {command !== undefined && <Command text={command} />}
       {children}

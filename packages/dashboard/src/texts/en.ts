@@ -1,3 +1,4 @@
+import { charts } from "./en/charts.ts";
 import { home } from "./en/home.ts";
 import { parts } from "./en/parts.ts";
 import { problem } from "./en/problem.ts";
@@ -6,4 +7,4 @@ import { status } from "./en/status.ts";
 import { workflows } from "./en/workflows.ts";
 
 /** English. One file for each area; sentences with values in them are functions. */
-export const en = { language: "en", home, parts, problem, shell, status, workflows };
+export const en = { language: "en", charts, home, parts, problem, shell, status, workflows };

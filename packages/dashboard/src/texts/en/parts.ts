@@ -13,4 +13,6 @@ export const parts = {
   allShown: (count: number) => `${countOf(count, "row", "rows")}, all shown`,
   updatedNow: "Just now",
   noTime: "–",
+  time: "Time",
+  asTable: "As a table",
 } as const;
