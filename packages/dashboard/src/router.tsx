@@ -34,6 +34,11 @@ const workflow = createRoute({
   path: "workflows/$workflowId",
   component: lazyRouteComponent(() => import("./pages/workflow/WorkflowPage.tsx"), "WorkflowPage"),
 });
+const version = createRoute({
+  getParentRoute: inOrganization,
+  path: "workflows/$workflowId/versions/$versionId",
+  component: lazyRouteComponent(() => import("./pages/workflow/VersionPage.tsx"), "VersionPage"),
+});
 const jobs = createRoute({
   getParentRoute: inOrganization,
   path: "jobs",
@@ -47,7 +52,7 @@ const routes = root.addChildren([
   first,
   app,
   account,
-  organization.addChildren([home, workflows, workflow, jobs, job, settings]),
+  organization.addChildren([home, workflows, workflow, version, jobs, job, settings]),
 ]);
 
 export function createAppRouter() {

@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef } from "react";
 import UPlot, { type AlignedData, type Options, type Series as PlotSeries } from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { locale } from "../texts/texts.ts";
 import type { ChartProps } from "./Chart.tsx";
 
 interface ChartCanvasProps extends ChartProps {
@@ -9,6 +10,8 @@ interface ChartCanvasProps extends ChartProps {
 }
 
 const height = 150;
+/** A scale that shows nothing goes up to this all the same. */
+const leastTop = 1;
 
 /** The drawing itself. Drawn anew in another theme; new values and another width change it as it stands. */
 export function ChartCanvas(props: ChartCanvasProps) {
@@ -69,13 +72,27 @@ function optionsOf(
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === "lines" } },
     series: [{}, ...drawn],
-    scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.1, 1e-3)] } },
+    scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.1, leastTop)] } },
     axes: [
-      { ...axis, grid: { show: false }, ticks: { show: false }, size: 26 },
-      { ...axis, grid, ticks: { show: false }, size: 58, values: (_plot, ticks) => ticks.map(format) },
+      { ...axis, grid: { show: false }, ticks: { show: false }, size: 26, space: 64, values: hours },
+      {
+        ...axis,
+        grid,
+        ticks: { show: false },
+        size: 58,
+        ...(kind === "bars" && { incrs: wholeSteps }),
+        values: (_plot, ticks) => ticks.map(format),
+      },
     ],
     hooks: { setCursor: [({ cursor }) => latest.current.onPoint(cursor.idx ?? undefined)] },
   };
+}
+
+const wholeSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+const hourFormat = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
+
+function hours(_plot: UPlot, ticks: number[]): string[] {
+  return ticks.map((seconds) => hourFormat.format(seconds * 1_000));
 }
 
 const bars = UPlot.paths.bars?.({ size: [0.75, 40], align: 1 });
