@@ -43,7 +43,7 @@ onEveryStore((home) => {
     await dialog.waitFor({ state: "detached" });
     expect(await live()).toBe(newer.versionId);
     // The focus is where it was.
-    expect(await page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe("Move $LIVE");
+    await expect.poll(() => page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe("Move $LIVE");
 
     await page.getByRole("button", { name: "Undo" }).focus();
     await page.keyboard.press("Enter");
