@@ -1,5 +1,6 @@
 import { type Logger, pino } from "pino";
 import { Authenticator } from "./auth/authenticator.ts";
+import { RateLimits } from "./auth/rate-limits.ts";
 import { SecretBox } from "./auth/secret-box.ts";
 import { secretKeyOf } from "./auth/secret-key.ts";
 import type { Config } from "./config.ts";
@@ -64,9 +65,20 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   const authenticator = new Authenticator({ database, now });
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
   engine.addDuty(lastUseDuty(authenticator));
+  const rateLimits = new RateLimits({
+    database,
+    config,
+    now,
+    nodeCount: () => engine.nodeCount(),
+    onFailure: (error) => logger.error({ err: error }, "the nodes could not share their counts of requests"),
+  });
+  await rateLimits.refresh();
+  for (const duty of rateLimits.duties()) engine.addDuty(duty);
+  parts.defer(() => rateLimits.leave());
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const server = createServer({ engine, database, config, executors, plans, authenticator, secrets, logger, metrics });
+  const known = { engine, database, config, executors, plans, authenticator, rateLimits, secrets };
+  const server = createServer({ ...known, logger, metrics });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {
     engine.drain();

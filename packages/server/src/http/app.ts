@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
 import type { DeclaredPermission, PermissionSet } from "../auth/permissions.ts";
+import type { RateLimits } from "../auth/rate-limits.ts";
 import type { SecretBox } from "../auth/secret-box.ts";
 import type { Config } from "../config.ts";
 import type { ExecutorCatalog } from "../core/executor-kind.ts";
@@ -27,6 +28,7 @@ export interface ServerParts {
   readonly config: Config;
   readonly executors: ExecutorCatalog;
   readonly authenticator: Authenticator;
+  readonly rateLimits: RateLimits;
   readonly plans: Plans;
   readonly secrets: SecretBox;
   /** Prefix of every path, without a slash at the end. */

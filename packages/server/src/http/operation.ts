@@ -1,23 +1,36 @@
 import type { FastifySchema, onRequestHookHandler, RouteOptions } from "fastify";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { DeclaredPermission } from "../auth/permissions.ts";
+import type { RateLimits } from "../auth/rate-limits.ts";
+import type { Refusals } from "../auth/refusals.ts";
 import type { App } from "./app.ts";
 import { authorization } from "./authorization.ts";
 import { type AnswerCode, errorKinds } from "./errors.ts";
 import { refuseKey } from "./idempotency.ts";
+import { limitRate } from "./rate-limit.ts";
 import { closed, ProblemSchema } from "./schemas.ts";
 
 /** Told of every request that an operation answered. */
 export interface RequestMetrics {
   requestStarted(): void;
   requestFinished(operationId: string, status: number, durationMs: number): void;
+  /** A rate limit refused a request: whose, and which. */
+  requestLimited(scope: string, policy: string): void;
+}
+
+/** What stands before every operation behind a credential. */
+export interface Door {
+  readonly authenticator: Authenticator;
+  readonly refusals: Refusals;
+  readonly rateLimits: RateLimits;
+  readonly metrics: RequestMetrics;
 }
 
 /**
  * Makes each route's declaration the one source: from it come authorization, the errors in the document and the name in the metrics.
  * A route that does not declare its permission does not start.
  */
-export function completeOperations(app: App, authenticator: Authenticator, metrics: RequestMetrics): void {
+export function completeOperations(app: App, door: Door): void {
   app.addHook("onRoute", (route) => {
     const { schema } = route;
     const permission = schema?.["x-permission"];
@@ -27,7 +40,7 @@ export function completeOperations(app: App, authenticator: Authenticator, metri
     if (permission !== "none") schema.querystring ??= noQuery;
     schema.security = permission === "none" ? [] : [{ bearerToken: [] }];
     schema.response = { ...(schema.response as object), ...errorAnswers(errorsOf(route, permission)) };
-    route.onRequest = [measure(schema.operationId, metrics), ...gates(schema, permission, authenticator)];
+    route.onRequest = [measure(schema.operationId, door.metrics), ...gates(schema, permission, door)];
   });
 }
 
@@ -47,20 +60,19 @@ function measure(operationId: string, metrics: RequestMetrics): onRequestHookHan
   };
 }
 
-function gates(
-  schema: FastifySchema,
-  permission: DeclaredPermission,
-  authenticator: Authenticator,
-): onRequestHookHandler[] {
+function gates(schema: FastifySchema, permission: DeclaredPermission, door: Door): onRequestHookHandler[] {
   if (permission === "none") return [];
-  const authorize = authorization(permission, authenticator);
-  return takesIdempotencyKey(schema.headers) ? [authorize] : [authorize, refuseKey];
+  const authorize = authorization(permission, door.authenticator, door.refusals);
+  const limit = limitRate(schema.operationId === "SubmitJob", door.rateLimits, door.metrics);
+  return takesIdempotencyKey(schema.headers) ? [authorize, limit] : [authorize, limit, refuseKey];
 }
 
 /** What can go wrong follows from what the operation declares; the rest it names itself. */
 function errorsOf({ schema, url, config }: RouteOptions, permission: DeclaredPermission): AnswerCode[] {
   const codes = new Set<AnswerCode>(["UnhandledError", ...(config?.errors ?? [])]);
-  if (permission !== "none") codes.add("AuthenticationError").add("AuthorizationError").add("UnavailableError");
+  if (permission !== "none") {
+    codes.add("AuthenticationError").add("AuthorizationError").add("RateLimitError").add("UnavailableError");
+  }
   if (url.includes(":organizationId")) codes.add("NotFoundError");
   if (schema?.querystring !== undefined || schema?.headers !== undefined || url.includes(":tag"))
     codes.add("ValidationError");

@@ -4,6 +4,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Caller } from "../auth/authenticator.ts";
 import type { PermissionSet } from "../auth/permissions.ts";
+import { Refusals } from "../auth/refusals.ts";
 import type { Config } from "../config.ts";
 import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
@@ -21,6 +22,7 @@ import { metricRoutes } from "./metrics.ts";
 import { collectDeclarations, openapiRoute } from "./openapi.ts";
 import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
+import { rateLimitRoutes } from "./rate-limits.ts";
 import { tagRoutes } from "./tags.ts";
 import { createValidatorCompiler } from "./validation.ts";
 import { versionRoutes } from "./versions.ts";
@@ -42,6 +44,7 @@ const resources = [
   jobStreamRoutes,
   jobEventRoutes,
   metricRoutes,
+  rateLimitRoutes,
   apiTokenRoutes,
   healthRoutes,
   openapiRoute,
@@ -49,7 +52,7 @@ const resources = [
 
 /** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
 export function createServer(options: ServerOptions): App {
-  const { config, authenticator, metrics, logger } = options;
+  const { config, engine, authenticator, rateLimits, metrics, logger } = options;
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
   const parts: ServerParts = { ...options, basePath, closing: closingSignal(app) };
@@ -63,9 +66,10 @@ export function createServer(options: ServerOptions): App {
     done();
   });
   allowOrigins(app, config.corsOrigins);
-  answerErrors(app, logger);
+  const refusals = new Refusals(config.maxRefusalsPerMinute, () => engine.now());
+  answerErrors(app, logger, refusals);
   collectDeclarations(app, basePath, () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app));
-  completeOperations(app, authenticator, metrics);
+  completeOperations(app, { authenticator, refusals, rateLimits, metrics });
   void app.register(
     async (scope) => {
       for (const resource of resources) resource(scope, parts);
@@ -133,7 +137,7 @@ function closingSignal(app: App): AbortSignal {
   return closing.signal;
 }
 
-function answerErrors(app: App, logger: Logger): void {
+function answerErrors(app: App, logger: Logger, refusals: Refusals): void {
   const paths = new KnownPaths();
   app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
   app.setNotFoundHandler((request, reply) => {
@@ -141,7 +145,11 @@ function answerErrors(app: App, logger: Logger): void {
     sendNoSuchOperation(reply, paths.methodsOf(path));
   });
   app.setErrorHandler((error, request, reply) => {
-    if (sendError(reply, error) !== "UnhandledError") return;
+    const code = sendError(reply, error);
+    if (code === "AuthenticationError") refusals.note(request.ip);
+    // Known, but not let in.
+    else if (request.caller !== null && request.granted === null) refusals.note(request.caller.principal.id);
+    if (code !== "UnhandledError") return;
     const { id: requestId, method, url } = request;
     logger.error({ err: error, requestId, method, url }, "a request failed for a reason that nobody expected");
   });

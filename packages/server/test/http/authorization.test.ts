@@ -100,6 +100,7 @@ const rows: Readonly<Record<string, Row>> = {
     allowed: 201,
     names: "nothing",
   },
+  GetRateLimits: { call: () => ({}), allowed: 200, names: "nothing" },
   ListApiTokens: { call: () => ({}), allowed: 200, names: "nothing" },
   GetApiToken: { call: token, allowed: 200 },
   UpdateApiToken: { call: (ids) => ({ ...token(ids), body: { name: "u" } }), allowed: 200 },

@@ -7,6 +7,7 @@ import { pino } from "pino";
 import { expect, inject, test } from "vitest";
 import { Authenticator } from "../../src/auth/authenticator.ts";
 import { permissions } from "../../src/auth/permissions.ts";
+import { RateLimits } from "../../src/auth/rate-limits.ts";
 import { readConfig } from "../../src/config.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { definitionLimits, Plans } from "../../src/engine/plans.ts";
@@ -24,8 +25,10 @@ onEveryStore((home) => {
   function anotherServer(): App {
     const { engine, database } = service.running;
     const config = readConfig({});
-    const authenticator = new Authenticator({ database, now: () => engine.now() });
-    const metrics = { requestStarted() {}, requestFinished() {} };
+    const now = () => engine.now();
+    const authenticator = new Authenticator({ database, now });
+    const rateLimits = new RateLimits({ database, config, now, nodeCount: () => 1, onFailure() {} });
+    const metrics = { requestStarted() {}, requestFinished() {}, requestLimited() {} };
     const logger = pino({ level: "silent" });
     const executors = executorCatalog(config);
     return createServer({
@@ -35,6 +38,7 @@ onEveryStore((home) => {
       executors,
       plans: new Plans(executors, definitionLimits(config)),
       authenticator,
+      rateLimits,
       logger,
       metrics,
     });
