@@ -4,6 +4,7 @@ import { deploy } from "./deploy.ts";
 import { dev } from "./dev.ts";
 import { init } from "./init.ts";
 import { sendEvent, showJob, submit } from "./jobs.ts";
+import { organizationLimits } from "./organization-limits.ts";
 import { serve } from "./serve.ts";
 import { explain } from "./terminal.ts";
 
@@ -24,6 +25,18 @@ program
   .requiredOption("--email <address>", "the owner's mail address")
   .requiredOption("--organization <name>", "name of the first organization")
   .action(init);
+program
+  .command("organization")
+  .description("what the operator decides about an organization")
+  .command("limits")
+  .argument("<organizationId>")
+  .option(
+    "--requests-per-minute <number>",
+    'requests of all its callers together; 0: no limit; "default": as configured',
+  )
+  .option("--submits-per-minute <number>", 'jobs that it submits; 0: no limit; "default": as configured')
+  .description("show an organization's rate limits, or set them: in the store itself, on the operator's machine")
+  .action(organizationLimits);
 program
   .command("deploy")
   .argument("<file>", "a workflow definition, as JSON")

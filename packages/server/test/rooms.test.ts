@@ -13,8 +13,9 @@ const mayImport: Record<string, readonly string[]> = {
   http: ["core", "store", "engine", "auth", "config.ts"],
   "config.ts": [],
   "initial-owner.ts": ["auth", "engine", "store"],
+  "operator-limits.ts": ["config.ts", "service.ts", "store"],
   "service.ts": ["auth", "config.ts", "core", "engine", "http", "store"],
-  "index.ts": ["config.ts", "initial-owner.ts", "service.ts"],
+  "index.ts": ["config.ts", "initial-owner.ts", "operator-limits.ts", "service.ts"],
 };
 
 const imports = readdirSync(source, { recursive: true, encoding: "utf8" })
