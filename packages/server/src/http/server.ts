@@ -67,7 +67,7 @@ export function createServer(options: ServerOptions): App {
   });
   allowOrigins(app, config.corsOrigins);
   const refusals = new Refusals(config.maxRefusalsPerMinute, () => engine.now());
-  answerErrors(app, logger, refusals);
+  answerErrors(app, logger, refusals, metrics);
   collectDeclarations(app, basePath, () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app));
   completeOperations(app, { authenticator, refusals, rateLimits, metrics });
   void app.register(
@@ -137,7 +137,7 @@ function closingSignal(app: App): AbortSignal {
   return closing.signal;
 }
 
-function answerErrors(app: App, logger: Logger, refusals: Refusals): void {
+function answerErrors(app: App, logger: Logger, refusals: Refusals, metrics: RequestMetrics): void {
   const paths = new KnownPaths();
   app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
   app.setNotFoundHandler((request, reply) => {
@@ -146,9 +146,11 @@ function answerErrors(app: App, logger: Logger, refusals: Refusals): void {
   });
   app.setErrorHandler((error, request, reply) => {
     const code = sendError(reply, error);
+    const { caller, granted } = request;
     if (code === "AuthenticationError") refusals.note(request.ip);
     // Known, but not let in.
-    else if (request.caller !== null && request.granted === null) refusals.note(request.caller.principal.id);
+    else if (caller !== null && granted === null) refusals.note(caller.principal.id);
+    if (code === "RateLimitError" && granted === null) metrics.requestLimited("door", "refusals");
     if (code !== "UnhandledError") return;
     const { id: requestId, method, url } = request;
     logger.error({ err: error, requestId, method, url }, "a request failed for a reason that nobody expected");
