@@ -203,6 +203,27 @@ export const settings = {
     1_000_000,
     "Requests and streams that wait for jobs on this node at once.",
   ),
+  maxRoles: integer(
+    "STEPWELL_MAX_ROLES",
+    100,
+    0,
+    10_000,
+    "Roles that one organization makes itself: more than people can tell apart, and a list that stays short.",
+  ),
+  maxOpenInvitations: integer(
+    "STEPWELL_MAX_OPEN_INVITATIONS",
+    1_000,
+    1,
+    1_000_000,
+    "Invitations of one organization that can still be accepted: each is a key to it, and nobody watches over more.",
+  ),
+  maxInvitationDays: integer(
+    "STEPWELL_MAX_INVITATION_DAYS",
+    30,
+    7,
+    365,
+    "The longest life of an invitation. Whoever finds its link later shall find it dead.",
+  ),
   maxConnections: integer("STEPWELL_MAX_CONNECTIONS", 20_000, 1, 1_000_000, "Open client connections."),
   headersTimeoutMs: integer(
     "STEPWELL_HEADERS_TIMEOUT_MS",

@@ -1,9 +1,13 @@
 import { type Logger, pino } from "pino";
 import { Authenticator } from "./auth/authenticator.ts";
+import { PasswordSignIn } from "./auth/password-sign-in.ts";
 import { SecretBox } from "./auth/secret-box.ts";
 import { secretKeyOf } from "./auth/secret-key.ts";
+import { forgetOldAttempts } from "./auth/sign-in-backoff.ts";
 import type { Config } from "./config.ts";
+import type { Timestamp } from "./core/job-state.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
+import { auditSealingDuty } from "./engine/maintenance/audit-sealing.ts";
 import type { Duty } from "./engine/maintenance/duty.ts";
 import { retentionDuty } from "./engine/maintenance/retention.ts";
 import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
@@ -15,6 +19,7 @@ import { createServer } from "./http/server.ts";
 import type { Database } from "./store/database.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { migrate } from "./store/migrate.ts";
+import { deleteExpiredPasswordLinks } from "./store/password-links.ts";
 import { openPostgres } from "./store/postgres.ts";
 
 export interface RunningService {
@@ -62,11 +67,15 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
 
   const now = () => engine.now();
   const authenticator = new Authenticator({ database, now });
+  const signIn = new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
+  engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
   engine.addDuty(lastUseDuty(authenticator));
+  engine.addDuty(signInRetentionDuty(database, now));
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const server = createServer({ engine, database, config, executors, plans, authenticator, secrets, logger, metrics });
+  const known = { engine, database, config, executors, plans, authenticator, signIn, secrets };
+  const server = createServer({ ...known, logger, metrics });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {
     engine.drain();
@@ -111,6 +120,18 @@ function lastUseDuty(authenticator: Authenticator): Duty {
     async runOnce() {
       await authenticator.flushLastUsed();
       return undefined;
+    },
+  };
+}
+
+/** Forgets failed sign-ins whose count would begin anew, and links that nobody used in time. */
+function signInRetentionDuty(database: Database, now: () => Timestamp): Duty {
+  return {
+    name: "sign-in-retention",
+    everyMs: 15 * 60_000,
+    async runOnce() {
+      await deleteExpiredPasswordLinks(database, now());
+      return (await forgetOldAttempts(database, now())) ? { againInMs: 0 } : undefined;
     },
   };
 }

@@ -1,11 +1,13 @@
 import type { FastifySchema, onRequestHookHandler, RouteOptions } from "fastify";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { DeclaredPermission } from "../auth/permissions.ts";
+import type { Database } from "../store/database.ts";
 import type { App } from "./app.ts";
 import { authorization } from "./authorization.ts";
 import { type AnswerCode, errorKinds } from "./errors.ts";
 import { refuseKey } from "./idempotency.ts";
 import { closed, ProblemSchema } from "./schemas.ts";
+import { enforceBounds } from "./token-bounds.ts";
 
 /** Told of every request that an operation answered. */
 export interface RequestMetrics {
@@ -17,7 +19,7 @@ export interface RequestMetrics {
  * Makes each route's declaration the one source: from it come authorization, the errors in the document and the name in the metrics.
  * A route that does not declare its permission does not start.
  */
-export function completeOperations(app: App, authenticator: Authenticator, metrics: RequestMetrics): void {
+export function completeOperations(app: App, { authenticator, database }: GateParts, metrics: RequestMetrics): void {
   app.addHook("onRoute", (route) => {
     const { schema } = route;
     const permission = schema?.["x-permission"];
@@ -27,8 +29,14 @@ export function completeOperations(app: App, authenticator: Authenticator, metri
     if (permission !== "none") schema.querystring ??= noQuery;
     schema.security = permission === "none" ? [] : [{ bearerToken: [] }];
     schema.response = { ...(schema.response as object), ...errorAnswers(errorsOf(route, permission)) };
-    route.onRequest = [measure(schema.operationId, metrics), ...gates(schema, permission, authenticator)];
+    const bounds = enforceBounds(route.config?.bounds, database);
+    route.onRequest = [measure(schema.operationId, metrics), ...gates(schema, permission, authenticator, bounds)];
   });
+}
+
+interface GateParts {
+  readonly authenticator: Authenticator;
+  readonly database: Database;
 }
 
 /** An operation without parameters refuses those that are sent, so that a typo is never ignored. */
@@ -51,10 +59,11 @@ function gates(
   schema: FastifySchema,
   permission: DeclaredPermission,
   authenticator: Authenticator,
+  bounds: onRequestHookHandler,
 ): onRequestHookHandler[] {
   if (permission === "none") return [];
   const authorize = authorization(permission, authenticator);
-  return takesIdempotencyKey(schema.headers) ? [authorize] : [authorize, refuseKey];
+  return takesIdempotencyKey(schema.headers) ? [authorize, bounds] : [authorize, bounds, refuseKey];
 }
 
 /** What can go wrong follows from what the operation declares; the rest it names itself. */

@@ -5,11 +5,19 @@ import type { Logger } from "pino";
 import type { Caller } from "../auth/authenticator.ts";
 import type { PermissionSet } from "../auth/permissions.ts";
 import type { Config } from "../config.ts";
+import { accountRoutes } from "./account.ts";
+import { accountPasswordRoutes } from "./account-password.ts";
+import { accountSecondFactorRoutes } from "./account-second-factor.ts";
+import { accountTokenRoutes } from "./account-tokens.ts";
 import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
+import { auditRoutes } from "./audit.ts";
+import { AuditDenials } from "./audit-denials.ts";
+import { auditExportRoutes } from "./audit-export.ts";
 import { allowOrigins } from "./cors.ts";
 import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts";
 import { healthRoutes } from "./health.ts";
+import { invitationRoutes } from "./invitations.ts";
 import { jobEventRoutes } from "./job-events.ts";
 import { jobHistoryRoutes } from "./job-history.ts";
 import { jobListRoutes } from "./job-lists.ts";
@@ -17,16 +25,24 @@ import { jobStreamRoutes } from "./job-stream.ts";
 import { jobRoutes } from "./jobs.ts";
 import { parseJsonBodies } from "./json-body.ts";
 import { KnownPaths } from "./known-paths.ts";
+import { memberPasswordLinkRoutes } from "./member-password-link.ts";
+import { memberRoutes } from "./members.ts";
 import { metricRoutes } from "./metrics.ts";
 import { collectDeclarations, openapiRoute } from "./openapi.ts";
 import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
+import { ownPermissionRoutes } from "./own-permissions.ts";
+import { invitationPage } from "./pages/invitation.ts";
+import { setPasswordRoutes } from "./pages/set-password.ts";
+import { roleRoutes } from "./roles.ts";
 import { tagRoutes } from "./tags.ts";
+import { tokenRotationRoutes } from "./token-rotation.ts";
 import { createValidatorCompiler } from "./validation.ts";
 import { versionRoutes } from "./versions.ts";
+import { whoAmIRoutes } from "./who-am-i.ts";
 import { workflowRoutes } from "./workflows.ts";
 
-export interface ServerOptions extends Omit<ServerParts, "basePath" | "closing"> {
+export interface ServerOptions extends Omit<ServerParts, "basePath" | "publicUrl" | "closing"> {
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
 }
@@ -43,17 +59,34 @@ const resources = [
   jobEventRoutes,
   metricRoutes,
   apiTokenRoutes,
+  auditRoutes,
+  auditExportRoutes,
+  accountRoutes,
+  accountPasswordRoutes,
+  accountSecondFactorRoutes,
+  accountTokenRoutes,
+  tokenRotationRoutes,
+  whoAmIRoutes,
+  memberRoutes,
+  memberPasswordLinkRoutes,
+  roleRoutes,
+  invitationRoutes,
+  invitationPage,
+  ownPermissionRoutes,
+  setPasswordRoutes,
   healthRoutes,
   openapiRoute,
 ];
 
 /** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
 export function createServer(options: ServerOptions): App {
-  const { config, authenticator, metrics, logger } = options;
+  const { config, metrics, logger } = options;
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
-  const parts: ServerParts = { ...options, basePath, closing: closingSignal(app) };
+  const publicUrl = () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
+  const parts: ServerParts = { ...options, basePath, publicUrl, closing: closingSignal(app) };
 
+  app.decorate("engine", options.engine);
   app.setValidatorCompiler(createValidatorCompiler());
   // The schemas of answers serve the document; what is sent is held against them by the tests, not once per request.
   app.setSerializerCompiler(() => JSON.stringify);
@@ -63,9 +96,9 @@ export function createServer(options: ServerOptions): App {
     done();
   });
   allowOrigins(app, config.corsOrigins);
-  answerErrors(app, logger);
-  collectDeclarations(app, basePath, () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app));
-  completeOperations(app, authenticator, metrics);
+  answerErrors(app, logger, new AuditDenials(options.database, logger));
+  collectDeclarations(app, basePath, publicUrl);
+  completeOperations(app, options, metrics);
   void app.register(
     async (scope) => {
       for (const resource of resources) resource(scope, parts);
@@ -133,7 +166,7 @@ function closingSignal(app: App): AbortSignal {
   return closing.signal;
 }
 
-function answerErrors(app: App, logger: Logger): void {
+function answerErrors(app: App, logger: Logger, denials: AuditDenials): void {
   const paths = new KnownPaths();
   app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
   app.setNotFoundHandler((request, reply) => {
@@ -141,8 +174,15 @@ function answerErrors(app: App, logger: Logger): void {
     sendNoSuchOperation(reply, paths.methodsOf(path));
   });
   app.setErrorHandler((error, request, reply) => {
-    if (sendError(reply, error) !== "UnhandledError") return;
-    const { id: requestId, method, url } = request;
-    logger.error({ err: error, requestId, method, url }, "a request failed for a reason that nobody expected");
+    const answer = () => {
+      if (sendError(reply, error) !== "UnhandledError") return;
+      const { id: requestId, method } = request;
+      // Without the query, in which a page's one-time link may stand.
+      const [path] = request.url.split("?");
+      logger.error({ err: error, requestId, method, path }, "a request failed for a reason that nobody expected");
+    };
+    const recorded = denials.record(error, request);
+    if (recorded === undefined) answer();
+    else void recorded.then(answer);
   });
 }
