@@ -5,6 +5,7 @@ import { deploy } from "./deploy.ts";
 import { dev } from "./dev.ts";
 import { init } from "./init.ts";
 import { sendEvent, showJob, submit } from "./jobs.ts";
+import { organizationLimits } from "./organization-limits.ts";
 import { serve } from "./serve.ts";
 import { explain } from "./terminal.ts";
 import { disable, enable, resetLink } from "./users.ts";
@@ -41,6 +42,18 @@ user
   .description("let a user in no more, whatever they sign in with")
   .action(disable);
 user.command("enable").argument("<email>").description("let a disabled user in again").action(enable);
+program
+  .command("organization")
+  .description("what the operator decides about an organization")
+  .command("limits")
+  .argument("<organizationId>")
+  .option(
+    "--requests-per-minute <number>",
+    'requests of all its callers together; 0: no limit; "default": as configured',
+  )
+  .option("--submits-per-minute <number>", 'jobs that it submits; 0: no limit; "default": as configured')
+  .description("show an organization's rate limits, or set them: in the store itself, on the operator's machine")
+  .action(organizationLimits);
 program
   .command("deploy")
   .argument("<file>", "a workflow definition, as JSON")

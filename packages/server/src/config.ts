@@ -7,6 +7,9 @@ import { resolve } from "node:path";
  */
 export type Config = { readonly [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]["parse"]> };
 
+/** What the store's columns for limits hold. */
+export const maxPerMinute = 2_000_000_000;
+
 export const settings = {
   // Where it listens.
   host: text("STEPWELL_HOST", "127.0.0.1", "Address to listen on. The default is reachable from this machine only."),
@@ -124,6 +127,13 @@ export const settings = {
     10_000_000,
     "Facts waiting for a transaction. Beyond it callers get 503 with Retry-After instead of memory running out.",
   ),
+  maxQueuedFactsPerOrganization: integer(
+    "STEPWELL_MAX_QUEUED_FACTS_PER_ORGANIZATION",
+    10_000,
+    1,
+    10_000_000,
+    "Facts of one organization waiting for a transaction. Beyond it its callers get 429 with Retry-After. Half of the queue, so that one organization's burst leaves room for the others.",
+  ),
   maxCalls: integer(
     "STEPWELL_MAX_CALLS",
     1_000,
@@ -238,6 +248,43 @@ export const settings = {
     100,
     600_000,
     "A client that sends its body slower is cut off.",
+  ),
+
+  // Rates: how much one organization or one credential may ask for in a minute, over all nodes.
+  organizationRequestsPerMinute: integer(
+    "STEPWELL_ORGANIZATION_REQUESTS_PER_MINUTE",
+    1_500_000,
+    0,
+    maxPerMinute,
+    "Requests of one organization, all its callers together; 0: no limit. More than one node answers: by default it stops what has run wild and no honest load. `stepwell organization limits` sets another for one organization.",
+  ),
+  organizationSubmitsPerMinute: integer(
+    "STEPWELL_ORGANIZATION_SUBMITS_PER_MINUTE",
+    750_000,
+    0,
+    maxPerMinute,
+    "Jobs that one organization submits; 0: no limit. About what one node can write, which is more than half of its requests.",
+  ),
+  tokenRequestsPerMinute: integer(
+    "STEPWELL_TOKEN_REQUESTS_PER_MINUTE",
+    1_500_000,
+    0,
+    maxPerMinute,
+    "Requests of one API token, or of one user within one organization; 0: no limit. As for the organization, since many have one token only; lower it so that one runaway program leaves room for the others.",
+  ),
+  tokenSubmitsPerMinute: integer(
+    "STEPWELL_TOKEN_SUBMITS_PER_MINUTE",
+    750_000,
+    0,
+    maxPerMinute,
+    "Jobs that one API token, or one user within one organization, submits; 0: no limit. As for the organization.",
+  ),
+  maxRefusalsPerMinute: integer(
+    "STEPWELL_MAX_REFUSALS_PER_MINUTE",
+    6_000,
+    0,
+    maxPerMinute,
+    "Requests of one address that carry no valid credential, and of one caller for what it may not reach, on one node; 0: no limit. Beyond it they get 429 without a look-up, so that guessing costs the store nothing. A token that is in use is let through. Far more than a client with an old token sends.",
   ),
 
   // Cloud functions.

@@ -1,6 +1,7 @@
 import { type Logger, pino } from "pino";
 import { Authenticator } from "./auth/authenticator.ts";
 import { PasswordSignIn } from "./auth/password-sign-in.ts";
+import { RateLimits } from "./auth/rate-limits.ts";
 import { SecretBox } from "./auth/secret-box.ts";
 import { secretKeyOf } from "./auth/secret-key.ts";
 import { forgetOldAttempts } from "./auth/sign-in-backoff.ts";
@@ -72,9 +73,19 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
   engine.addDuty(lastUseDuty(authenticator));
   engine.addDuty(signInRetentionDuty(database, now));
+  const rateLimits = new RateLimits({
+    database,
+    config,
+    now,
+    nodeCount: () => engine.nodeCount(),
+    onFailure: (error) => logger.error({ err: error }, "the nodes could not share their counts of requests"),
+  });
+  await rateLimits.refresh();
+  for (const duty of rateLimits.duties()) engine.addDuty(duty);
+  parts.defer(() => rateLimits.leave());
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const known = { engine, database, config, executors, plans, authenticator, signIn, secrets };
+  const known = { engine, database, config, executors, plans, authenticator, rateLimits, signIn, secrets };
   const server = createServer({ ...known, logger, metrics });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {

@@ -14,6 +14,7 @@ const mayImport: Record<string, readonly string[]> = {
   "config.ts": [],
   "initial-owner.ts": ["auth", "engine", "store"],
   "held-accounts.ts": ["auth", "engine", "store"],
+  "operator-limits.ts": ["config.ts", "service.ts", "store"],
   "service.ts": ["auth", "config.ts", "core", "engine", "http", "store"],
   "stored-audit.ts": ["auth", "config.ts", "core", "engine", "service.ts", "store"],
   "index.ts": [
@@ -22,6 +23,7 @@ const mayImport: Record<string, readonly string[]> = {
     "core",
     "held-accounts.ts",
     "initial-owner.ts",
+    "operator-limits.ts",
     "service.ts",
     "store",
     "stored-audit.ts",

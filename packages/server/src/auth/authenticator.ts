@@ -62,6 +62,11 @@ export class Authenticator {
     return found instanceof Promise ? found.then((credential) => this.#admit(credential)) : this.#admit(found);
   }
 
+  /** Whether this value was somebody's when it was last looked up here. It may have ended since. */
+  isFamiliar(bearer: string): boolean {
+    return this.#credentials.lastKnown(hash("sha256", bearer)) !== undefined;
+  }
+
   /** What the caller may do in this organization; undefined when they have nothing to do with it, or it does not exist. */
   permissionsIn(
     caller: Caller,

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fasti
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
 import type { PasswordSignIn } from "../auth/password-sign-in.ts";
 import type { DeclaredPermission, PermissionSet } from "../auth/permissions.ts";
+import type { RateLimits } from "../auth/rate-limits.ts";
 import type { SecretBox } from "../auth/secret-box.ts";
 import type { Config } from "../config.ts";
 import type { ExecutorCatalog } from "../core/executor-kind.ts";
@@ -30,6 +31,7 @@ export interface ServerParts {
   readonly executors: ExecutorCatalog;
   readonly authenticator: Authenticator;
   readonly signIn: PasswordSignIn;
+  readonly rateLimits: RateLimits;
   readonly plans: Plans;
   readonly secrets: SecretBox;
   /** Prefix of every path, without a slash at the end. */

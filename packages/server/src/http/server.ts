@@ -4,6 +4,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Caller } from "../auth/authenticator.ts";
 import type { PermissionSet } from "../auth/permissions.ts";
+import { Refusals } from "../auth/refusals.ts";
 import type { Config } from "../config.ts";
 import { accountRoutes } from "./account.ts";
 import { accountPasswordRoutes } from "./account-password.ts";
@@ -34,6 +35,7 @@ import { organizationRoutes } from "./organizations.ts";
 import { ownPermissionRoutes } from "./own-permissions.ts";
 import { invitationPage } from "./pages/invitation.ts";
 import { setPasswordRoutes } from "./pages/set-password.ts";
+import { rateLimitRoutes } from "./rate-limits.ts";
 import { roleRoutes } from "./roles.ts";
 import { tagRoutes } from "./tags.ts";
 import { tokenRotationRoutes } from "./token-rotation.ts";
@@ -58,6 +60,7 @@ const resources = [
   jobStreamRoutes,
   jobEventRoutes,
   metricRoutes,
+  rateLimitRoutes,
   apiTokenRoutes,
   auditRoutes,
   auditExportRoutes,
@@ -80,7 +83,7 @@ const resources = [
 
 /** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
 export function createServer(options: ServerOptions): App {
-  const { config, metrics, logger } = options;
+  const { config, database, engine, authenticator, rateLimits, metrics, logger } = options;
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
   const publicUrl = () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
@@ -96,9 +99,10 @@ export function createServer(options: ServerOptions): App {
     done();
   });
   allowOrigins(app, config.corsOrigins);
-  answerErrors(app, logger, new AuditDenials(options.database, logger));
+  const refusals = new Refusals(config.maxRefusalsPerMinute, () => engine.now());
+  answerErrors(app, logger, refusals, new AuditDenials(database, logger));
   collectDeclarations(app, basePath, publicUrl);
-  completeOperations(app, options, metrics);
+  completeOperations(app, { authenticator, database, refusals, rateLimits, metrics });
   void app.register(
     async (scope) => {
       for (const resource of resources) resource(scope, parts);
@@ -166,7 +170,7 @@ function closingSignal(app: App): AbortSignal {
   return closing.signal;
 }
 
-function answerErrors(app: App, logger: Logger, denials: AuditDenials): void {
+function answerErrors(app: App, logger: Logger, refusals: Refusals, denials: AuditDenials): void {
   const paths = new KnownPaths();
   app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
   app.setNotFoundHandler((request, reply) => {
@@ -175,7 +179,11 @@ function answerErrors(app: App, logger: Logger, denials: AuditDenials): void {
   });
   app.setErrorHandler((error, request, reply) => {
     const answer = () => {
-      if (sendError(reply, error) !== "UnhandledError") return;
+      const code = sendError(reply, error);
+      if (code === "AuthenticationError") refusals.note(request.ip);
+      // Known, but not let in.
+      else if (request.caller !== null && request.granted === null) refusals.note(request.caller.principal.id);
+      if (code !== "UnhandledError") return;
       const { id: requestId, method } = request;
       // Without the query, in which a page's one-time link may stand.
       const [path] = request.url.split("?");

@@ -149,6 +149,7 @@ export const rows: Readonly<Record<string, Row>> = {
     allowed: 201,
     names: "nothing",
   },
+  GetRateLimits: { call: () => ({}), allowed: 200, names: "nothing" },
   ListApiTokens: { call: () => ({}), allowed: 200, names: "nothing" },
   GetApiToken: { call: token, allowed: 200 },
   UpdateApiToken: {

@@ -8,6 +8,7 @@ import { expect, inject, test } from "vitest";
 import { Authenticator } from "../../src/auth/authenticator.ts";
 import { PasswordSignIn } from "../../src/auth/password-sign-in.ts";
 import { permissions } from "../../src/auth/permissions.ts";
+import { RateLimits } from "../../src/auth/rate-limits.ts";
 import { readConfig } from "../../src/config.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { definitionLimits, Plans } from "../../src/engine/plans.ts";
@@ -29,7 +30,8 @@ onEveryStore((home) => {
     const now = () => engine.now();
     const authenticator = new Authenticator({ database, now });
     const signIn = new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
-    const metrics = { requestStarted() {}, requestFinished() {} };
+    const rateLimits = new RateLimits({ database, config, now, nodeCount: () => 1, onFailure() {} });
+    const metrics = { requestStarted() {}, requestFinished() {}, requestLimited() {} };
     const logger = pino({ level: "silent" });
     const executors = executorCatalog(config);
     return createServer({
@@ -41,6 +43,7 @@ onEveryStore((home) => {
       authenticator,
       signIn,
       secrets,
+      rateLimits,
       logger,
       metrics,
     });

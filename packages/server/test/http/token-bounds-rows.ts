@@ -78,6 +78,7 @@ export const boundsRows: Readonly<Record<string, BoundsRow>> = {
   CancelJob: changesBoth,
   ResumeJob: changesBoth,
   GetMetrics: finds,
+  GetRateLimits: shut,
 
   CreateApiToken: shut,
   ListApiTokens: shut,
