@@ -30,6 +30,7 @@ import { memberPasswordLinkRoutes } from "./member-password-link.ts";
 import { memberRoutes } from "./members.ts";
 import { metricRoutes } from "./metrics.ts";
 import { collectDeclarations, openapiRoute } from "./openapi.ts";
+import { serveOpenId } from "./openid/serve.ts";
 import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { ownPermissionRoutes } from "./own-permissions.ts";
@@ -37,6 +38,7 @@ import { invitationPage } from "./pages/invitation.ts";
 import { setPasswordRoutes } from "./pages/set-password.ts";
 import { rateLimitRoutes } from "./rate-limits.ts";
 import { roleRoutes } from "./roles.ts";
+import { sessionRoutes } from "./sessions.ts";
 import { tagRoutes } from "./tags.ts";
 import { tokenRotationRoutes } from "./token-rotation.ts";
 import { createValidatorCompiler } from "./validation.ts";
@@ -74,6 +76,7 @@ const resources = [
   memberPasswordLinkRoutes,
   roleRoutes,
   invitationRoutes,
+  sessionRoutes,
   invitationPage,
   ownPermissionRoutes,
   setPasswordRoutes,
@@ -86,7 +89,7 @@ export function createServer(options: ServerOptions): App {
   const { config, database, engine, authenticator, rateLimits, metrics, logger } = options;
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
-  const publicUrl = () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
+  const publicUrl = () => publicUrlOf(config, app);
   const parts: ServerParts = { ...options, basePath, publicUrl, closing: closingSignal(app) };
 
   app.decorate("engine", options.engine);
@@ -100,6 +103,7 @@ export function createServer(options: ServerOptions): App {
   });
   allowOrigins(app, config.corsOrigins);
   const refusals = new Refusals(config.maxRefusalsPerMinute, () => engine.now());
+  serveOpenId(app, parts, options);
   answerErrors(app, logger, refusals, new AuditDenials(database, logger));
   collectDeclarations(app, basePath, publicUrl);
   completeOperations(app, { authenticator, database, refusals, rateLimits, metrics });
@@ -140,6 +144,11 @@ function createApp(config: Config): App {
   app.decorateRequest("bodyHash", null);
   app.decorateRequest("bodyBytes", 0);
   return app as App;
+}
+
+/** Where clients reach the service, without a slash at the end. */
+export function publicUrlOf(config: Config, app: App): string {
+  return config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
 }
 
 function localUrl(app: App): string {

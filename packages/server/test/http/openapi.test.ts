@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { expect, inject, test } from "vitest";
 import { Authenticator } from "../../src/auth/authenticator.ts";
+import { IdTokenBearers } from "../../src/auth/id-token-bearers.ts";
+import { OpenId } from "../../src/auth/oidc/open-id.ts";
 import { PasswordSignIn } from "../../src/auth/password-sign-in.ts";
 import { permissions } from "../../src/auth/permissions.ts";
 import { RateLimits } from "../../src/auth/rate-limits.ts";
@@ -28,8 +30,10 @@ onEveryStore((home) => {
     const { engine, database } = service.running;
     const config = readConfig({});
     const now = () => engine.now();
-    const authenticator = new Authenticator({ database, now });
-    const signIn = new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
+    const newId = () => engine.newId();
+    const openId = new OpenId({ config, database, secrets, now, newId, publicUrl: () => "http://localhost" });
+    const authenticator = new Authenticator({ database, now, idTokens: new IdTokenBearers({ ...openId, database }) });
+    const signIn = new PasswordSignIn({ database, now, newId, secrets });
     const rateLimits = new RateLimits({ database, config, now, nodeCount: () => 1, onFailure() {} });
     const metrics = { requestStarted() {}, requestFinished() {}, requestLimited() {} };
     const logger = pino({ level: "silent" });
@@ -42,6 +46,7 @@ onEveryStore((home) => {
       plans: new Plans(executors, definitionLimits(config)),
       authenticator,
       signIn,
+      openId,
       secrets,
       rateLimits,
       logger,
