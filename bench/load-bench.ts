@@ -37,7 +37,7 @@ export async function runLoadBench(
   const home = await homes.fresh();
   const target = await startTarget(home);
   const connections = await Connection.openMany(target.port, concurrency);
-  const warmUpJobs = Math.max(500, Math.ceil(jobs / 10));
+  const warmUpJobs = Math.max(2_000, Math.ceil(jobs / 10));
   const runJob = await bench.prepare(target, connections, warmUpJobs + jobs);
   await runJobs(connections, runJob, { from: 0, to: warmUpJobs });
   const { seconds, latenciesMs } = await runJobs(connections, runJob, { from: warmUpJobs, to: warmUpJobs + jobs });

@@ -80,6 +80,26 @@ export const settings = {
     "The key under which signing keys and second factors are encrypted in the store: 32 random bytes or more, in base64 (`openssl rand -base64 32`). The same on every node; needed with DATABASE_URL. Without it the embedded store makes one, in the file secret.key of the data directory.",
   ),
 
+  // Sign-in.
+  sessionHours: integer(
+    "STEPWELL_SESSION_HOURS",
+    14 * 24,
+    1,
+    365 * 24,
+    "A sign-in holds this long at most, however much it is used; then the password is asked for again.",
+  ),
+  sessionIdleHours: integer(
+    "STEPWELL_SESSION_IDLE_HOURS",
+    3 * 24,
+    1,
+    365 * 24,
+    "A sign-in that nobody uses ends after this long: a weekend away is no reason to sign in again, a forgotten browser is.",
+  ),
+  dashboardRedirectUris: urls(
+    "STEPWELL_DASHBOARD_REDIRECT_URIS",
+    "Addresses to which a sign-in of the dashboard may lead back beside the service's own, separated by commas: where a dashboard under development is served. Default: none.",
+  ),
+
   // The engine.
   nodeName: machineName(
     "STEPWELL_NODE_NAME",
@@ -212,6 +232,27 @@ export const settings = {
     1,
     1_000_000,
     "Requests and streams that wait for jobs on this node at once.",
+  ),
+  maxRoles: integer(
+    "STEPWELL_MAX_ROLES",
+    100,
+    0,
+    10_000,
+    "Roles that one organization makes itself: more than people can tell apart, and a list that stays short.",
+  ),
+  maxOpenInvitations: integer(
+    "STEPWELL_MAX_OPEN_INVITATIONS",
+    1_000,
+    1,
+    1_000_000,
+    "Invitations of one organization that can still be accepted: each is a key to it, and nobody watches over more.",
+  ),
+  maxInvitationDays: integer(
+    "STEPWELL_MAX_INVITATION_DAYS",
+    30,
+    7,
+    365,
+    "The longest life of an invitation. Whoever finds its link later shall find it dead.",
   ),
   maxConnections: integer("STEPWELL_MAX_CONNECTIONS", 20_000, 1, 1_000_000, "Open client connections."),
   headersTimeoutMs: integer(
@@ -402,6 +443,20 @@ function list(variable: string, meaning: string): Setting<readonly string[]> {
         .split(",")
         .map((item) => item.trim())
         .filter((item) => item !== ""),
+  };
+}
+
+function urls(variable: string, meaning: string): Setting<readonly string[]> {
+  const texts = list(variable, meaning);
+  return {
+    ...texts,
+    parse: (raw) => {
+      const uris = texts.parse(raw);
+      const wrong = uris.find((uri) => !/^https?:$/.test(URL.parse(uri)?.protocol ?? "") || uri.includes("#"));
+      if (wrong !== undefined)
+        throw new Error(`must be http or https addresses without a fragment, but one is "${wrong}"`);
+      return uris;
+    },
   };
 }
 

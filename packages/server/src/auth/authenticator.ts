@@ -2,13 +2,15 @@ import { hash } from "node:crypto";
 import type { Actor, Timestamp } from "../core/job-state.ts";
 import { ServiceError } from "../core/service-error.ts";
 import type { Database } from "../store/database.ts";
-import { findMemberRoles } from "../store/members.ts";
+import { findMemberships } from "../store/members.ts";
 import { findApiTokenByHash } from "../store/tokens.ts";
 import { findUserTokenByHash } from "../store/users.ts";
 import { BriefCache } from "./brief-cache.ts";
-import { LastUse } from "./last-use.ts";
+import type { IdTokenBearers } from "./id-token-bearers.ts";
+import { type CredentialKind, LastUse } from "./last-use.ts";
 import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions.ts";
-import { parseToken, type TokenKind } from "./token-form.ts";
+import { type Bounds, boundsOf } from "./token-bounds.ts";
+import { parseToken, prefixOf } from "./token-form.ts";
 
 /** Who makes a request. */
 export interface Caller {
@@ -17,6 +19,12 @@ export interface Caller {
   readonly organizationId: string | undefined;
   /** What an API token may do there; for a user, what everybody who is signed in may do outside of any organization. */
   readonly permissions: PermissionSet;
+  /** What a narrow API token is bound to beside that. */
+  readonly bounds?: Bounds | undefined;
+  /** The token that the request carries, where it carries one of ours. */
+  readonly token?: { readonly prefix: string; readonly expiresAt: Timestamp | null } | undefined;
+  /** The sign-in that the request's id token is of, where it carries one. */
+  readonly sessionId?: string | undefined;
 }
 
 /** As it is written down beside what the caller did. */
@@ -28,6 +36,7 @@ export interface AuthenticatorOptions {
   readonly database: Database;
   /** The database's time. */
   readonly now: () => Timestamp;
+  readonly idTokens: IdTokenBearers;
 }
 
 /** A revoked token, a changed permission or a lost membership holds on every node after this long. */
@@ -41,13 +50,15 @@ const maxRemembered = 20_000;
 export class Authenticator {
   readonly #database: Database;
   readonly #now: () => Timestamp;
+  readonly #idTokens: IdTokenBearers;
   readonly #credentials = new BriefCache<Credential | undefined>(maxAgeMs, maxRemembered);
   readonly #memberships = new BriefCache<PermissionSet | undefined>(maxAgeMs, maxRemembered);
   readonly #lastUse = new LastUse();
 
-  constructor({ database, now }: AuthenticatorOptions) {
+  constructor({ database, now, idTokens }: AuthenticatorOptions) {
     this.#database = database;
     this.#now = now;
+    this.#idTokens = idTokens;
   }
 
   /** Throws (or rejects with) `ServiceError` AuthenticationError when the value is nobody's, expired or revoked. */
@@ -72,8 +83,9 @@ export class Authenticator {
     }
     const userId = caller.principal.id;
     return this.#memberships.get(`${userId} ${organizationId}`, async () => {
-      const roles = await findMemberRoles(this.#database, organizationId, userId);
-      return roles === undefined ? undefined : permissionsOfRoles(roles);
+      const membership = (await findMemberships(this.#database, userId, [organizationId])).get(organizationId);
+      if (membership === undefined) return undefined;
+      return permissionsOfRoles(membership.roles, membership.ownRolePermissions);
     });
   }
 
@@ -82,7 +94,7 @@ export class Authenticator {
     this.#credentials.forget(tokenHash.toString("hex"));
   }
 
-  /** After a change of memberships, or of an organization as a whole. */
+  /** After a change of memberships or roles, or of an organization as a whole. */
   forgetAll(): void {
     this.#credentials.forgetAll();
     this.#memberships.forgetAll();
@@ -97,6 +109,7 @@ export class Authenticator {
     const now = this.#now();
     if (credential === undefined) throw unknownCredential();
     if (credential.expiresAt !== null && credential.expiresAt <= now) throw expiredCredential();
+    if (credential.overlapEndsAt !== null && credential.overlapEndsAt <= now) throw rotatedCredential();
     const { kind, ownerId, tokenId, lastUsedAt } = credential;
     this.#lastUse.note(kind, ownerId, tokenId, now, lastUsedAt);
     return credential.caller;
@@ -105,25 +118,33 @@ export class Authenticator {
   /** What cannot be a token is refused before anything is asked or remembered. */
   #look(bearer: string, tokenHash: string): Promise<Credential | undefined> {
     const parsed = parseToken(bearer);
-    if (parsed === undefined) throw unknownCredential();
+    if (parsed === undefined) {
+      if (!this.#idTokens.mayBe(bearer)) throw unknownCredential();
+      return this.#idToken(bearer);
+    }
     const { kind, ownerId } = parsed;
     const hashBytes = Buffer.from(tokenHash, "hex");
-    return kind === "organization" ? this.#apiToken(ownerId, hashBytes) : this.#userToken(ownerId, hashBytes);
+    const prefix = prefixOf(bearer);
+    return kind === "organization"
+      ? this.#apiToken(ownerId, hashBytes, prefix)
+      : this.#userToken(ownerId, hashBytes, prefix);
   }
 
-  async #apiToken(organizationId: string, tokenHash: Buffer): Promise<Credential | undefined> {
+  async #apiToken(organizationId: string, tokenHash: Buffer, prefix: string): Promise<Credential | undefined> {
     const row = await findApiTokenByHash(this.#database, organizationId, tokenHash);
     if (row === undefined) return undefined;
-    const { tokenId, name, permissions, expiresAt, lastUsedAt } = row;
+    const { tokenId, name, permissions, expiresAt, lastUsedAt, overlapEndsAt } = row;
     const caller: Caller = {
       principal: { type: "apiToken", id: tokenId, name },
       organizationId,
       permissions: withImplied(permissions),
+      bounds: boundsOf(row),
+      token: { prefix, expiresAt: earlier(expiresAt, overlapEndsAt) },
     };
-    return { kind: "organization", ownerId: organizationId, tokenId, expiresAt, lastUsedAt, caller };
+    return { kind: "organization", ownerId: organizationId, tokenId, expiresAt, overlapEndsAt, lastUsedAt, caller };
   }
 
-  async #userToken(userId: string, tokenHash: Buffer): Promise<Credential | undefined> {
+  async #userToken(userId: string, tokenHash: Buffer, prefix: string): Promise<Credential | undefined> {
     const row = await findUserTokenByHash(this.#database, userId, tokenHash);
     if (row === undefined) return undefined;
     const { tokenId, userName, expiresAt, lastUsedAt } = row;
@@ -131,17 +152,42 @@ export class Authenticator {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
       permissions: signedInPermissions,
+      token: { prefix, expiresAt },
     };
-    return { kind: "user", ownerId: userId, tokenId, expiresAt, lastUsedAt, caller };
+    return { kind: "user", ownerId: userId, tokenId, expiresAt, overlapEndsAt: null, lastUsedAt, caller };
+  }
+
+  async #idToken(bearer: string): Promise<Credential | undefined> {
+    const found = await this.#idTokens.find(bearer);
+    if (found === undefined) return undefined;
+    const { userId, userName, sessionId, expiresAt, lastSeenAt } = found;
+    const caller: Caller = {
+      principal: { type: "user", id: userId, name: userName },
+      organizationId: undefined,
+      permissions: signedInPermissions,
+      sessionId,
+    };
+    const kind = "session";
+    return {
+      kind,
+      ownerId: userId,
+      tokenId: sessionId,
+      expiresAt,
+      overlapEndsAt: null,
+      lastUsedAt: lastSeenAt,
+      caller,
+    };
   }
 }
 
 /** What the store says of one token. */
 interface Credential {
-  readonly kind: TokenKind;
+  readonly kind: CredentialKind;
   readonly ownerId: string;
   readonly tokenId: string;
   readonly expiresAt: Timestamp | null;
+  /** Of a secret that was rotated away, when it ends. */
+  readonly overlapEndsAt: Timestamp | null;
   readonly lastUsedAt: Timestamp | null;
   readonly caller: Caller;
 }
@@ -150,6 +196,18 @@ function unknownCredential(): ServiceError {
   return new ServiceError(
     "AuthenticationError",
     "The token is not valid: it is mistyped, revoked, or was never issued. Send `Authorization: Bearer <token>` with a current one.",
+  );
+}
+
+function earlier(one: Timestamp | null, other: Timestamp | null): Timestamp | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}
+
+function rotatedCredential(): ServiceError {
+  return new ServiceError(
+    "AuthenticationError",
+    "The token was rotated, and the time for which its earlier secret still held is over. Send the current one.",
   );
 }
 

@@ -82,26 +82,36 @@ const looking = [
 ] as const satisfies readonly GrantablePermission[];
 
 /** What the built-in roles hold. Roles that an organization makes itself come from its own table. */
-const builtInRoles: Readonly<Record<string, readonly GrantablePermission[]>> = {
-  owner: grantablePermissions,
-  developer: [
-    ...looking,
-    "workflow:create",
-    "workflow:delete",
-    "workflow:version:create",
-    "job:submit",
-    "job:cancel",
-    "job:event:send",
-    "apitoken:create",
-    "apitoken:read",
-    "apitoken:update",
-    "apitoken:revoke",
+export const builtInRoles: ReadonlyMap<string, readonly GrantablePermission[]> = new Map<
+  string,
+  readonly GrantablePermission[]
+>([
+  ["owner", grantablePermissions],
+  [
+    "developer",
+    [
+      ...looking,
+      "workflow:create",
+      "workflow:delete",
+      "workflow:version:create",
+      "job:submit",
+      "job:cancel",
+      "job:event:send",
+      "apitoken:create",
+      "apitoken:read",
+      "apitoken:update",
+      "apitoken:revoke",
+    ],
   ],
-  operator: [...looking, "job:submit", "job:cancel", "job:event:send", "audit:read"],
-  viewer: looking,
-  ci: ["workflow:create", "workflow:version:create", "job:submit", "job:read", "job:list"],
-};
+  ["operator", [...looking, "job:submit", "job:cancel", "job:event:send", "audit:read"]],
+  ["viewer", looking],
+  ["ci", ["workflow:create", "workflow:version:create", "job:submit", "job:read", "job:list"]],
+]);
 
-export function permissionsOfRoles(roles: readonly string[]): PermissionSet {
-  return withImplied(roles.flatMap((role) => (Object.hasOwn(builtInRoles, role) ? (builtInRoles[role] ?? []) : [])));
+/** What a member may do who has these roles. Those of them that the organization made itself permit `ownRolePermissions`. */
+export function permissionsOfRoles(
+  roles: readonly string[],
+  ownRolePermissions: readonly string[] = [],
+): PermissionSet {
+  return withImplied([...roles.flatMap((role) => builtInRoles.get(role) ?? []), ...ownRolePermissions]);
 }

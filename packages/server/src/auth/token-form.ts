@@ -19,28 +19,55 @@ export interface NewToken {
 }
 
 const prefixes = { organization: "stw", user: "stu" } as const;
-const form = /^(stw|stu)_([0-9A-Za-z]{22})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
+const invitationPrefix = "sti";
+const form = /^(stw|stu|sti)_([0-9A-Za-z]{22})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
 /** `stw_<owner>_<secret><checksum>`: 22, 32 and 6 characters of base62. The secret has 190 bits. */
 export function createToken(kind: TokenKind, ownerId: string): NewToken {
-  const start = `${prefixes[kind]}_${idToBase62(ownerId)}_`;
-  const unchecked = start + randomBase62(secretLength);
-  const token = unchecked + checksumOf(unchecked);
-  return { token, tokenHash: hashToken(token), tokenPrefix: token.slice(0, start.length + shownSecretLength) };
+  return create(prefixes[kind], ownerId);
+}
+
+/** What an invitation's link ends with: of the same form, with the organization's id. It opens no door but that one. */
+export function createInvitationCode(organizationId: string): { readonly code: string; readonly codeHash: Buffer } {
+  const { token, tokenHash } = create(invitationPrefix, organizationId);
+  return { code: token, codeHash: tokenHash };
 }
 
 /** Undefined for what cannot be a token: a mistyped one is refused by its checksum, without a look-up. */
 export function parseToken(text: string): ParsedToken | undefined {
-  const parts = form.exec(text);
-  if (parts === null || checksumOf(text.slice(0, -checksumLength)) !== parts[4]) return undefined;
-  const ownerId = base62ToId(parts[2] ?? "");
-  if (ownerId === undefined) return undefined;
-  return { kind: parts[1] === prefixes.organization ? "organization" : "user", ownerId };
+  const parsed = parse(text);
+  if (parsed === undefined || parsed.prefix === invitationPrefix) return undefined;
+  return { kind: parsed.prefix === prefixes.organization ? "organization" : "user", ownerId: parsed.ownerId };
+}
+
+/** The organization that an invitation's code names; undefined for what cannot be one. */
+export function parseInvitationCode(text: string): string | undefined {
+  const parsed = parse(text);
+  return parsed?.prefix === invitationPrefix ? parsed.ownerId : undefined;
+}
+
+/** The `tokenPrefix` of a token that was shown to us. */
+export function prefixOf(token: string): string {
+  return token.slice(0, "stw_".length + idLength + "_".length + shownSecretLength);
 }
 
 /** The secret is random and long, so a plain hash is enough: there is nothing to guess slowly. */
 export function hashToken(token: string): Buffer {
   return hash("sha256", token, "buffer");
+}
+
+function create(prefix: string, ownerId: string): NewToken {
+  const start = `${prefix}_${idToBase62(ownerId)}_`;
+  const unchecked = start + randomBase62(secretLength);
+  const token = unchecked + checksumOf(unchecked);
+  return { token, tokenHash: hashToken(token), tokenPrefix: token.slice(0, start.length + shownSecretLength) };
+}
+
+function parse(text: string): { readonly prefix: string; readonly ownerId: string } | undefined {
+  const parts = form.exec(text);
+  if (parts === null || checksumOf(text.slice(0, -checksumLength)) !== parts[4]) return undefined;
+  const ownerId = base62ToId(parts[2] ?? "");
+  return ownerId === undefined ? undefined : { prefix: parts[1] ?? "", ownerId };
 }
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -77,8 +104,8 @@ function toBase62(value: bigint, length: number): string {
   return text;
 }
 
-/** Bytes at or over the largest multiple of 62 are thrown away, or the first characters would come more often. */
-function randomBase62(length: number): string {
+/** Random characters of base62, all alike. Bytes at or over the largest multiple of 62 are thrown away, or the first characters would come more often. */
+export function randomBase62(length: number): string {
   const bound = 256 - (256 % alphabet.length);
   let text = "";
   while (text.length < length) {

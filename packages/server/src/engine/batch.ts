@@ -7,11 +7,13 @@ import type { JsonObject } from "../core/json.ts";
 import type { Plan } from "../core/plan.ts";
 import { pointerTo } from "../core/problem.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
+import { type AuditEntry, insertAuditEntries } from "../store/audit.ts";
 import type { Transaction } from "../store/database.ts";
 import { findKeptEvents, writeEventChanges } from "../store/events.ts";
 import { claimKeys, type KeyClaim, releaseKeys, storeAnswers } from "../store/idempotency.ts";
 import { insertHistory, insertJobs, type JobKey, lockJobs, updateJobs, type WrittenJob } from "../store/jobs.ts";
 import { type ChosenVersion, chooseVersions, type VersionChoice } from "../store/versions.ts";
+import { newId } from "./identifier.ts";
 import type { Plans } from "./plans.ts";
 
 /** A durable change that somebody asks for. Every one goes through the group commit. */
@@ -21,6 +23,8 @@ interface CommandFields extends JobKey {
   /** The small answer that a caller gets, and gets again under the same idempotency key. */
   readonly answer: (job: Job, verdict: Verdict) => JsonObject;
   readonly idempotency?: { readonly key: string; readonly requestHash: Buffer };
+  /** Written with the change, and only if there is one: a repetition that changes nothing leaves no row. */
+  readonly audit?: UntimedAuditEntry;
   /** Payload bytes, for the bound on a batch. */
   readonly bytes: number;
 }
@@ -41,6 +45,9 @@ export interface FactCommand extends CommandFields {
 type WithoutTime<F> = F extends Fact ? Omit<F, "at"> : never;
 /** A fact before it is in a transaction, which gives it its time. */
 export type UntimedFact = WithoutTime<Fact>;
+
+/** An audit entry before it is in a transaction, which gives it its time. */
+export type UntimedAuditEntry = Omit<AuditEntry, "organizationId" | "entryId" | "recordedAt">;
 
 /** What became of one command. */
 export type Outcome =
@@ -149,6 +156,7 @@ interface LoadedJobs {
   readonly choices: ReadonlyMap<Command, ChosenVersion>;
   readonly plans: ReadonlyMap<string, Plan>;
   readonly keptEvents: ReadonlyMap<string, number>;
+  readonly audited: AuditEntry[];
 }
 
 async function loadJobs(
@@ -177,7 +185,7 @@ async function loadJobs(
     open.set(keyOf(job), { before: job, job, plan, call: undefined, entries: [], events: [] });
   }
   const keptEvents = await loadUnlistedEvents(transaction, facts, open);
-  return { open, choices, plans, keptEvents };
+  return { open, choices, plans, keptEvents, audited: [] };
 }
 
 async function loadUnlistedEvents(
@@ -234,7 +242,7 @@ function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchCon
   }
   const opened: OpenJob = { before: undefined, job: change.job, plan, call: undefined, entries: [], events: [] };
   jobs.open.set(keyOf(command), opened);
-  return applied(opened, change, command, context);
+  return applied(jobs, opened, change, command, context);
 }
 
 function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext): Outcome {
@@ -246,7 +254,7 @@ function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext
     const retry = code === "RateLimitError" ? { retryAfterSeconds: fullJobRetrySeconds } : {};
     return { type: "refused", error: new ServiceError(code, detail, { problems, ...retry }) };
   }
-  return applied(opened, change, command, context);
+  return applied(jobs, opened, change, command, context);
 }
 
 /** A job that holds all the events it may makes no room by itself: there is no use in asking soon. */
@@ -262,7 +270,7 @@ function timed(jobs: LoadedJobs, opened: OpenJob, command: FactCommand, at: Time
   return { ...fact, at, keptAs: keptBefore ?? keptNow ?? null };
 }
 
-function applied(opened: OpenJob, change: Change, command: Command, context: BatchContext): Outcome {
+function applied(jobs: LoadedJobs, opened: OpenJob, change: Change, command: Command, context: BatchContext): Outcome {
   const acquired = change.effects.length > 0;
   const { state } = change.job;
   const isCalling = state.status === "RUNNING" && state.step.phase === "calling";
@@ -273,6 +281,10 @@ function applied(opened: OpenJob, change: Change, command: Command, context: Bat
   opened.events.push(...change.events);
   // A later fact of the same batch may have taken back what an earlier one asked for.
   opened.call = isCalling ? (change.effects.at(-1) ?? opened.call) : undefined;
+  if (command.audit !== undefined && change.entries.length > 0) {
+    const { organizationId, audit } = command;
+    jobs.audited.push({ organizationId, entryId: newId(context.now), recordedAt: context.now, ...audit });
+  }
   return { type: "done", answer: command.answer(opened.job, change.verdict), job: opened.job, entries: change.entries };
 }
 
@@ -299,6 +311,7 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
       transaction,
       events.map(({ job: { organizationId, jobId }, events: changes }) => ({ organizationId, jobId, changes })),
     ),
+    insertAuditEntries(transaction, jobs.audited),
   ]);
 }
 

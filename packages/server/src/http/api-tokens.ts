@@ -1,8 +1,10 @@
 import { type Static, Type } from "typebox";
 import { actorOf } from "../auth/authenticator.ts";
-import { grantablePermissions, type PermissionSet, permissions } from "../auth/permissions.ts";
+import { grantablePermissions, permissions } from "../auth/permissions.ts";
+import { boundsOf } from "../auth/token-bounds.ts";
 import { createToken } from "../auth/token-form.ts";
 import type { Timestamp } from "../core/job-state.ts";
+import type { JsonObject } from "../core/json.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import {
   type ApiToken,
@@ -14,46 +16,14 @@ import {
   updateApiToken,
 } from "../store/tokens.ts";
 import type { App, ServerParts } from "./app.ts";
-import { requirePermission } from "./authorization.ts";
+import { changesOf, recordAudit } from "./audit-trail.ts";
+import { requireAll } from "./authorization.ts";
+import { boundToBody, readBoundTo, renderBounds, requireFitting, unbound } from "./bound-to.ts";
+import { lockGrantsFor } from "./grants.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
-import {
-  ActorSchema,
-  answer,
-  closed,
-  Id,
-  nameSchema,
-  noContent,
-  OrganizationParams,
-  oneOf,
-  PermissionSchema,
-  Time,
-  TokenParams,
-} from "./schemas.ts";
+import { ApiTokenSchema, NewApiTokenSchema, renderToken } from "./render-token.ts";
+import { answer, closed, nameSchema, noContent, OrganizationParams, oneOf, TokenParams } from "./schemas.ts";
 import { parseTime, toTime } from "./time.ts";
-
-const tokenFields = {
-  tokenId: Id,
-  name: Type.String(),
-  permissions: Type.Array(PermissionSchema),
-  tokenPrefix: Type.String({ description: "The beginning of the token, to recognize it by." }),
-  createdBy: ActorSchema,
-  createdAt: Time,
-  expiresAt: Type.Optional(Time),
-};
-
-const ApiTokenSchema = Type.Object(
-  {
-    ...tokenFields,
-    updatedAt: Time,
-    lastUsedAt: Type.Optional(Type.String({ format: "date-time", description: "To the minute." })),
-  },
-  { title: "ApiToken" },
-);
-
-const NewApiTokenSchema = Type.Object(
-  { ...tokenFields, token: Type.String({ description: "The token itself. It is shown this once and kept nowhere." }) },
-  { title: "NewApiToken" },
-);
 
 const Permissions = Type.Array(oneOf(grantablePermissions), {
   minItems: 1,
@@ -66,6 +36,11 @@ const path = "/organizations/:organizationId/api-tokens";
 
 export function apiTokenRoutes(app: App, { engine, database, config, authenticator, basePath }: ServerParts): void {
   const name = nameSchema(config.maxNameLength, "What the token is for.");
+  const boundTo = boundToBody(config.maxNameLength);
+
+  const forget = (hashes: readonly (Buffer | null)[]) => {
+    for (const tokenHash of hashes) if (tokenHash !== null) authenticator.forgetToken(tokenHash);
+  };
 
   app.post(
     path,
@@ -82,30 +57,41 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
           name,
           permissions: Permissions,
           expiresAt: Type.Optional(Type.String({ format: "date-time", description: "Left out: it does not expire." })),
+          boundTo: Type.Optional(boundTo),
         }),
         response: { 201: answer("The token.", NewApiTokenSchema) },
       },
     },
     async (request, reply) => {
       const { organizationId } = request.params;
-      const granted = request.body.permissions;
+      const { body } = request;
       const createdAt = engine.now();
-      const expiresAt = expiryOf(request.body.expiresAt, createdAt) ?? null;
-      requireAll(request.granted, granted);
+      const expiresAt = expiryOf(body.expiresAt, createdAt) ?? null;
       const { token, tokenHash, tokenPrefix } = createToken("organization", organizationId);
-      const created: ApiToken = {
-        organizationId,
-        tokenId: engine.newId(),
-        name: request.body.name,
-        permissions: granted,
-        tokenPrefix,
-        createdBy: actorOf(request.caller),
-        createdAt,
-        updatedAt: createdAt,
-        expiresAt,
-        lastUsedAt: null,
-      };
-      await insertApiToken(database, created, tokenHash);
+      const created = await database.transaction(async (transaction) => {
+        requireAll(await lockGrantsFor(transaction, request), body.permissions);
+        const bound = body.boundTo && (await readBoundTo(transaction, organizationId, body.boundTo));
+        const created: ApiToken = {
+          ...(bound ?? unbound),
+          organizationId,
+          tokenId: engine.newId(),
+          name: body.name,
+          permissions: body.permissions,
+          tokenPrefix,
+          createdBy: actorOf(request.caller),
+          createdAt,
+          updatedAt: createdAt,
+          expiresAt,
+          lastUsedAt: null,
+          rotatedAt: null,
+          previousExpiresAt: null,
+        };
+        requireFitting(created, body.permissions, "/permissions");
+        await insertApiToken(transaction, created, tokenHash);
+        const details = auditedFields(created);
+        await recordAudit(transaction, request, { targetType: "apiToken", targetId: created.tokenId, details });
+        return created;
+      });
       const { updatedAt: _, ...rendered } = renderToken(created);
       const location = `${basePath}/organizations/${organizationId}/api-tokens/${created.tokenId}`;
       return reply
@@ -167,7 +153,7 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
         tags: ["api-tokens"],
         summary: "Change an API token",
         description:
-          "Holds on every node within a second. To change what a token may do, or for how long, you must hold all that it may do afterwards.",
+          "Holds on every node within a second. You must hold all that the token may do, before and afterwards.",
         params: TokenParams,
         body: closed(
           {
@@ -180,6 +166,14 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
                 description: "null: it does not expire any more.",
               }),
             ),
+            boundTo: Type.Optional(
+              Type.Unsafe<Static<typeof boundTo> | null>({
+                ...boundTo,
+                type: ["object", "null"],
+                description:
+                  "Takes the place of all that the token is bound to. null: it is bound to nothing any more.",
+              }),
+            ),
           },
           { minProperties: 1, "x-rule": "must name at least one field to change" },
         ),
@@ -189,23 +183,32 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
     async (request) => {
       const { organizationId, tokenId } = request.params;
       const updatedAt = engine.now();
-      const { body, granted } = request;
+      const { body } = request;
       const expiresAt = expiryOf(body.expiresAt, updatedAt);
-      const { changed, tokenHash } = await database.transaction(async (transaction) => {
-        const token = await lockApiToken(transaction, organizationId, tokenId);
-        if (token === undefined) throw notFound("API token");
+      const { changed, hashes } = await database.transaction(async (transaction) => {
+        const granted = await lockGrantsFor(transaction, request);
+        const found = await lockApiToken(transaction, organizationId, tokenId);
+        if (found === undefined) throw notFound("API token");
+        const { tokenHash, previousTokenHash, ...token } = found;
+        // A longer life and a wider bound are grants too, and to narrow a token is to take away.
+        requireAll(granted, [...token.permissions, ...(body.permissions ?? [])]);
+        const bound = body.boundTo && (await readBoundTo(transaction, organizationId, body.boundTo));
         const changed: ApiToken = {
           ...token,
+          ...(body.boundTo === null ? unbound : bound),
           name: body.name ?? token.name,
           permissions: body.permissions ?? token.permissions,
           expiresAt: expiresAt === undefined ? token.expiresAt : expiresAt,
           updatedAt,
         };
-        // A longer life is a grant too.
-        if (body.permissions !== undefined || expiresAt !== undefined) requireAll(granted, changed.permissions);
-        return { changed, tokenHash: await updateApiToken(transaction, changed) };
+        const pointer = body.permissions === undefined ? "/boundTo/jobEvent" : "/permissions";
+        requireFitting(changed, changed.permissions, pointer);
+        await updateApiToken(transaction, changed);
+        const details = changesOf(auditedFields(token), auditedFields(changed));
+        await recordAudit(transaction, request, { targetType: "apiToken", targetId: tokenId, details });
+        return { changed, hashes: [tokenHash, previousTokenHash] };
       });
-      if (tokenHash !== undefined) authenticator.forgetToken(tokenHash);
+      forget(hashes);
       return renderToken(changed);
     },
   );
@@ -218,46 +221,42 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
         "x-permission": "apitoken:revoke",
         tags: ["api-tokens"],
         summary: "Revoke an API token",
-        description: "For good. Holds on every node within a second.",
+        description:
+          "For good, with a secret that was rotated away. Holds on every node within a second. You must hold all that the token may do.",
         params: TokenParams,
         response: { 204: noContent("It is revoked.") },
       },
     },
     async (request, reply) => {
       const { organizationId, tokenId } = request.params;
-      const tokenHash = await revokeApiToken(database, organizationId, tokenId, engine.now());
-      if (tokenHash === undefined) throw notFound("API token");
-      authenticator.forgetToken(tokenHash);
+      const hashes = await database.transaction(async (transaction) => {
+        const granted = await lockGrantsFor(transaction, request);
+        const token = await lockApiToken(transaction, organizationId, tokenId);
+        if (token === undefined) throw notFound("API token");
+        requireAll(granted, token.permissions);
+        await revokeApiToken(transaction, organizationId, tokenId, engine.now());
+        const details = auditedFields(token);
+        await recordAudit(transaction, request, { targetType: "apiToken", targetId: tokenId, details });
+        return [token.tokenHash, token.previousTokenHash];
+      });
+      forget(hashes);
       return reply.code(204).send(null);
     },
   );
 }
 
-/** Nobody grants what they lack. */
-function requireAll(held: PermissionSet, granted: readonly string[]): void {
-  for (const permission of permissions) if (granted.includes(permission)) requirePermission(held, permission);
+/** What the audit trail keeps of a token: nothing that it could be recognized by elsewhere. */
+function auditedFields(token: ApiToken): JsonObject {
+  const { name, permissions, expiresAt } = token;
+  const { boundTo = null } = renderBounds(boundsOf(token));
+  return { name, permissions: [...permissions], expiresAt: expiresAt === null ? null : toTime(expiresAt), boundTo };
 }
 
 /** Undefined when nothing is said about it, null when the token shall not expire. */
-function expiryOf(text: string | null | undefined, now: Timestamp): Timestamp | null | undefined {
+export function expiryOf(text: string | null | undefined, now: Timestamp): Timestamp | null | undefined {
   if (text === undefined || text === null) return text;
   const expiresAt = parseTime("expiresAt", text);
   if (expiresAt > now) return expiresAt;
   const detail = `must be in the future; now it is ${toTime(now)}`;
   throw new ServiceError("ValidationError", `expiresAt ${detail}.`, { problems: [{ pointer: "/expiresAt", detail }] });
-}
-
-function renderToken(token: ApiToken): Static<typeof ApiTokenSchema> {
-  const { tokenId, name, tokenPrefix, createdBy, createdAt, updatedAt, expiresAt, lastUsedAt } = token;
-  return {
-    tokenId,
-    name,
-    permissions: permissions.filter((permission) => token.permissions.includes(permission)),
-    tokenPrefix,
-    createdBy,
-    createdAt: toTime(createdAt),
-    updatedAt: toTime(updatedAt),
-    ...(expiresAt !== null && { expiresAt: toTime(expiresAt) }),
-    ...(lastUsedAt !== null && { lastUsedAt: toTime(lastUsedAt) }),
-  };
 }

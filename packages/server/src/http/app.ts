@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
+import type { OpenId } from "../auth/oidc/open-id.ts";
+import type { PasswordSignIn } from "../auth/password-sign-in.ts";
 import type { DeclaredPermission, PermissionSet } from "../auth/permissions.ts";
 import type { RateLimits } from "../auth/rate-limits.ts";
 import type { SecretBox } from "../auth/secret-box.ts";
@@ -11,6 +13,7 @@ import type { ServiceErrorCode } from "../core/service-error.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Plans } from "../engine/plans.ts";
 import type { Database } from "../store/database.ts";
+import type { BoundsRule } from "./token-bounds.ts";
 
 /** The HTTP server as resources see it: request types follow from the schemas of each declaration. */
 export type App = FastifyInstance<
@@ -28,16 +31,24 @@ export interface ServerParts {
   readonly config: Config;
   readonly executors: ExecutorCatalog;
   readonly authenticator: Authenticator;
+  readonly signIn: PasswordSignIn;
   readonly rateLimits: RateLimits;
+  readonly openId: OpenId;
   readonly plans: Plans;
   readonly secrets: SecretBox;
   /** Prefix of every path, without a slash at the end. */
   readonly basePath: string;
+  /** Where clients reach the service, without a slash at the end. Known once it listens. */
+  readonly publicUrl: () => string;
   /** Aborts when the server begins to close: streams end then. */
   readonly closing: AbortSignal;
 }
 
 declare module "fastify" {
+  interface FastifyInstance {
+    /** For what is done beside an operation's own work, with the request alone at hand. */
+    readonly engine: Engine;
+  }
   interface FastifyRequest {
     /** Set before any handler of an operation that needs a permission runs. */
     caller: Caller;
@@ -53,7 +64,11 @@ declare module "fastify" {
     "x-permission"?: DeclaredPermission;
   }
   interface FastifyContextConfig {
+    /** How the operation holds narrow tokens to their bounds. Without it, it refuses them all (`token-bounds.ts`). */
+    readonly bounds?: BoundsRule;
     /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */
     readonly errors?: readonly ServiceErrorCode[];
+    /** Why an operation with a writing method leaves no row in the audit trail. */
+    readonly unaudited?: string;
   }
 }

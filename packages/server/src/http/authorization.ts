@@ -1,8 +1,11 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
-import type { Permission, PermissionSet } from "../auth/permissions.ts";
+import { type Permission, type PermissionSet, permissions } from "../auth/permissions.ts";
 import type { Refusals } from "../auth/refusals.ts";
+import { isRoleName } from "../auth/roles.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
+import type { ServerParts } from "./app.ts";
+import { checkBounds } from "./token-bounds.ts";
 
 /**
  * Lets a request in that may be made, in this order: who is it (401), have they anything to do with this organization (404), may they
@@ -32,11 +35,12 @@ export function authorization(
 export async function isStillAllowed(
   request: FastifyRequest,
   permission: Permission,
-  authenticator: Authenticator,
+  { authenticator, database }: Pick<ServerParts, "authenticator" | "database">,
 ): Promise<boolean> {
   try {
     const caller = await authenticator.authenticate(bearerOf(request));
     await admit(request, caller, permission, authenticator);
+    await checkBounds(request, request.routeOptions.config.bounds, database);
     return true;
   } catch {
     return false;
@@ -44,10 +48,16 @@ export async function isStillAllowed(
 }
 
 /** Throws 403 that names the permission. */
-export function requirePermission(granted: PermissionSet, permission: Permission): void {
+function requirePermission(granted: PermissionSet, permission: Permission): void {
   if (granted.has(permission)) return;
   const detail = `You lack the permission ${permission} for this. Ask an owner of the organization for it, or use another token.`;
   throw new ServiceError("AuthorizationError", detail);
+}
+
+/** Nobody grants, changes or takes away what they lack. Throws 403 that names the first permission that is missing. */
+export function requireAll(held: PermissionSet, concerned: Iterable<string>): void {
+  const names = new Set(concerned);
+  for (const permission of permissions) if (names.has(permission)) requirePermission(held, permission);
 }
 
 function bearerOf({ headers, raw }: FastifyRequest): string {
@@ -95,8 +105,9 @@ function enter(request: FastifyRequest, granted: PermissionSet | undefined, perm
   checkIds(request.params as Record<string, string>);
 }
 
-/** An id that is no UUID is as unknown as one that nobody has. */
+/** An id that is no UUID is as unknown as one that nobody has, and so is a name that no role can have. */
 function checkIds(params: Record<string, string>): void {
+  if (params.role !== undefined && !isRoleName(params.role)) throw notFound("role");
   for (const name in params) {
     const kind = kindOfId[name];
     if (kind === undefined) continue;
@@ -111,6 +122,10 @@ const kindOfId: Readonly<Record<string, string>> = {
   versionId: "version of this workflow",
   jobId: "job",
   tokenId: "API token",
+  userTokenId: "user token",
+  userId: "member",
+  invitationId: "invitation",
+  sessionId: "session",
 };
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -7,10 +7,12 @@ import { notFound } from "../core/service-error.ts";
 import { type KeptEvent, listEvents } from "../store/events.ts";
 import { findVersionOfJob } from "../store/job-lists.ts";
 import type { App, ServerParts } from "./app.ts";
+import { auditOf } from "./audit-trail.ts";
 import { IdempotencyHeaders, idempotencyOf } from "./idempotency.ts";
 import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "./paging.ts";
-import { ActorSchema, closed, Id, JobParams, oneOf, Time } from "./schemas.ts";
+import { ActorSchema, closed, eventIdSchema, Id, JobParams, oneOf, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
+import { requireEvent } from "./token-bounds.ts";
 
 const SentEventSchema = Type.Object(
   {
@@ -48,7 +50,10 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
   app.post(
     path,
     {
-      config: { errors: ["ConflictError", "RateLimitError"] },
+      config: {
+        errors: ["ConflictError", "RateLimitError"],
+        bounds: { workflows: "job", tags: "job", jobEvent: "job" },
+      },
       schema: {
         operationId: "SendJobEvent",
         "x-permission": "job:event:send",
@@ -59,13 +64,7 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
         params: JobParams,
         headers: IdempotencyHeaders,
         body: closed({
-          eventId: Type.String({
-            minLength: 1,
-            maxLength: config.maxNameLength,
-            pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
-            "x-rule": "must hold no control characters",
-            description: "Compared byte by byte with the ids that steps list.",
-          }),
+          eventId: eventIdSchema(config.maxNameLength),
           payload: Type.Optional(Type.Unsafe<JsonValue>({ description: "Any JSON value." })),
         }),
         response: { 200: SentEventSchema },
@@ -73,6 +72,7 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
     },
     async (request) => {
       const { eventId, payload } = request.body;
+      requireEvent(request.caller, eventId);
       const { jobId } = request.params;
       const idempotency = idempotencyOf(request);
       const done = await engine.commit({
@@ -91,6 +91,10 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
           outcome: verdict.type === "event" ? verdict.outcome : "duplicate",
         }),
         bytes: request.bodyBytes,
+        // Programs send by the thousands, and each event says who sent it; what a person sends is an act of theirs.
+        ...(request.caller.principal.type === "user" && {
+          audit: auditOf(request, { targetType: "job", targetId: jobId, details: { eventId } }),
+        }),
         ...(idempotency !== undefined && { idempotency }),
       });
       return done.answer as Static<typeof SentEventSchema>;
@@ -100,6 +104,7 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
   app.get(
     path,
     {
+      config: { bounds: { workflows: "job", tags: "unaffected" } },
       schema: {
         operationId: "ListJobEvents",
         "x-permission": "job:read",

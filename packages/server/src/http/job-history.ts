@@ -61,6 +61,7 @@ export function jobHistoryRoutes(app: App, { engine }: ServerParts): void {
   app.get(
     "/organizations/:organizationId/jobs/:jobId/history",
     {
+      config: { bounds: { workflows: "job", tags: "unaffected" } },
       schema: {
         operationId: "GetJobHistory",
         "x-permission": "job:read",

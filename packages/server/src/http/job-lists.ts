@@ -6,6 +6,7 @@ import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { JobStatusSchema, JobSummarySchema, renderSummary } from "./render-job.ts";
 import { closed, OrganizationParams } from "./schemas.ts";
 import { parseTime } from "./time.ts";
+import { reachableWorkflows } from "./token-bounds.ts";
 
 const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
 const id = (description: string) => Type.Optional(Type.String({ format: "uuid", description }));
@@ -14,6 +15,7 @@ export function jobListRoutes(app: App, { database, config }: ServerParts): void
   app.get(
     "/organizations/:organizationId/jobs",
     {
+      config: { bounds: { workflows: "handler", tags: "unaffected" } },
       schema: {
         operationId: "ListJobs",
         "x-permission": "job:list",
@@ -53,7 +55,7 @@ export function jobListRoutes(app: App, { database, config }: ServerParts): void
     },
     async (request) => {
       const { includeTotal, ...filters } = request.query;
-      const search = searchOf(request.params.organizationId, filters);
+      const search = searchOf(request.params.organizationId, filters, reachableWorkflows(request.caller));
       const page = pageOf(request);
       const totalCount = includeTotal === true ? await countJobs(database, search) : undefined;
       const { rows, ...next } = page.cut(await listJobs(database, search, page.after, page.limit), (job) => job.jobId);
@@ -71,7 +73,7 @@ interface Filters {
   readonly awaitingEventId?: string;
 }
 
-function searchOf(organizationId: string, filters: Filters): JobSearch {
+function searchOf(organizationId: string, filters: Filters, workflowIds: readonly string[] | null): JobSearch {
   const { status, workflowId, versionId, awaitingEventId } = filters;
   const createdAfter = optionalTime("createdAfter", filters.createdAfter);
   const createdBefore = optionalTime("createdBefore", filters.createdBefore);
@@ -88,6 +90,7 @@ function searchOf(organizationId: string, filters: Filters): JobSearch {
     createdAfter,
     createdBefore,
     awaitingEventId: awaitingEventId ?? null,
+    workflowIds,
   };
 }
 

@@ -28,6 +28,7 @@ export function jobStreamRoutes(app: App, parts: ServerParts): void {
   app.get(
     "/organizations/:organizationId/jobs/:jobId/stream",
     {
+      config: { bounds: { workflows: "job", tags: "unaffected" } },
       schema: {
         operationId: "WatchJob",
         "x-permission": "job:read",
@@ -70,12 +71,13 @@ export function jobStreamRoutes(app: App, parts: ServerParts): void {
 }
 
 async function* follow(
-  { engine, authenticator, closing }: ServerParts,
+  parts: ServerParts,
   request: FastifyRequest,
   key: JobKey,
   after: number,
   bell: Bell,
 ): AsyncGenerator<string> {
+  const { engine, closing } = parts;
   let sent = after;
   let isNew = true;
   yield ": the history of the job follows\n\n";
@@ -89,7 +91,7 @@ async function* follow(
     }
     if (whole !== undefined && isFinished(whole)) return;
     isNew = await bell.heard(lookMs);
-    if (!(await isStillAllowed(request, "job:read", authenticator))) return;
+    if (!(await isStillAllowed(request, "job:read", parts))) return;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { actorOf } from "../auth/authenticator.ts";
 import { isTerminal, type Job } from "../core/job-state.ts";
@@ -12,6 +12,7 @@ import { StoreUnavailableError } from "../store/database.ts";
 import type { JobKey } from "../store/jobs.ts";
 import type { VersionChoice } from "../store/versions.ts";
 import type { App, ServerParts } from "./app.ts";
+import { auditOf } from "./audit-trail.ts";
 import { IdempotencyHeaders, idempotencyOf } from "./idempotency.ts";
 import {
   isWaiting,
@@ -23,6 +24,7 @@ import {
   renderSummary,
 } from "./render-job.ts";
 import { answer, closed, Id, JobParams, OrganizationParams } from "./schemas.ts";
+import { requireSubmit } from "./token-bounds.ts";
 
 const SubmittedJobSchema = Type.Object(
   { jobId: Id, status: JobStatusSchema, workflowId: Id, versionId: Id, versionNumber: Type.Integer() },
@@ -70,6 +72,10 @@ export function jobRoutes(app: App, parts: ServerParts): void {
   app.post(
     path,
     {
+      config: {
+        bounds: { workflows: "handler", tags: "handler" },
+        unaudited: "The job says who submitted it.",
+      },
       schema: {
         operationId: "SubmitJob",
         "x-permission": "job:submit",
@@ -98,13 +104,16 @@ export function jobRoutes(app: App, parts: ServerParts): void {
     },
     async (request, reply) => {
       const { organizationId } = request.params;
+      const workflowId = request.body.workflowId.toLowerCase();
+      const choice = chosenVersion(request.body.workflowVersion);
+      requireSubmit(request.caller, workflowId, choice);
       const idempotency = idempotencyOf(request);
       const done = await engine.commit({
         type: "submit",
         organizationId,
         jobId: engine.newId(),
-        workflowId: request.body.workflowId.toLowerCase(),
-        choice: chosenVersion(request.body.workflowVersion),
+        workflowId,
+        choice,
         input: request.body.inputJson ?? {},
         submittedBy: actorOf(request.caller),
         answer: submittedJob,
@@ -123,6 +132,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
   app.get(
     `${path}/:jobId`,
     {
+      config: { bounds: { workflows: "job", tags: "unaffected" } },
       schema: {
         operationId: "GetJob",
         "x-permission": "job:read",
@@ -144,12 +154,15 @@ export function jobRoutes(app: App, parts: ServerParts): void {
     },
   );
 
-  const steer = async (key: JobKey, fact: UntimedFact, idempotency: ReturnType<typeof idempotencyOf>) => {
+  const steer = async (request: FastifyRequest<{ Params: JobKey }>, fact: UntimedFact) => {
+    const key = request.params;
+    const idempotency = idempotencyOf(request);
     const done = await engine.commit({
       type: "fact",
       ...key,
       fact,
       answer: summaryOf,
+      audit: auditOf(request, { targetType: "job", targetId: key.jobId }),
       bytes: 0,
       ...(idempotency !== undefined && { idempotency }),
     });
@@ -159,7 +172,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
   app.post(
     `${path}/:jobId/cancel`,
     {
-      config: { errors: ["ConflictError"] },
+      config: { errors: ["ConflictError"], bounds: { workflows: "job", tags: "job" } },
       schema: {
         operationId: "CancelJob",
         "x-permission": "job:cancel",
@@ -173,14 +186,13 @@ export function jobRoutes(app: App, parts: ServerParts): void {
         response: { 200: answer("The job as it is now.", JobSummarySchema) },
       },
     },
-    async (request) =>
-      await steer(request.params, { type: "job.cancelled", by: actorOf(request.caller) }, idempotencyOf(request)),
+    async (request) => await steer(request, { type: "job.cancelled", by: actorOf(request.caller) }),
   );
 
   app.post(
     `${path}/:jobId/resume`,
     {
-      config: { errors: ["ConflictError"] },
+      config: { errors: ["ConflictError"], bounds: { workflows: "job", tags: "job" } },
       schema: {
         operationId: "ResumeJob",
         "x-permission": "job:submit",
@@ -194,8 +206,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
         response: { 200: answer("The job as it is now.", JobSummarySchema) },
       },
     },
-    async (request) =>
-      await steer(request.params, { type: "job.resumed", by: actorOf(request.caller) }, idempotencyOf(request)),
+    async (request) => await steer(request, { type: "job.resumed", by: actorOf(request.caller) }),
   );
 }
 

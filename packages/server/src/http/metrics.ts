@@ -16,6 +16,7 @@ import {
 import type { App, ServerParts } from "./app.ts";
 import { closed, OrganizationParams, oneOf, Time } from "./schemas.ts";
 import { parseTime, toTime } from "./time.ts";
+import { reachableWorkflows } from "./token-bounds.ts";
 
 type Count = (db: Database, range: MetricRange) => Promise<CountRow[]>;
 type Measure = (db: Database, range: MetricRange) => Promise<DurationRow[]>;
@@ -98,6 +99,7 @@ export function metricRoutes(app: App, { engine, database }: ServerParts): void 
   app.get(
     "/organizations/:organizationId/metrics",
     {
+      config: { bounds: { workflows: "handler", tags: "unaffected" } },
       schema: {
         operationId: "GetMetrics",
         "x-permission": "metrics:read",
@@ -111,19 +113,29 @@ export function metricRoutes(app: App, { engine, database }: ServerParts): void 
     },
     async (request) => {
       const { organizationId } = request.params;
-      return await readMetric(database, organizationId, request.query, engine.now());
+      const workflowIds = workflowsOf(request.query, reachableWorkflows(request.caller));
+      return await readMetric(database, { organizationId, workflowIds }, request.query, engine.now());
     },
   );
 }
 
-async function readMetric(database: Database, organizationId: string, query: Query, now: Timestamp): Promise<Metric> {
+type Subject = Pick<MetricRange, "organizationId" | "workflowIds">;
+
+/** A workflow that the caller cannot reach is measured like one that does not exist. */
+function workflowsOf({ workflowId }: Query, reachable: readonly string[] | null): readonly string[] | null {
+  if (workflowId === undefined) return reachable;
+  const wanted = workflowId.toLowerCase();
+  return reachable === null || reachable.includes(wanted) ? [wanted] : [];
+}
+
+async function readMetric(database: Database, subject: Subject, query: Query, now: Timestamp): Promise<Metric> {
   const { metric } = query;
   if (isKeyOf(gauges, metric)) {
     refuseRange(query);
-    const counted = await countRunningJobs(database, organizationId, query.workflowId ?? null);
+    const counted = await countRunningJobs(database, subject.organizationId, subject.workflowIds);
     return { metric, points: [{ at: toTime(now), value: counted[gauges[metric]] }] };
   }
-  const { bucket, range } = rangeOf(query, organizationId, now);
+  const { bucket, range } = rangeOf(query, subject, now);
   const about = { metric, bucket, from: toTime(range.from), to: toTime(range.to) };
   if (isKeyOf(counts, metric)) {
     const aggregation = chosenAggregation(query, ["sum"]);
@@ -157,7 +169,7 @@ const buckets = {
   day: { seconds: 86_400, defaultCount: 30, maxCount: 366 },
 } as const;
 
-function rangeOf(query: Query, organizationId: string, now: Timestamp) {
+function rangeOf(query: Query, subject: Subject, now: Timestamp) {
   const bucket = query.bucket ?? "hour";
   const { seconds, defaultCount, maxCount } = buckets[bucket];
   const bucketMs = seconds * 1000;
@@ -166,7 +178,7 @@ function rangeOf(query: Query, organizationId: string, now: Timestamp) {
   const from = Math.floor(earliest / bucketMs) * bucketMs;
   if (from >= to) throw invalid("from", "must be earlier than to");
   if (to - from > maxCount * bucketMs) throw invalid("from", `must be at most ${maxCount} ${bucket}s before to`);
-  const range: MetricRange = { organizationId, from, to, bucketSeconds: seconds, workflowId: query.workflowId ?? null };
+  const range: MetricRange = { ...subject, from, to, bucketSeconds: seconds };
   return { bucket, range };
 }
 

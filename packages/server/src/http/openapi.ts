@@ -64,6 +64,11 @@ const tags = [
   ["events", "What jobs wait for."],
   ["metrics", "How many, how long, how often."],
   ["api-tokens", "Credentials for programs."],
+  ["account", "What belongs to a person: password, second factor, user tokens. API tokens have no part in it."],
+  ["members", "People in an organization, and what they may do there."],
+  ["roles", "A role is a name for a set of permissions."],
+  ["invitations", "How people become members: by a link that works once."],
+  ["audit", "Who changed what, and who was refused to."],
   ["service", "The service itself."],
 ] as const;
 

@@ -3,12 +3,14 @@ import type { Authenticator } from "../auth/authenticator.ts";
 import type { DeclaredPermission } from "../auth/permissions.ts";
 import type { RateLimits } from "../auth/rate-limits.ts";
 import type { Refusals } from "../auth/refusals.ts";
+import type { Database } from "../store/database.ts";
 import type { App } from "./app.ts";
 import { authorization } from "./authorization.ts";
 import { type AnswerCode, errorKinds } from "./errors.ts";
 import { refuseKey } from "./idempotency.ts";
 import { limitRate } from "./rate-limit.ts";
 import { closed, ProblemSchema } from "./schemas.ts";
+import { enforceBounds } from "./token-bounds.ts";
 
 /** Told of every request that an operation answered. */
 export interface RequestMetrics {
@@ -21,6 +23,7 @@ export interface RequestMetrics {
 /** What stands before every operation behind a credential. */
 export interface Door {
   readonly authenticator: Authenticator;
+  readonly database: Database;
   readonly refusals: Refusals;
   readonly rateLimits: RateLimits;
   readonly metrics: RequestMetrics;
@@ -40,7 +43,8 @@ export function completeOperations(app: App, door: Door): void {
     if (permission !== "none") schema.querystring ??= noQuery;
     schema.security = permission === "none" ? [] : [{ bearerToken: [] }];
     schema.response = { ...(schema.response as object), ...errorAnswers(errorsOf(route, permission)) };
-    route.onRequest = [measure(schema.operationId, door.metrics), ...gates(schema, permission, door)];
+    const bounds = enforceBounds(route.config?.bounds, door.database);
+    route.onRequest = [measure(schema.operationId, door.metrics), ...gates(schema, permission, door, bounds)];
   });
 }
 
@@ -48,7 +52,7 @@ export function completeOperations(app: App, door: Door): void {
 const noQuery = closed({});
 
 /** Also for a client that goes before it has its answer: nginx writes such a request down as 499, and so do we. */
-function measure(operationId: string, metrics: RequestMetrics): onRequestHookHandler {
+export function measure(operationId: string, metrics: RequestMetrics): onRequestHookHandler {
   return (_request, reply, done) => {
     const startedAt = performance.now();
     metrics.requestStarted();
@@ -60,11 +64,16 @@ function measure(operationId: string, metrics: RequestMetrics): onRequestHookHan
   };
 }
 
-function gates(schema: FastifySchema, permission: DeclaredPermission, door: Door): onRequestHookHandler[] {
+function gates(
+  schema: FastifySchema,
+  permission: DeclaredPermission,
+  door: Door,
+  bounds: onRequestHookHandler,
+): onRequestHookHandler[] {
   if (permission === "none") return [];
   const authorize = authorization(permission, door.authenticator, door.refusals);
   const limit = limitRate(schema.operationId === "SubmitJob", door.rateLimits, door.metrics);
-  return takesIdempotencyKey(schema.headers) ? [authorize, limit] : [authorize, limit, refuseKey];
+  return takesIdempotencyKey(schema.headers) ? [authorize, limit, bounds] : [authorize, limit, bounds, refuseKey];
 }
 
 /** What can go wrong follows from what the operation declares; the rest it names itself. */

@@ -3,18 +3,20 @@ import type { Caller } from "../auth/authenticator.ts";
 import { permissionsOfRoles } from "../auth/permissions.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import type { Database } from "../store/database.ts";
-import { insertMember } from "../store/members.ts";
+import { findMemberships, insertMember } from "../store/members.ts";
 import {
   deleteOrganization,
   findOrganization,
-  findOrganizationsOfUser,
+  findOrganizations,
   hasUnfinishedJobs,
   insertOrganization,
   listOrganizationIdsOfUser,
+  lockOrganization,
   type Organization,
   updateOrganization,
 } from "../store/organizations.ts";
 import type { App, ServerParts } from "./app.ts";
+import { changesOf, recordAudit } from "./audit-trail.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
 import { nextPageToken, type Page, pageOf, pagingParameters } from "./paging.ts";
 import { answer, closed, Id, nameSchema, noContent, OrganizationParams, Time } from "./schemas.ts";
@@ -52,6 +54,8 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
         const organization = { ...request.body, organizationId, createdAt };
         await insertOrganization(transaction, organization);
         await insertMember(transaction, { organizationId, userId, roles: ["owner"], createdAt });
+        const created = { organizationId, targetType: "organization", targetId: organizationId } as const;
+        await recordAudit(transaction, request, { ...created, details: request.body });
         return renderOrganization(organization);
       });
       return reply.code(201).header("location", `${basePath}/organizations/${created.organizationId}`).send(created);
@@ -118,11 +122,16 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request) => {
-      const changes = { name: request.body.name ?? null, displayName: request.body.displayName ?? null };
-      const at = engine.now();
-      const updated = await updateOrganization(database, request.params.organizationId, { ...changes, at });
-      if (updated === undefined) throw notFound("organization");
-      return renderOrganization(updated);
+      const { organizationId } = request.params;
+      const changed = await database.transaction(async (transaction) => {
+        const organization = await lockOrganization(transaction, organizationId);
+        if (organization === undefined) throw notFound("organization");
+        await updateOrganization(transaction, { ...organization, ...request.body }, engine.now());
+        const details = changesOf(organization, request.body);
+        await recordAudit(transaction, request, { targetType: "organization", targetId: organizationId, details });
+        return { ...organization, ...request.body };
+      });
+      return renderOrganization(changed);
     },
   );
 
@@ -147,6 +156,7 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
         // First the workflows, so that no new job comes between the look and the end.
         if (!(await deleteOrganization(transaction, organizationId, engine.now()))) throw notFound("organization");
         if (await hasUnfinishedJobs(transaction, organizationId)) throw unfinishedJobs();
+        await recordAudit(transaction, request, { targetType: "organization", targetId: organizationId });
       });
       authenticator.forgetAll();
       return reply.code(204).send(null);
@@ -161,9 +171,13 @@ async function listOwn(database: Database, { principal, organizationId }: Caller
   }
   const found = await listOrganizationIdsOfUser(database, principal.id, page.after, page.limit);
   const { rows, ...next } = page.cut(found, (id) => id);
-  const organizations = await findOrganizationsOfUser(database, rows, principal.id);
-  const readable = organizations.filter(({ roles }) => permissionsOfRoles(roles).has("organization:read"));
-  return { organizations: readable, ...next };
+  const memberships = await findMemberships(database, principal.id, rows);
+  const readable = rows.filter((id) => {
+    const membership = memberships.get(id);
+    if (membership === undefined) return false;
+    return permissionsOfRoles(membership.roles, membership.ownRolePermissions).has("organization:read");
+  });
+  return { organizations: await findOrganizations(database, readable), ...next };
 }
 
 function renderOrganization({

@@ -1,5 +1,6 @@
 import { type TObject, type TProperties, type TSchema, Type } from "typebox";
 import { permissions } from "../auth/permissions.ts";
+import { roleNamePattern } from "../auth/roles.ts";
 import { errorKinds } from "./errors.ts";
 
 /*
@@ -25,15 +26,61 @@ export function oneOf<const Values extends string[]>(values: readonly [...Values
 
 const hiddenCharacters = "\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff";
 
+const namePattern = `^(?=.*\\S)[^${hiddenCharacters}]*$`;
+
 /** Text that people read: something must be visible in it, and nothing may hide in it or turn its direction around. */
 export function nameSchema(maxLength: number, description: string) {
   return Type.String({
     maxLength,
-    pattern: `^(?=.*\\S)[^${hiddenCharacters}]*$`,
+    pattern: namePattern,
     "x-rule": "must not be blank, and must hold no control, zero-width or direction-changing characters",
     description,
   });
 }
+
+export const TagName = Type.String({
+  pattern: "^\\$?[A-Za-z0-9_.-]{1,64}$",
+  "x-rule": "must be 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`, with or without a `$` before them",
+  example: "$LIVE",
+});
+
+export function eventIdSchema(maxLength: number) {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+    "x-rule": "must hold no control characters",
+    description: "Compared byte by byte with the ids that steps list.",
+  });
+}
+
+/** The same for what comes out of a form. */
+export function isName(text: string, maxLength: number): boolean {
+  return text.length <= maxLength && new RegExp(namePattern, "u").test(text);
+}
+
+/** Like a name, but it may be left empty. */
+export function remarkSchema(maxLength: number, description: string) {
+  return Type.String({
+    maxLength,
+    pattern: `^[^${hiddenCharacters}]*$`,
+    "x-rule": "must hold no control, zero-width or direction-changing characters",
+    description,
+  });
+}
+
+export const RoleName = Type.String({
+  pattern: roleNamePattern,
+  "x-rule": "must be 1 to 64 of the characters a-z, 0-9 and `-`, and begin with a letter",
+  example: "release-manager",
+});
+
+export const RoleNames = Type.Array(RoleName, {
+  minItems: 1,
+  maxItems: 20,
+  uniqueItems: true,
+  description: "Built-in roles, or the organization's own. You must hold all that they permit.",
+});
 
 const organizationId = Type.String({ format: "uuid", description: "The organization." });
 const workflowId = Type.String({ format: "uuid", description: "The workflow." });
@@ -49,17 +96,22 @@ export const VersionParams = Type.Object({
 export const TagParams = Type.Object({
   organizationId,
   workflowId,
-  tag: Type.String({
-    pattern: "^\\$?[A-Za-z0-9_.-]{1,64}$",
-    "x-rule": "must be 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`, with or without a `$` before them",
-    description: "The tag, for example `$LIVE`.",
-    example: "$LIVE",
-  }),
+  tag: { ...TagName, description: "The tag, for example `$LIVE`." },
 });
 export const JobParams = Type.Object({ organizationId, jobId });
 export const TokenParams = Type.Object({
   organizationId,
   tokenId: Type.String({ format: "uuid", description: "The API token." }),
+});
+
+export const MemberParams = Type.Object({
+  organizationId,
+  userId: Type.String({ format: "uuid", description: "The member's user id." }),
+});
+export const RoleParams = Type.Object({ organizationId, role: { ...RoleName, description: "The role's name." } });
+export const InvitationParams = Type.Object({
+  organizationId,
+  invitationId: Type.String({ format: "uuid", description: "The invitation." }),
 });
 
 export const ActorSchema = Type.Object(

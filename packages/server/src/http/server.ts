@@ -6,11 +6,19 @@ import type { Caller } from "../auth/authenticator.ts";
 import type { PermissionSet } from "../auth/permissions.ts";
 import { Refusals } from "../auth/refusals.ts";
 import type { Config } from "../config.ts";
+import { accountRoutes } from "./account.ts";
+import { accountPasswordRoutes } from "./account-password.ts";
+import { accountSecondFactorRoutes } from "./account-second-factor.ts";
+import { accountTokenRoutes } from "./account-tokens.ts";
 import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
+import { auditRoutes } from "./audit.ts";
+import { AuditDenials } from "./audit-denials.ts";
+import { auditExportRoutes } from "./audit-export.ts";
 import { allowOrigins } from "./cors.ts";
 import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts";
 import { healthRoutes } from "./health.ts";
+import { invitationRoutes } from "./invitations.ts";
 import { jobEventRoutes } from "./job-events.ts";
 import { jobHistoryRoutes } from "./job-history.ts";
 import { jobListRoutes } from "./job-lists.ts";
@@ -18,17 +26,27 @@ import { jobStreamRoutes } from "./job-stream.ts";
 import { jobRoutes } from "./jobs.ts";
 import { parseJsonBodies } from "./json-body.ts";
 import { KnownPaths } from "./known-paths.ts";
+import { memberPasswordLinkRoutes } from "./member-password-link.ts";
+import { memberRoutes } from "./members.ts";
 import { metricRoutes } from "./metrics.ts";
 import { collectDeclarations, openapiRoute } from "./openapi.ts";
+import { serveOpenId } from "./openid/serve.ts";
 import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
+import { ownPermissionRoutes } from "./own-permissions.ts";
+import { invitationPage } from "./pages/invitation.ts";
+import { setPasswordRoutes } from "./pages/set-password.ts";
 import { rateLimitRoutes } from "./rate-limits.ts";
+import { roleRoutes } from "./roles.ts";
+import { sessionRoutes } from "./sessions.ts";
 import { tagRoutes } from "./tags.ts";
+import { tokenRotationRoutes } from "./token-rotation.ts";
 import { createValidatorCompiler } from "./validation.ts";
 import { versionRoutes } from "./versions.ts";
+import { whoAmIRoutes } from "./who-am-i.ts";
 import { workflowRoutes } from "./workflows.ts";
 
-export interface ServerOptions extends Omit<ServerParts, "basePath" | "closing"> {
+export interface ServerOptions extends Omit<ServerParts, "basePath" | "publicUrl" | "closing"> {
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
 }
@@ -46,17 +64,35 @@ const resources = [
   metricRoutes,
   rateLimitRoutes,
   apiTokenRoutes,
+  auditRoutes,
+  auditExportRoutes,
+  accountRoutes,
+  accountPasswordRoutes,
+  accountSecondFactorRoutes,
+  accountTokenRoutes,
+  tokenRotationRoutes,
+  whoAmIRoutes,
+  memberRoutes,
+  memberPasswordLinkRoutes,
+  roleRoutes,
+  invitationRoutes,
+  sessionRoutes,
+  invitationPage,
+  ownPermissionRoutes,
+  setPasswordRoutes,
   healthRoutes,
   openapiRoute,
 ];
 
 /** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
 export function createServer(options: ServerOptions): App {
-  const { config, engine, authenticator, rateLimits, metrics, logger } = options;
+  const { config, database, engine, authenticator, rateLimits, metrics, logger } = options;
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
-  const parts: ServerParts = { ...options, basePath, closing: closingSignal(app) };
+  const publicUrl = () => publicUrlOf(config, app);
+  const parts: ServerParts = { ...options, basePath, publicUrl, closing: closingSignal(app) };
 
+  app.decorate("engine", options.engine);
   app.setValidatorCompiler(createValidatorCompiler());
   // The schemas of answers serve the document; what is sent is held against them by the tests, not once per request.
   app.setSerializerCompiler(() => JSON.stringify);
@@ -67,9 +103,10 @@ export function createServer(options: ServerOptions): App {
   });
   allowOrigins(app, config.corsOrigins);
   const refusals = new Refusals(config.maxRefusalsPerMinute, () => engine.now());
-  answerErrors(app, logger, refusals, metrics);
-  collectDeclarations(app, basePath, () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app));
-  completeOperations(app, { authenticator, refusals, rateLimits, metrics });
+  serveOpenId(app, parts, options);
+  answerErrors(app, logger, { refusals, metrics, denials: new AuditDenials(database, logger) });
+  collectDeclarations(app, basePath, publicUrl);
+  completeOperations(app, { authenticator, database, refusals, rateLimits, metrics });
   void app.register(
     async (scope) => {
       for (const resource of resources) resource(scope, parts);
@@ -109,6 +146,11 @@ function createApp(config: Config): App {
   return app as App;
 }
 
+/** Where clients reach the service, without a slash at the end. */
+export function publicUrlOf(config: Config, app: App): string {
+  return config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
+}
+
 function localUrl(app: App): string {
   const address = app.server.address();
   return `http://localhost:${typeof address === "object" ? (address?.port ?? 0) : 0}`;
@@ -137,7 +179,13 @@ function closingSignal(app: App): AbortSignal {
   return closing.signal;
 }
 
-function answerErrors(app: App, logger: Logger, refusals: Refusals, metrics: RequestMetrics): void {
+interface Doorkeeping {
+  readonly refusals: Refusals;
+  readonly denials: AuditDenials;
+  readonly metrics: RequestMetrics;
+}
+
+function answerErrors(app: App, logger: Logger, { refusals, denials, metrics }: Doorkeeping): void {
   const paths = new KnownPaths();
   app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
   app.setNotFoundHandler((request, reply) => {
@@ -145,14 +193,21 @@ function answerErrors(app: App, logger: Logger, refusals: Refusals, metrics: Req
     sendNoSuchOperation(reply, paths.methodsOf(path));
   });
   app.setErrorHandler((error, request, reply) => {
-    const code = sendError(reply, error);
-    const { caller, granted } = request;
-    if (code === "AuthenticationError") refusals.note(request.ip);
-    // Known, but not let in.
-    else if (caller !== null && granted === null) refusals.note(caller.principal.id);
-    if (code === "RateLimitError" && granted === null) metrics.requestLimited("door", "refusals");
-    if (code !== "UnhandledError") return;
-    const { id: requestId, method, url } = request;
-    logger.error({ err: error, requestId, method, url }, "a request failed for a reason that nobody expected");
+    const answer = () => {
+      const code = sendError(reply, error);
+      const { caller, granted } = request;
+      if (code === "AuthenticationError") refusals.note(request.ip);
+      // Known, but not let in.
+      else if (caller !== null && granted === null) refusals.note(caller.principal.id);
+      if (code === "RateLimitError" && granted === null) metrics.requestLimited("door", "refusals");
+      if (code !== "UnhandledError") return;
+      const { id: requestId, method } = request;
+      // Without the query, in which a page's one-time link may stand.
+      const [path] = request.url.split("?");
+      logger.error({ err: error, requestId, method, path }, "a request failed for a reason that nobody expected");
+    };
+    const recorded = denials.record(error, request);
+    if (recorded === undefined) answer();
+    else void recorded.then(answer);
   });
 }

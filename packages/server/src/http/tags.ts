@@ -17,6 +17,7 @@ import {
 import { findVersion, findVersionNumber } from "../store/versions.ts";
 import { findWorkflow, lockWorkflow, type WorkflowKey } from "../store/workflows.ts";
 import type { App, ServerParts } from "./app.ts";
+import { recordAudit } from "./audit-trail.ts";
 import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { ActorSchema, answer, closed, Id, noContent, oneOf, TagParams, Time, WorkflowParams } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -54,6 +55,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.put(
     `${path}/:tag`,
     {
+      config: { bounds: { workflows: "path", tags: "path" } },
       schema: {
         operationId: "SetWorkflowVersionTag",
         "x-permission": "workflow:version:create",
@@ -78,10 +80,13 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
         const versionNumber = await findVersionNumber(transaction, workflow, versionId);
         if (versionNumber === undefined) throw notFound("version of this workflow");
         const { organizationId, workflowId } = workflow;
+        const from = await findTag(transaction, workflow, tag);
         const pointed = { workflowId, tag, versionId, versionNumber, updatedBy: by, updatedAt: at };
         await setTag(transaction, organizationId, pointed);
         const change = { versionId, versionNumber, changedBy: by, changedAt: at };
         await insertTagChange(transaction, workflow, tag, change);
+        const details = { workflowId, from: meaningOf(from), to: { versionId, versionNumber } };
+        await recordAudit(transaction, request, { targetType: "tag", targetId: tag, details });
         return { tag, versionId, versionNumber, success: true as const };
       });
     },
@@ -90,6 +95,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.get(
     path,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "ListTags",
         "x-permission": "workflow:version:read",
@@ -115,6 +121,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.get(
     `${path}/:tag`,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "GetTaggedWorkflowVersion",
         "x-permission": "workflow:version:read",
@@ -138,6 +145,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.delete(
     `${path}/:tag`,
     {
+      config: { bounds: { workflows: "path", tags: "path" } },
       schema: {
         operationId: "DeleteTag",
         "x-permission": "workflow:version:create",
@@ -152,9 +160,12 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
       const { tag, ...workflow } = request.params;
       const by = actorOf(request.caller);
       await changeTag(workflow, async (transaction, at) => {
+        const from = await findTag(transaction, workflow, tag);
         if (!(await deleteTag(transaction, workflow, tag))) throw notFound("tag of this workflow");
         const change = { versionId: null, versionNumber: null, changedBy: by, changedAt: at };
         await insertTagChange(transaction, workflow, tag, change);
+        const details = { workflowId: workflow.workflowId, from: meaningOf(from), to: null };
+        await recordAudit(transaction, request, { targetType: "tag", targetId: tag, details });
       });
       return reply.code(204).send(null);
     },
@@ -163,6 +174,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.get(
     `${path}/:tag/history`,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "ListTagHistory",
         "x-permission": "workflow:version:read",
@@ -186,6 +198,10 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
       return { changes: rows.map(renderTagChange), ...next };
     },
   );
+}
+
+function meaningOf(tag: Tag | undefined) {
+  return tag === undefined ? null : { versionId: tag.versionId, versionNumber: tag.versionNumber };
 }
 
 function renderTag({ tag, versionId, versionNumber, updatedBy, updatedAt }: Tag): Static<typeof TagSchema> {

@@ -8,6 +8,7 @@ import { findTagsOfVersions, type Tag } from "../store/tags.ts";
 import { findVersion, insertVersion, listVersions, type Version } from "../store/versions.ts";
 import { findWorkflow, lockWorkflow } from "../store/workflows.ts";
 import type { App, ServerParts } from "./app.ts";
+import { recordAudit } from "./audit-trail.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
 import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { ActorSchema, answer, closed, Id, Time, VersionParams, WorkflowParams } from "./schemas.ts";
@@ -59,6 +60,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
   app.post(
     path,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "RegisterWorkflowVersion",
         "x-permission": "workflow:version:create",
@@ -83,6 +85,8 @@ export function versionRoutes(app: App, parts: ServerParts): void {
         const version = { versionId: engine.newId(), workflowId, definition, createdBy: by, createdAt };
         const versionNumber = await insertVersion(transaction, organizationId, version);
         const { versionId } = version;
+        const details = { workflowId, versionNumber };
+        await recordAudit(transaction, request, { targetType: "version", targetId: versionId, details });
         return { workflowId, versionId, versionNumber, createdAt: toTime(createdAt), warnings: parsed.warnings };
       });
       const location = `${basePath}/organizations/${organizationId}/workflows/${workflowId}/versions/${created.versionId}`;
@@ -93,6 +97,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
   app.post(
     `${path}/validate`,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" }, unaudited: "It changes nothing." },
       schema: {
         operationId: "ValidateWorkflowVersion",
         "x-permission": "workflow:version:create",
@@ -121,6 +126,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
   app.get(
     path,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "ListWorkflowVersions",
         "x-permission": "workflow:version:read",
@@ -152,6 +158,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
   app.get(
     `${path}/:versionId`,
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "GetWorkflowVersion",
         "x-permission": "workflow:version:read",

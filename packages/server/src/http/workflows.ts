@@ -4,10 +4,12 @@ import { notFound, ServiceError } from "../core/service-error.ts";
 import { findTagsOfWorkflows, type Tag } from "../store/tags.ts";
 import { deleteWorkflow, findWorkflow, insertWorkflow, listWorkflows, type Workflow } from "../store/workflows.ts";
 import type { App, ServerParts } from "./app.ts";
+import { recordAudit } from "./audit-trail.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { answer, closed, Id, nameSchema, noContent, OrganizationParams, Time, WorkflowParams } from "./schemas.ts";
 import { toTime } from "./time.ts";
+import { reachableWorkflows } from "./token-bounds.ts";
 
 const NewWorkflowSchema = Type.Object(
   { workflowId: Id, name: Type.String(), createdAt: Time },
@@ -31,6 +33,7 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
   app.post(
     "/organizations/:organizationId/workflows",
     {
+      config: { bounds: { tags: "unaffected" } },
       schema: {
         operationId: "RegisterWorkflow",
         "x-permission": "workflow:create",
@@ -49,7 +52,9 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
         const workflowId = engine.newId();
         const workflow = { organizationId, workflowId, name: request.body.name, createdBy: by, createdAt };
         if (!(await insertWorkflow(transaction, workflow))) throw nameTaken(workflow.name);
-        return { workflowId, name: workflow.name, createdAt: toTime(createdAt) };
+        const { name } = workflow;
+        await recordAudit(transaction, request, { targetType: "workflow", targetId: workflowId, details: { name } });
+        return { workflowId, name, createdAt: toTime(createdAt) };
       });
       const location = `${basePath}/organizations/${organizationId}/workflows/${created.workflowId}`;
       return reply.code(201).header("location", location).send(created);
@@ -59,6 +64,7 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
   app.get(
     "/organizations/:organizationId/workflows",
     {
+      config: { bounds: { workflows: "handler", tags: "unaffected" } },
       schema: {
         operationId: "ListWorkflows",
         "x-permission": "workflow:read",
@@ -80,7 +86,8 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
       const page = pageOf(request);
       const name = request.query.name ?? null;
       const { after: beforeWorkflowId, limit } = page;
-      const found = await listWorkflows(database, { organizationId, name, beforeWorkflowId, limit });
+      const workflowIds = reachableWorkflows(request.caller);
+      const found = await listWorkflows(database, { organizationId, name, workflowIds, beforeWorkflowId, limit });
       const { rows, ...next } = page.cut(found, (workflow) => workflow.workflowId);
       const tags = await findTagsOfWorkflows(
         database,
@@ -94,6 +101,7 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
   app.get(
     "/organizations/:organizationId/workflows/:workflowId",
     {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "GetWorkflow",
         "x-permission": "workflow:read",
@@ -114,6 +122,7 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
   app.delete(
     "/organizations/:organizationId/workflows/:workflowId",
     {
+      config: { bounds: { workflows: "path" } },
       schema: {
         operationId: "DeleteWorkflow",
         "x-permission": "workflow:delete",
@@ -126,7 +135,12 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request, reply) => {
-      if (!(await deleteWorkflow(database, request.params, engine.now()))) throw notFound("workflow");
+      const { workflowId } = request.params;
+      await database.transaction(async (transaction) => {
+        const name = await deleteWorkflow(transaction, request.params, engine.now());
+        if (name === undefined) throw notFound("workflow");
+        await recordAudit(transaction, request, { targetType: "workflow", targetId: workflowId, details: { name } });
+      });
       return reply.code(204).send(null);
     },
   );

@@ -4,11 +4,11 @@ import { chmodSync, existsSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
-import { createPgConfig } from "@electric-sql/pglite/node-postgres";
 import pg from "pg";
 import type { Database } from "./database.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import { DurableFileSystem, type SyncOptions } from "./durable-file-system.ts";
+import { EmbeddedSocket } from "./embedded-socket.ts";
 import { columnTypes, poolDatabase } from "./pool.ts";
 
 export interface EmbeddedOptions extends SyncOptions {
@@ -35,7 +35,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     });
     // PGlite is one session: a pool of one queues reads behind a transaction, as they must be.
     const pool = new pg.Pool({
-      ...createPgConfig(pglite),
+      stream: () => new EmbeddedSocket(pglite),
+      user: "postgres",
+      database: "postgres",
       max: 1,
       pipeline: true,
       types: columnTypes,

@@ -12,6 +12,8 @@ export interface JobSearch {
   /** Up to this instant, without it. */
   readonly createdBefore: Timestamp | null;
   readonly awaitingEventId: string | null;
+  /** Only jobs of these workflows; null: of all. */
+  readonly workflowIds: readonly string[] | null;
 }
 
 export interface JobRow {
@@ -51,7 +53,8 @@ const matches = `
      AND ($4::uuid IS NULL OR version_id = $4)
      AND ($5::timestamptz IS NULL OR (created_at >= $5 AND job_id >= $6::uuid))
      AND ($7::timestamptz IS NULL OR (created_at < $7 AND job_id <= $8::uuid))
-     AND ($9::text IS NULL OR awaiting_event_ids @> ARRAY[$9])`;
+     AND ($9::text IS NULL OR awaiting_event_ids @> ARRAY[$9])
+     AND ($10::uuid[] IS NULL OR workflow_id = ANY($10))`;
 
 const listJobRows = statement<JobRow>(
   "list_jobs",
@@ -60,9 +63,9 @@ const listJobRows = statement<JobRow>(
      version_number AS "versionNumber", tag, created_at AS "createdAt", started_at AS "startedAt", updated_at AS "updatedAt",
      finished_at AS "finishedAt"
    FROM job
-   WHERE ${matches} AND ($10::uuid IS NULL OR job_id < $10)
+   WHERE ${matches} AND ($11::uuid IS NULL OR job_id < $11)
    ORDER BY job_id DESC
-   LIMIT $11`,
+   LIMIT $12`,
   "each-time",
 );
 
@@ -85,6 +88,7 @@ function searchValues(search: JobSearch): unknown[] {
     createdBefore === null ? null : new Date(createdBefore).toISOString(),
     createdBefore === null ? null : lastIdAt(createdBefore + idSlackMs),
     search.awaitingEventId,
+    search.workflowIds,
   ];
 }
 
@@ -105,19 +109,25 @@ function idAt(at: Timestamp, rest: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-${rest}`;
 }
 
-/** Which version a job runs; undefined when there is no such job. */
-export async function findVersionOfJob(
-  db: Queryable,
-  key: JobKey,
-): Promise<{ versionId: string; versionNumber: number } | undefined> {
+/** What a job runs. All of it stays as it was when the job was submitted. */
+export interface VersionOfJob {
+  readonly workflowId: string;
+  readonly versionId: string;
+  readonly versionNumber: number;
+  /** By which the version was chosen. */
+  readonly tag: string | null;
+}
+
+/** Undefined when there is no such job. */
+export async function findVersionOfJob(db: Queryable, key: JobKey): Promise<VersionOfJob | undefined> {
   const [row] = await db.query(findVersionOfJobRow, [key.organizationId, key.jobId]);
   return row;
 }
 
-const findVersionOfJobRow = statement<{ versionId: string; versionNumber: number }>(
+const findVersionOfJobRow = statement<VersionOfJob>(
   "find_version_of_job",
   "organization",
-  `SELECT version_id AS "versionId", version_number AS "versionNumber"
+  `SELECT workflow_id AS "workflowId", version_id AS "versionId", version_number AS "versionNumber", tag
    FROM job
    WHERE organization_id = $1 AND job_id = $2`,
 );

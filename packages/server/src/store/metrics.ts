@@ -9,7 +9,8 @@ export interface MetricRange {
   /** Without this instant itself. */
   readonly to: Timestamp;
   readonly bucketSeconds: number;
-  readonly workflowId: string | null;
+  /** Only of these workflows; null: of all. */
+  readonly workflowIds: readonly string[] | null;
 }
 
 export interface CountRow {
@@ -38,7 +39,7 @@ const countSubmittedJobRows = statement<CountRow>(
   "organization",
   `SELECT floor(extract(epoch FROM created_at) / $4::integer)::bigint AS bucket, count(*) AS count
    FROM job
-   WHERE organization_id = $1 AND created_at >= $2 AND created_at < $3 AND ($5::uuid IS NULL OR workflow_id = $5)
+   WHERE organization_id = $1 AND created_at >= $2 AND created_at < $3 AND ($5::uuid[] IS NULL OR workflow_id = ANY($5))
      AND job_id BETWEEN $6::uuid AND $7::uuid
    GROUP BY 1`,
   "each-time",
@@ -54,7 +55,7 @@ const countFinishedJobRows = statement<CountRow>(
   "organization",
   `SELECT floor(extract(epoch FROM finished_at) / $4::integer)::bigint AS bucket, count(*) AS count
    FROM job
-   WHERE organization_id = $1 AND finished_at >= $2 AND finished_at < $3 AND ($5::uuid IS NULL OR workflow_id = $5)
+   WHERE organization_id = $1 AND finished_at >= $2 AND finished_at < $3 AND ($5::uuid[] IS NULL OR workflow_id = ANY($5))
      AND status = $6
    GROUP BY 1`,
   "each-time",
@@ -78,7 +79,7 @@ const measureJobRows = statement<DurationRow>(
      SELECT floor(extract(epoch FROM finished_at) / $4::integer)::bigint AS bucket,
        extract(epoch FROM finished_at - created_at)::float8 AS seconds
      FROM job
-     WHERE organization_id = $1 AND finished_at >= $2 AND finished_at < $3 AND ($5::uuid IS NULL OR workflow_id = $5)
+     WHERE organization_id = $1 AND finished_at >= $2 AND finished_at < $3 AND ($5::uuid[] IS NULL OR workflow_id = ANY($5))
        AND status = 'SUCCEEDED'
    ) AS succeeded
    GROUP BY bucket`,
@@ -90,8 +91,8 @@ export async function countEntries(db: Queryable, range: MetricRange, type: stri
   return await db.query(countEntryRows, [...rangeValues(range), type]);
 }
 
-const ofWorkflow = `($5::uuid IS NULL OR job_history.job_id IN (
-       SELECT job.job_id FROM job WHERE job.organization_id = $1 AND job.workflow_id = $5))`;
+const ofWorkflow = `($5::uuid[] IS NULL OR job_history.job_id IN (
+       SELECT job.job_id FROM job WHERE job.organization_id = $1 AND job.workflow_id = ANY($5)))`;
 
 const countEntryRows = statement<CountRow>(
   "count_history_entries",
@@ -143,9 +144,9 @@ const measureStepRows = statement<DurationRow>(
 export async function countRunningJobs(
   db: Queryable,
   organizationId: string,
-  workflowId: string | null,
+  workflowIds: readonly string[] | null,
 ): Promise<{ running: number; waiting: number }> {
-  const [row] = await db.query(countRunningJobRows, [organizationId, workflowId]);
+  const [row] = await db.query(countRunningJobRows, [organizationId, workflowIds]);
   return row ?? { running: 0, waiting: 0 };
 }
 
@@ -154,10 +155,10 @@ const countRunningJobRows = statement<{ running: number; waiting: number }>(
   "organization",
   `SELECT count(*) AS running, count(awaiting_event_ids) AS waiting
    FROM job
-   WHERE organization_id = $1 AND status = 'RUNNING' AND ($2::uuid IS NULL OR workflow_id = $2)`,
+   WHERE organization_id = $1 AND status = 'RUNNING' AND ($2::uuid[] IS NULL OR workflow_id = ANY($2))`,
   "each-time",
 );
 
-function rangeValues({ organizationId, from, to, bucketSeconds, workflowId }: MetricRange): unknown[] {
-  return [organizationId, new Date(from).toISOString(), new Date(to).toISOString(), bucketSeconds, workflowId];
+function rangeValues({ organizationId, from, to, bucketSeconds, workflowIds }: MetricRange): unknown[] {
+  return [organizationId, new Date(from).toISOString(), new Date(to).toISOString(), bucketSeconds, workflowIds];
 }

@@ -64,49 +64,54 @@ const listOrganizationIdRows = statement<{ organizationId: string }>(
   "each-time",
 );
 
-export interface OwnOrganization extends Organization {
-  readonly roles: readonly string[];
-}
-
-/** Of these organizations those that are not deleted, newest first, with the user's roles in each. */
-export async function findOrganizationsOfUser(
-  db: Queryable,
-  organizationIds: readonly string[],
-  userId: string,
-): Promise<OwnOrganization[]> {
+/** Of these organizations those that are not deleted, newest first. */
+export async function findOrganizations(db: Queryable, organizationIds: readonly string[]): Promise<Organization[]> {
   if (organizationIds.length === 0) return [];
-  return await db.query(findOrganizationsOfUserRows, [organizationIds, userId]);
+  return await db.query(findOrganizationRows, [organizationIds]);
 }
 
-const findOrganizationsOfUserRows = statement<OwnOrganization>(
-  "find_organizations_of_user",
+const findOrganizationRows = statement<Organization>(
+  "find_organizations",
   "organization",
-  `SELECT ${organizationColumns}, member.roles
+  `SELECT ${organizationColumns}
    FROM organization
-   JOIN member ON member.organization_id = organization.organization_id
-   WHERE organization.organization_id = ANY($1::uuid[]) AND member.organization_id = ANY($1::uuid[]) AND member.user_id = $2
-     AND organization.deleted_at IS NULL
-   ORDER BY organization.organization_id DESC`,
+   WHERE organization_id = ANY($1::uuid[]) AND deleted_at IS NULL
+   ORDER BY organization_id DESC`,
 );
 
-/** Undefined when there is no such organization. Null leaves a name as it is. */
-export async function updateOrganization(
-  db: Queryable,
+/** Against other changes of the organization itself; what is in it can change meanwhile. */
+export async function lockOrganization(
+  transaction: Transaction,
   organizationId: string,
-  changes: { readonly name: string | null; readonly displayName: string | null; readonly at: Timestamp },
 ): Promise<Organization | undefined> {
-  const { name, displayName, at } = changes;
-  const [row] = await db.query(updateOrganizationRow, [organizationId, name, displayName, new Date(at).toISOString()]);
+  const [row] = await transaction.query(lockOrganizationRow, [organizationId]);
   return row;
 }
 
-const updateOrganizationRow = statement<Organization>(
+const lockOrganizationRow = statement<Organization>(
+  "lock_organization",
+  "organization",
+  `SELECT ${organizationColumns}
+   FROM organization
+   WHERE organization_id = $1 AND deleted_at IS NULL
+   FOR NO KEY UPDATE`,
+);
+
+/** Writes the names of a locked organization. */
+export async function updateOrganization(
+  transaction: Transaction,
+  { organizationId, name, displayName }: Organization,
+  at: Timestamp,
+): Promise<void> {
+  await transaction.query(updateOrganizationRow, [organizationId, name, displayName, new Date(at).toISOString()]);
+}
+
+const updateOrganizationRow = statement<never>(
   "update_organization",
   "organization",
   `UPDATE organization
-   SET name = COALESCE($2, name), display_name = COALESCE($3, display_name), updated_at = $4
-   WHERE organization_id = $1 AND deleted_at IS NULL
-   RETURNING ${organizationColumns}`,
+   SET name = $2, display_name = $3, updated_at = $4
+   WHERE organization_id = $1 AND deleted_at IS NULL`,
 );
 
 /** Hides the organization and all that is in it. Its workflows go with it, so that no job can be submitted any more. */

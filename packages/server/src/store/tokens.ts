@@ -1,7 +1,16 @@
 import type { Actor, Timestamp } from "../core/job-state.ts";
 import { type Queryable, statement } from "./database.ts";
 
-export interface ApiToken {
+/** What a token is bound to, beside its permissions; null: not in this respect. */
+export interface BoundTo {
+  readonly workflowIds: readonly string[] | null;
+  readonly tags: readonly string[] | null;
+  /** Both or neither. */
+  readonly boundJobId: string | null;
+  readonly boundEventId: string | null;
+}
+
+export interface ApiToken extends BoundTo {
   readonly organizationId: string;
   readonly tokenId: string;
   readonly name: string;
@@ -12,12 +21,19 @@ export interface ApiToken {
   readonly updatedAt: Timestamp;
   readonly expiresAt: Timestamp | null;
   readonly lastUsedAt: Timestamp | null;
+  /** When it got the secret that it has now, where that is not its first. */
+  readonly rotatedAt: Timestamp | null;
+  /** Until when the secret before that one holds. */
+  readonly previousExpiresAt: Timestamp | null;
 }
+
+const boundColumns = `
+  workflow_ids AS "workflowIds", tags, bound_job_id AS "boundJobId", bound_event_id AS "boundEventId"`;
 
 const apiTokenColumns = `
   organization_id AS "organizationId", token_id AS "tokenId", name, permissions, token_prefix AS "tokenPrefix",
   created_by AS "createdBy", created_at AS "createdAt", updated_at AS "updatedAt", expires_at AS "expiresAt",
-  last_used_at AS "lastUsedAt"`;
+  last_used_at AS "lastUsedAt", rotated_at AS "rotatedAt", previous_expires_at AS "previousExpiresAt", ${boundColumns}`;
 
 export async function insertApiToken(db: Queryable, token: ApiToken, tokenHash: Buffer): Promise<void> {
   await db.query(insertApiTokenRow, [
@@ -29,7 +45,11 @@ export async function insertApiToken(db: Queryable, token: ApiToken, tokenHash: 
     token.tokenPrefix,
     JSON.stringify(token.createdBy),
     new Date(token.createdAt).toISOString(),
-    token.expiresAt === null ? null : new Date(token.expiresAt).toISOString(),
+    timeOf(token.expiresAt),
+    token.workflowIds,
+    token.tags,
+    token.boundJobId,
+    token.boundEventId,
   ]);
 }
 
@@ -37,13 +57,24 @@ const insertApiTokenRow = statement<never>(
   "insert_api_token",
   "organization",
   `INSERT INTO api_token (organization_id, token_id, name, permissions, token_hash, token_prefix, created_by, created_at,
-     updated_at, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)`,
+     updated_at, expires_at, workflow_ids, tags, bound_job_id, bound_event_id)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13)`,
 );
 
-export type TokenIdentity = Pick<ApiToken, "tokenId" | "name" | "permissions" | "expiresAt" | "lastUsedAt">;
+export interface TokenIdentity extends BoundTo {
+  readonly tokenId: string;
+  readonly name: string;
+  readonly permissions: readonly string[];
+  readonly expiresAt: Timestamp | null;
+  readonly lastUsedAt: Timestamp | null;
+  /** Of a secret that was rotated away, when it ends; null for the token's own. */
+  readonly overlapEndsAt: Timestamp | null;
+}
 
-/** The token that a request carries, unless it was revoked or its organization was deleted. Its expiry is for the caller to judge. */
+/**
+ * The token that a request carries, by its secret or by the one before, unless it was revoked or its organization was deleted. Its expiry is for
+ * the caller to judge.
+ */
 export async function findApiTokenByHash(
   db: Queryable,
   organizationId: string,
@@ -57,10 +88,12 @@ const findApiTokenByHashRow = statement<TokenIdentity>(
   "find_api_token_by_hash",
   "organization",
   `SELECT api_token.token_id AS "tokenId", api_token.name, api_token.permissions, api_token.expires_at AS "expiresAt",
-     api_token.last_used_at AS "lastUsedAt"
+     api_token.last_used_at AS "lastUsedAt", ${boundColumns},
+     CASE WHEN api_token.token_hash = $2 THEN NULL ELSE api_token.previous_expires_at END AS "overlapEndsAt"
    FROM api_token
    JOIN organization ON organization.organization_id = api_token.organization_id
-   WHERE api_token.organization_id = $1 AND organization.organization_id = $1 AND api_token.token_hash = $2
+   WHERE api_token.organization_id = $1 AND organization.organization_id = $1
+     AND (api_token.token_hash = $2 OR api_token.previous_token_hash = $2)
      AND api_token.revoked_at IS NULL AND organization.deleted_at IS NULL`,
 );
 
@@ -102,65 +135,93 @@ const findApiTokenRow = statement<ApiToken>(
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
+/** By what the caches know a token. */
+export interface TokenHashes {
+  readonly tokenHash: Buffer;
+  readonly previousTokenHash: Buffer | null;
+}
+
 /** Locks the token, so that what a caller may change is judged by what it is. */
 export async function lockApiToken(
   db: Queryable,
   organizationId: string,
   tokenId: string,
-): Promise<ApiToken | undefined> {
+): Promise<(ApiToken & TokenHashes) | undefined> {
   const [row] = await db.query(lockApiTokenRow, [organizationId, tokenId]);
   return row;
 }
 
-const lockApiTokenRow = statement<ApiToken>(
+const lockApiTokenRow = statement<ApiToken & TokenHashes>(
   "lock_api_token",
   "organization",
-  `SELECT ${apiTokenColumns}
+  `SELECT ${apiTokenColumns}, token_hash AS "tokenHash", previous_token_hash AS "previousTokenHash"
    FROM api_token
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL
    FOR UPDATE`,
 );
 
-/** Writes name, permissions and expiry of a locked token. Answers its hash, for the caches. */
-export async function updateApiToken(db: Queryable, token: ApiToken): Promise<Buffer | undefined> {
-  const [row] = await db.query(updateApiTokenRow, [
+/** Writes name, permissions, expiry and bounds of a locked token. */
+export async function updateApiToken(db: Queryable, token: ApiToken): Promise<void> {
+  await db.query(updateApiTokenRow, [
     token.organizationId,
     token.tokenId,
     token.name,
     token.permissions,
-    token.expiresAt === null ? null : new Date(token.expiresAt).toISOString(),
-    new Date(token.updatedAt).toISOString(),
+    timeOf(token.expiresAt),
+    timeOf(token.updatedAt),
+    token.workflowIds,
+    token.tags,
+    token.boundJobId,
+    token.boundEventId,
   ]);
-  return row?.tokenHash;
 }
 
-const updateApiTokenRow = statement<{ tokenHash: Buffer }>(
+const updateApiTokenRow = statement<never>(
   "update_api_token",
   "organization",
   `UPDATE api_token
-   SET name = $3, permissions = $4, expires_at = $5, updated_at = $6
-   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL
-   RETURNING token_hash AS "tokenHash"`,
+   SET name = $3, permissions = $4, expires_at = $5, updated_at = $6, workflow_ids = $7, tags = $8, bound_job_id = $9,
+     bound_event_id = $10
+   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
-/** Answers the hash of the token that is now revoked; undefined when there was none to revoke. */
+/** Gives a locked token this secret. The one that it had holds until `previousExpiresAt`; the one before that ends. */
+export async function rotateApiToken(db: Queryable, token: ApiToken, tokenHash: Buffer): Promise<void> {
+  await db.query(rotateApiTokenRow, [
+    token.organizationId,
+    token.tokenId,
+    tokenHash,
+    token.tokenPrefix,
+    timeOf(token.rotatedAt),
+    timeOf(token.previousExpiresAt),
+  ]);
+}
+
+const rotateApiTokenRow = statement<never>(
+  "rotate_api_token",
+  "organization",
+  `UPDATE api_token
+   SET previous_token_hash = token_hash, previous_expires_at = $6, token_hash = $3, token_prefix = $4, rotated_at = $5,
+     updated_at = $5
+   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
+);
+
+/** Ends a locked token, with the secret before its own. */
 export async function revokeApiToken(
   db: Queryable,
   organizationId: string,
   tokenId: string,
   at: Timestamp,
-): Promise<Buffer | undefined> {
-  const [row] = await db.query(revokeApiTokenRow, [organizationId, tokenId, new Date(at).toISOString()]);
-  return row?.tokenHash;
+): Promise<void> {
+  await db.query(revokeApiTokenRow, [organizationId, tokenId, timeOf(at)]);
 }
 
-const revokeApiTokenRow = statement<{ tokenHash: Buffer }>(
+const revokeApiTokenRow = statement<never>(
   "revoke_api_token",
   "organization",
   `UPDATE api_token
    SET revoked_at = $3
-   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL
-   RETURNING token_hash AS "tokenHash"`,
+   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
 export interface TokenUse {
@@ -190,3 +251,7 @@ const touchApiTokenRows = statement<never>(
      AND api_token.organization_id = used.organization_id AND api_token.token_id = used.token_id
      AND (api_token.last_used_at IS NULL OR api_token.last_used_at < used.at)`,
 );
+
+function timeOf(at: Timestamp | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -33,10 +33,24 @@ const findUserByEmailRow = statement<User>(
    WHERE lower(email) = lower($1)`,
 );
 
+export async function findUsers(db: Queryable, userIds: readonly string[]): Promise<User[]> {
+  if (userIds.length === 0) return [];
+  return await db.query(findUserRows, [userIds]);
+}
+
+const findUserRows = statement<User>(
+  "find_users",
+  "global",
+  `SELECT user_id AS "userId", email, display_name AS "displayName", created_at AS "createdAt"
+   FROM app_user
+   WHERE user_id = ANY($1::uuid[])`,
+);
+
 export interface UserToken {
   readonly userId: string;
   readonly tokenId: string;
   readonly name: string;
+  readonly tokenPrefix: string;
   readonly createdAt: Timestamp;
   readonly expiresAt: Timestamp | null;
 }
@@ -49,14 +63,15 @@ export async function insertUserToken(db: Queryable, token: UserToken, tokenHash
     tokenHash,
     new Date(token.createdAt).toISOString(),
     token.expiresAt === null ? null : new Date(token.expiresAt).toISOString(),
+    token.tokenPrefix,
   ]);
 }
 
 const insertUserTokenRow = statement<never>(
   "insert_user_token",
   "global",
-  `INSERT INTO user_token (user_id, token_id, name, token_hash, created_at, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6)`,
+  `INSERT INTO user_token (user_id, token_id, name, token_hash, created_at, expires_at, token_prefix)
+   VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 );
 
 export interface UserTokenIdentity {
@@ -66,7 +81,7 @@ export interface UserTokenIdentity {
   readonly lastUsedAt: Timestamp | null;
 }
 
-/** The user token that a request carries, unless it was revoked. */
+/** The user token that a request carries, unless it was revoked or its user is disabled. */
 export async function findUserTokenByHash(
   db: Queryable,
   userId: string,
@@ -83,7 +98,8 @@ const findUserTokenByHashRow = statement<UserTokenIdentity>(
      user_token.last_used_at AS "lastUsedAt"
    FROM user_token
    JOIN app_user USING (user_id)
-   WHERE user_token.user_id = $1 AND user_token.token_hash = $2 AND user_token.revoked_at IS NULL`,
+   WHERE user_token.user_id = $1 AND user_token.token_hash = $2 AND user_token.revoked_at IS NULL
+     AND app_user.disabled_at IS NULL`,
 );
 
 export async function touchUserTokens(db: Queryable, uses: readonly TokenUse[]): Promise<void> {

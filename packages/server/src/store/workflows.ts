@@ -70,14 +70,16 @@ const lockWorkflowRow = statement<{ workflowId: string }>(
 export interface WorkflowSearch {
   readonly organizationId: string;
   readonly name: string | null;
+  /** Only these; null: all. */
+  readonly workflowIds: readonly string[] | null;
   readonly beforeWorkflowId: string | null;
   readonly limit: number;
 }
 
 /** Newest first. */
 export async function listWorkflows(db: Queryable, search: WorkflowSearch): Promise<Workflow[]> {
-  const { organizationId, name, beforeWorkflowId, limit } = search;
-  return await db.query(listWorkflowRows, [organizationId, name, beforeWorkflowId, limit]);
+  const { organizationId, name, workflowIds, beforeWorkflowId, limit } = search;
+  return await db.query(listWorkflowRows, [organizationId, name, beforeWorkflowId, limit, workflowIds]);
 }
 
 const listWorkflowRows = statement<Workflow>(
@@ -87,22 +89,41 @@ const listWorkflowRows = statement<Workflow>(
    FROM workflow
    WHERE organization_id = $1 AND deleted_at IS NULL
      AND ($2::text IS NULL OR name = $2) AND ($3::uuid IS NULL OR workflow_id < $3)
+     AND ($5::uuid[] IS NULL OR workflow_id = ANY($5))
    ORDER BY workflow_id DESC
    LIMIT $4`,
   "each-time",
 );
 
-/** Hides the workflow and frees its name. Its jobs go on and can still be read. False when there was none to delete. */
-export async function deleteWorkflow(db: Queryable, key: WorkflowKey, at: Timestamp): Promise<boolean> {
-  const rows = await db.query(deleteWorkflowRow, [key.organizationId, key.workflowId, new Date(at).toISOString()]);
-  return rows.length > 0;
+/** Those of these ids that are workflows of the organization. */
+export async function findWorkflowIds(
+  db: Queryable,
+  organizationId: string,
+  workflowIds: readonly string[],
+): Promise<string[]> {
+  const rows = await db.query(findWorkflowIdRows, [organizationId, workflowIds]);
+  return rows.map(({ workflowId }) => workflowId);
 }
 
-const deleteWorkflowRow = statement<{ workflowId: string }>(
+const findWorkflowIdRows = statement<{ workflowId: string }>(
+  "find_workflow_ids",
+  "organization",
+  `SELECT workflow_id AS "workflowId"
+   FROM workflow
+   WHERE organization_id = $1 AND workflow_id = ANY($2::uuid[]) AND deleted_at IS NULL`,
+);
+
+/** Hides the workflow and frees its name. Its jobs go on and can still be read. Answers the name; undefined when there was none to delete. */
+export async function deleteWorkflow(db: Queryable, key: WorkflowKey, at: Timestamp): Promise<string | undefined> {
+  const [row] = await db.query(deleteWorkflowRow, [key.organizationId, key.workflowId, new Date(at).toISOString()]);
+  return row?.name;
+}
+
+const deleteWorkflowRow = statement<{ name: string }>(
   "delete_workflow",
   "organization",
   `UPDATE workflow
    SET deleted_at = $3
    WHERE organization_id = $1 AND workflow_id = $2 AND deleted_at IS NULL
-   RETURNING workflow_id AS "workflowId"`,
+   RETURNING name`,
 );

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { createToken, parseToken } from "../../src/auth/token-form.ts";
-import { insertApiToken } from "../../src/store/tokens.ts";
+import { parseToken } from "../../src/auth/token-form.ts";
 import type { Client } from "../support/client.ts";
 import { straightDefinition } from "../support/definitions.ts";
 import { deploy } from "../support/flow.ts";
 import { useService } from "../support/service.ts";
+import { storeToken } from "../support/stored-token.ts";
 import { onEveryStore } from "../support/stores.ts";
 
 interface CreatedToken {
@@ -104,15 +104,23 @@ onEveryStore((home) => {
     await reader.refused("CreateApiToken", "AuthorizationError", { body: { name: "t", permissions: ["job:read"] } });
   });
 
-  test("H88 who may change tokens cannot give one more, or longer, than they hold themselves", async () => {
+  test("H88 nobody gives a token more than they hold themselves, or touches one that holds more", async () => {
     const { api } = await service.newOrganization();
     const strong = await create(api, ["job:cancel"], { expiresAt: "2099-01-01T00:00:00Z" });
-    const changer = api.as((await create(api, ["apitoken:update", "job:read"])).token);
-    const params = { tokenId: strong.tokenId };
-    await changer.refused("UpdateApiToken", "AuthorizationError", { params, body: { expiresAt: null } });
+    const weak = await create(api, ["job:read"], { expiresAt: "2099-01-01T00:00:00Z" });
+    const changer = api.as((await create(api, ["apitoken:update", "apitoken:revoke", "job:read"])).token);
+    for (const body of [{ name: "renamed" }, { expiresAt: null }, { permissions: ["job:read"] }, { boundTo: null }]) {
+      const params = { tokenId: strong.tokenId };
+      const { body: problem } = await changer.refused("UpdateApiToken", "AuthorizationError", { params, body });
+      expect(problem.detail).toContain("job:cancel");
+    }
+    await changer.refused("RotateApiToken", "AuthorizationError", { params: { tokenId: strong.tokenId } });
+    await changer.refused("RevokeApiToken", "AuthorizationError", { params: { tokenId: strong.tokenId } });
+    await api.as(strong.token).refused("ListJobs", "AuthorizationError");
+
+    const params = { tokenId: weak.tokenId };
     await changer.refused("UpdateApiToken", "AuthorizationError", { params, body: { permissions: ["job:submit"] } });
-    await changer.call("UpdateApiToken", { params, body: { name: "renamed" } });
-    await changer.call("UpdateApiToken", { params, body: { permissions: ["job:read"], expiresAt: null } });
+    await changer.call("UpdateApiToken", { params, body: { name: "renamed", expiresAt: null } });
     const { body } = await api.call("GetApiToken", { params });
     expect(body).toMatchObject({ name: "renamed", permissions: ["job:read"] });
     expect(body).not.toHaveProperty("expiresAt");
@@ -144,21 +152,10 @@ onEveryStore((home) => {
   });
 
   test("a token is refused from the moment at which it expires", async () => {
-    const { api, organizationId, owner } = await service.newOrganization();
-    const { engine, database } = service.running;
-    const { token, tokenHash, tokenPrefix } = createToken("organization", organizationId);
-    const now = engine.now();
-    const expiresAt = now + 700;
-    const createdBy = { type: "user", id: owner.userId } as const;
-    const row = {
-      organizationId,
-      tokenId: engine.newId(),
-      name: "t",
-      permissions: ["job:list"],
-      tokenPrefix,
-      createdBy,
-    };
-    await insertApiToken(database, { ...row, createdAt: now, updatedAt: now, expiresAt, lastUsedAt: null }, tokenHash);
+    const { api, organizationId } = await service.newOrganization();
+    const { engine } = service.running;
+    const expiresAt = engine.now() + 700;
+    const { token } = await storeToken(service, organizationId, { permissions: ["job:list"], expiresAt });
     const program = api.as(token);
     await program.call("ListJobs");
     await expect.poll(() => engine.now() > expiresAt, { timeout: 3_000 }).toBe(true);

@@ -1,8 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
+import { SecretBox } from "../../src/auth/secret-box.ts";
 import { createToken } from "../../src/auth/token-form.ts";
 import { readConfig } from "../../src/config.ts";
 import { type RunningService, startService } from "../../src/service.ts";
+import { insertMember } from "../../src/store/members.ts";
 import { insertUser, insertUserToken } from "../../src/store/users.ts";
 import { Client } from "./client.ts";
 import type { PreparedStore, StoreHome } from "./stores.ts";
@@ -14,6 +16,11 @@ export interface TestUser {
   readonly client: Client;
 }
 
+export interface TestMember extends TestUser {
+  /** The member, who works in the organization. */
+  readonly api: Client;
+}
+
 export interface TestOrganization {
   readonly organizationId: string;
   readonly owner: TestUser;
@@ -23,6 +30,10 @@ export interface TestOrganization {
 
 /** The same for all services of the tests, so that several can share a store. */
 export const testSecretKey = randomBytes(32).toString("base64");
+
+export function testSecrets(): SecretBox {
+  return new SecretBox(Buffer.from(testSecretKey, "base64"));
+}
 
 /** A whole service in this process, on a store of its own. */
 export class TestService {
@@ -77,10 +88,24 @@ export class TestService {
     const userId = engine.newId();
     const tokenId = engine.newId();
     const createdAt = engine.now();
-    const { token, tokenHash } = createToken("user", userId);
+    const { token, tokenHash, tokenPrefix } = createToken("user", userId);
     await insertUser(database, { userId, email: `${userId}@example.org`, displayName: "A user", createdAt });
-    await insertUserToken(database, { userId, tokenId, name: "test", createdAt, expiresAt }, tokenHash);
+    await insertUserToken(database, { userId, tokenId, name: "test", tokenPrefix, createdAt, expiresAt }, tokenHash);
     return { userId, token, tokenId, client: this.client(token) };
+  }
+
+  /** A user who is a member of the organization, with these roles. */
+  async newMember({ organizationId }: TestOrganization, roles: readonly string[]): Promise<TestMember> {
+    const user = await this.newUser();
+    await this.addMember(organizationId, user.userId, roles);
+    return { ...user, api: user.client.bind({ organizationId }) };
+  }
+
+  /** Straight into the store: nobody asks who may. */
+  async addMember(organizationId: string, userId: string, roles: readonly string[]): Promise<void> {
+    const { database, engine } = this.running;
+    const member = { organizationId, userId, roles, createdAt: engine.now() };
+    await database.transaction((transaction) => insertMember(transaction, member));
   }
 
   /** One for each test, so that tests do not see each other. */

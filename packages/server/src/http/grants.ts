@@ -1,0 +1,68 @@
+import type { FastifyRequest } from "fastify";
+import { permissionsOfActor } from "../auth/actor-permissions.ts";
+import { actorOf } from "../auth/authenticator.ts";
+import type { PermissionSet } from "../auth/permissions.ts";
+import { lookUpRoles } from "../auth/roles.ts";
+import { quoted } from "../core/problem.ts";
+import { notFound, ServiceError } from "../core/service-error.ts";
+import type { Transaction } from "../store/database.ts";
+import { lockOrganization } from "../store/organizations.ts";
+import { requireAll } from "./authorization.ts";
+
+/**
+ * Who may do what in an organization is changed by one transaction at a time: so two owners who leave at one instant do not both find
+ * that the other one stays, and nobody is given a role that is deleted at that instant.
+ */
+export async function lockGrants(transaction: Transaction, organizationId: string): Promise<void> {
+  if ((await lockOrganization(transaction, organizationId)) === undefined) throw notFound("organization");
+}
+
+/**
+ * The same for who grants, changes or takes away: answers what they may do at this very moment. Authorization may remember for a second what they
+ * could do before; what they gave to others in that second would stay.
+ */
+export async function lockGrantsFor(transaction: Transaction, request: GrantingRequest): Promise<PermissionSet> {
+  const { caller, params, routeOptions, server } = request;
+  const { organizationId } = params;
+  await lockGrants(transaction, organizationId);
+  const granted = await permissionsOfActor(transaction, organizationId, actorOf(caller), server.engine.now());
+  if (granted === undefined) throw notFound("organization");
+  requireAll(granted, [routeOptions.schema?.["x-permission"] ?? "none"]);
+  return granted;
+}
+
+type GrantingRequest = Pick<FastifyRequest, "caller" | "routeOptions" | "server"> & {
+  readonly params: { readonly organizationId: string };
+};
+
+/** Throws 403 unless the caller holds everything that these roles of somebody hold. */
+export async function requireRolesHeld(
+  transaction: Transaction,
+  organizationId: string,
+  granted: PermissionSet,
+  roles: readonly string[],
+): Promise<void> {
+  const { permissions } = await lookUpRoles(transaction, organizationId, roles);
+  requireAll(granted, permissions);
+}
+
+/** The same of roles that a body names in `/roles`, where each must be a role: 400 otherwise. */
+export async function requireGrantableRoles(
+  transaction: Transaction,
+  organizationId: string,
+  granted: PermissionSet,
+  roles: readonly string[],
+): Promise<void> {
+  const { permissions, unknownNames } = await lookUpRoles(transaction, organizationId, roles);
+  const [first] = unknownNames;
+  if (first !== undefined) throw unknownRoles(roles, unknownNames, first);
+  requireAll(granted, permissions);
+}
+
+function unknownRoles(roles: readonly string[], unknownNames: readonly string[], first: string): ServiceError {
+  const detail = "is no role of this organization";
+  const problems = unknownNames.map((name) => ({ pointer: `/roles/${roles.indexOf(name)}`, detail }));
+  return new ServiceError("ValidationError", `${quoted(first)} ${detail}. ListRoles names those that there are.`, {
+    problems,
+  });
+}

@@ -1,0 +1,161 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { joinByInvitation, openInvitation, type ShownInvitation, showInvitation } from "../../auth/invitations.ts";
+import { joinAsNewcomer } from "../../auth/newcomer.ts";
+import { problemsOfNewPassword } from "../../auth/password-rules.ts";
+import { signedInPermissions } from "../../auth/permissions.ts";
+import { hasFormat } from "../../core/schema/format.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import type { Transaction } from "../../store/database.ts";
+import type { Invitation } from "../../store/invitations.ts";
+import { findUsers, type User } from "../../store/users.ts";
+import type { App, ServerParts } from "../app.ts";
+import { recordAudit } from "../audit-trail.ts";
+import { errorKinds } from "../errors.ts";
+import { isName } from "../schemas.ts";
+import { fieldIn, parseForms } from "./form-body.ts";
+import { html } from "./html.ts";
+import { type InvitationForms, invitationForms } from "./invitation-forms.ts";
+import { sendPage } from "./page.ts";
+
+const path = "/invitations/:code";
+const schema = { hide: true, "x-permission": "none", tags: ["invitations"] } as const;
+/** RFC 5321. */
+const maxEmailLength = 254;
+
+interface Visit {
+  readonly code: string;
+  readonly shown: ShownInvitation;
+}
+
+/**
+ * The page to which an invitation's link leads: it makes an account, or asks for the password of the one that there is, and accepts the
+ * invitation in the same step. It starts no session and sets no cookie, so another site can send nothing in anybody's name: all that counts is
+ * in the form.
+ */
+export function invitationPage(app: App, parts: ServerParts): void {
+  const { engine, database, config, authenticator, signIn, basePath, publicUrl } = parts;
+  const newcomerParts = { database, signIn, now: () => engine.now(), newId: () => engine.newId() };
+
+  void app.register(async (scope: App) => {
+    parseForms(scope);
+    scope.setErrorHandler((error, _request, reply) => sendError(reply, error));
+
+    scope.get(path, { schema: { ...schema, operationId: "ShowInvitationPage" } }, async (request, reply) =>
+      sendForms(reply, await visitOf(request), {}),
+    );
+
+    // The same operation as in the API, by another door; the audit log says so too.
+    scope.post(path, { schema: { ...schema, operationId: "AcceptInvitation" } }, async (request, reply) => {
+      const visit = await visitOf(request);
+      const fixedEmail = visit.shown.invitation.email;
+      return fieldIn(request.body, "account") === "new"
+        ? await joinNew(request, reply, visit, fixedEmail ?? fieldIn(request.body, "newEmail").trim())
+        : await joinKnown(request, reply, visit, fixedEmail ?? fieldIn(request.body, "email").trim());
+    });
+  });
+
+  async function visitOf(request: FastifyRequest): Promise<Visit> {
+    const { code } = request.params as { readonly code: string };
+    return { code, shown: await showInvitation(database, code, engine.now()) };
+  }
+
+  async function joinNew(request: FastifyRequest, reply: FastifyReply, visit: Visit, email: string) {
+    const displayName = fieldIn(request.body, "displayName").trim();
+    const password = fieldIn(request.body, "newPassword");
+    const typed = { email, displayName };
+    const problem = problemOf(request, typed, password);
+    if (problem !== undefined) return sendForms(reply, visit, { ...typed, newProblem: problem });
+    const newcomer = { code: visit.code, ...typed, password, address: request.ip };
+    const user = await joinAsNewcomer(newcomerParts, newcomer, (transaction, invitation, created) =>
+      record(transaction, request, invitation, created),
+    );
+    if (user === undefined) return sendForms(reply, visit, { ...typed, newProblem: addressTaken });
+    return sendJoined(reply, visit);
+  }
+
+  function problemOf(request: FastifyRequest, typed: { email: string; displayName: string }, password: string) {
+    if (typed.email.length > maxEmailLength || !hasFormat(typed.email, "email")) return "That is no e-mail address.";
+    if (!isName(typed.displayName, config.maxNameLength)) return "Give a name that people can read.";
+    if (password !== fieldIn(request.body, "repeated")) return "The two passwords are not the same.";
+    const [problem] = problemsOfNewPassword(password, typed.email, "");
+    return problem === undefined ? undefined : `The password ${problem.detail}.`;
+  }
+
+  async function joinKnown(request: FastifyRequest, reply: FastifyReply, visit: Visit, email: string) {
+    const code = fieldIn(request.body, "code").trim();
+    const result = await signIn.attempt({
+      email,
+      password: fieldIn(request.body, "password"),
+      code: code === "" ? undefined : code,
+      address: request.ip,
+      knownDevice: undefined,
+    });
+    switch (result.outcome) {
+      case "refused":
+        return sendForms(reply, visit, {
+          email,
+          knownProblem: "The e-mail address, the password or the code is wrong.",
+        });
+      case "code-needed":
+        return sendForms(reply, visit, { email, knownProblem: "Your account has a second factor: add its code." });
+      case "blocked":
+        reply.header("retry-after", String(result.retryAfterSeconds));
+        return sendForms(reply, visit, {
+          email,
+          knownProblem: `Too many attempts were wrong. Try again in ${result.retryAfterSeconds} seconds.`,
+          status: errorKinds.RateLimitError.status,
+        });
+      case "accepted":
+        await acceptAs(request, visit, result.userId);
+        return sendJoined(reply, visit);
+    }
+  }
+
+  async function acceptAs(request: FastifyRequest, { code }: Visit, userId: string): Promise<void> {
+    await database.transaction(async (transaction) => {
+      const now = engine.now();
+      const invitation = await openInvitation(transaction, code, now);
+      const [user] = await findUsers(transaction, [userId]);
+      if (user === undefined) throw new Error("Who signed in has no account.");
+      await joinByInvitation(transaction, invitation, user, now);
+      await record(transaction, request, invitation, user);
+    });
+  }
+
+  async function record(transaction: Transaction, request: FastifyRequest, invitation: Invitation, user: User) {
+    const { organizationId, invitationId, roles } = invitation;
+    const principal = { type: "user", id: user.userId, name: user.displayName } as const;
+    request.caller = { principal, organizationId: undefined, permissions: signedInPermissions };
+    const target = { targetType: "invitation", targetId: invitationId } as const;
+    await recordAudit(transaction, request, { organizationId, ...target, details: { roles: [...roles] } });
+  }
+
+  function sendForms(reply: FastifyReply, { code, shown }: Visit, forms: InvitationForms): FastifyReply {
+    const content = invitationForms(`${basePath}/invitations/${code}`, shown, forms);
+    const isWrong = forms.newProblem !== undefined || forms.knownProblem !== undefined;
+    const status = forms.status ?? (isWrong ? errorKinds.ValidationError.status : 200);
+    return sendPage(reply, { status, title: `Join ${shown.organization.displayName}`, content }, isSecure());
+  }
+
+  function sendJoined(reply: FastifyReply, { shown }: Visit): FastifyReply {
+    authenticator.forgetAll();
+    const content = html`<p>You are a member of <strong>${shown.organization.displayName}</strong> now. You can close this page and sign in.</p>`;
+    return sendPage(reply, { title: "Welcome", content }, isSecure());
+  }
+
+  /** What is no error of the visitor goes on to where all other errors are logged. */
+  function sendError(reply: FastifyReply, error: unknown): FastifyReply {
+    if (!(error instanceof ServiceError)) throw error;
+    const { status } = errorKinds[error.code];
+    const isUnknown = error.code === "NotFoundError";
+    const content = html`<p>${isUnknown ? deadLink : error.message}</p>`;
+    return sendPage(reply, { status, title: "This invitation does not work", content }, isSecure());
+  }
+
+  function isSecure(): boolean {
+    return publicUrl().startsWith("https:");
+  }
+}
+
+const addressTaken = "This address has an account already. Sign in with it below.";
+const deadLink = "It has ended, was revoked, or the link is not whole. Ask for another where you got this one.";

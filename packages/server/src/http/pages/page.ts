@@ -1,0 +1,65 @@
+import type { FastifyReply } from "fastify";
+import { html, type Markup } from "./html.ts";
+import { style, styleHash } from "./style.ts";
+
+/** A page of the service itself: plain HTML that works without JavaScript and loads nothing from anywhere. */
+export interface Page {
+  readonly status?: number;
+  readonly title: string;
+  readonly content: Markup;
+  /** Origins, beside the page's own, to which its forms may lead: browsers hold the redirects after a form against this list too. */
+  readonly formTargets?: readonly string[];
+}
+
+/** `isSecure`: clients reach the service by https. */
+export function sendPage(reply: FastifyReply, page: Page, isSecure: boolean): FastifyReply {
+  return reply
+    .code(page.status ?? 200)
+    .headers(pageHeaders(page, isSecure))
+    .send(renderPage(page));
+}
+
+export function renderPage({ title, content }: Page): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title} · Stepwell</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<p class="brand">Stepwell</p>
+<h1>${title}</h1>
+${content}
+</main>
+</body>
+</html>
+`.text;
+}
+
+export function pageHeaders(
+  { formTargets = [] }: Pick<Page, "formTargets">,
+  isSecure: boolean,
+): Record<string, string> {
+  return {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": [
+      "default-src 'none'",
+      `style-src '${styleHash}'`,
+      `form-action ${["'self'", ...formTargets].join(" ")}`,
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ].join("; "),
+    // Not `no-referrer`: with it browsers hide the origin of a form from the very service that checks it.
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+    ...(isSecure && { "strict-transport-security": "max-age=31536000" }),
+  };
+}

@@ -1,0 +1,245 @@
+import { randomUUID } from "node:crypto";
+import type { Permission, PermissionSet } from "../../src/auth/permissions.ts";
+import type { CallOptions } from "../support/client.ts";
+import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
+import { deploy, submitAndWait } from "../support/flow.ts";
+import type { TestOrganization, TestService } from "../support/service.ts";
+
+/** One organization with one of everything. */
+export interface World {
+  readonly organization: TestOrganization;
+  readonly ids: Readonly<Record<Name, string>>;
+}
+
+type Name =
+  | "organizationId"
+  | "workflowId"
+  | "versionId"
+  | "jobId"
+  | "finishedJobId"
+  | "tokenId"
+  | "tag"
+  | "userId"
+  | "role"
+  | "invitationId"
+  | "code";
+
+export interface Row {
+  /** A valid call on what is in this world. */
+  readonly call: (ids: World["ids"]) => CallOptions;
+  /** What a caller who may do it is answered. */
+  readonly allowed: number | ((caller: MatrixCaller) => number);
+  /** Something new to act on, where acting uses it up. */
+  readonly fresh?: (world: World, service: TestService) => Promise<Partial<World["ids"]>>;
+  /** Puts things back after a call that was allowed. */
+  readonly restore?: (world: World, service: TestService, caller: MatrixCaller) => Promise<void>;
+  /** True where the path or the body names something inside of the organization. */
+  readonly names?: "nothing";
+}
+
+/** Who calls, and what they may do. */
+export interface MatrixCaller {
+  readonly token: string | undefined;
+  /** Of a user. */
+  readonly userId?: string;
+  /** Of a user. */
+  readonly roles?: readonly string[];
+  /** In the own organization; undefined: the caller is nobody. */
+  readonly may: PermissionSet | undefined;
+  /** Outside of any organization, where that is something else. */
+  readonly mayOutside?: PermissionSet;
+}
+
+const names = { name: "n", displayName: "n" };
+export const unknownId = "00000000-0000-7000-8000-000000000000";
+
+const passwords = { currentPassword: "p", newPassword: "a long enough password" };
+
+const workflow = ({ workflowId }: World["ids"]) => ({ params: { workflowId } });
+const tag = ({ workflowId, tag: name }: World["ids"]) => ({ params: { workflowId, tag: name } });
+const job = ({ jobId }: World["ids"]) => ({ params: { jobId } });
+const token = ({ tokenId }: World["ids"]) => ({ params: { tokenId } });
+const member = ({ userId }: World["ids"]) => ({ params: { userId } });
+const role = ({ role: name }: World["ids"]) => ({ params: { role: name } });
+const invitation = ({ invitationId }: World["ids"]) => ({ params: { invitationId } });
+
+/** Roles of each world that permit one thing: whoever may do only that may still give them, or take them away. */
+const modestRoles = { modest: "member:update", removable: "member:remove", inviting: "invitation:create" };
+
+async function freshWorkflow({ organization: { api } }: World): Promise<Partial<World["ids"]>> {
+  return (await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: randomUUID() } })).body;
+}
+
+async function freshTag({ organization: { api }, ids }: World): Promise<Partial<World["ids"]>> {
+  const params = { workflowId: ids.workflowId, tag: randomUUID() };
+  await api.call("SetWorkflowVersionTag", { params, body: { versionId: ids.versionId } });
+  return { tag: params.tag };
+}
+
+/** One that does no more than whoever may act on it: only they may who hold all that it holds. */
+function freshTokenWith(permission: Permission) {
+  return async ({ organization: { api } }: World): Promise<Partial<World["ids"]>> => {
+    const body = { name: "t", permissions: [permission] };
+    return (await api.call<{ tokenId: string }>("CreateApiToken", { body })).body;
+  };
+}
+
+async function freshRole({ organization: { api } }: World, permissions: readonly string[]): Promise<string> {
+  const name = `role-${randomUUID()}`;
+  await api.call("CreateRole", { body: { name, permissions } });
+  return name;
+}
+
+/** Whoever may remove members may remove this one, since they hold all that it holds. */
+async function freshMember(world: World, service: TestService): Promise<Partial<World["ids"]>> {
+  const { userId } = await service.newMember(world.organization, ["removable"]);
+  return { userId };
+}
+
+async function freshInvitation({ organization: { api } }: World): Promise<Partial<World["ids"]>> {
+  const body = { roles: ["viewer"] };
+  return (await api.call<{ invitationId: string; code: string }>("CreateInvitation", { body })).body;
+}
+
+async function freshCancelledJob({ organization: { api }, ids }: World): Promise<Partial<World["ids"]>> {
+  const { jobId } = await submitAndWait(api, ids.workflowId);
+  await api.call("CancelJob", { params: { jobId } });
+  return { jobId };
+}
+
+/** A row for each operation of the document. One without a row fails the test of completeness. */
+export const rows: Readonly<Record<string, Row>> = {
+  CreateOrganization: { call: () => ({ body: names }), allowed: 201, names: "nothing" },
+  ListOrganizations: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetOrganization: { call: () => ({}), allowed: 200, names: "nothing" },
+  UpdateOrganization: { call: () => ({ body: names }), allowed: 200, names: "nothing" },
+  // The world has a job that waits, so it cannot be deleted.
+  DeleteOrganization: { call: () => ({}), allowed: 409, names: "nothing" },
+  RegisterWorkflow: { call: () => ({ body: { name: randomUUID() } }), allowed: 201, names: "nothing" },
+  ListWorkflows: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetWorkflow: { call: workflow, allowed: 200 },
+  DeleteWorkflow: { call: workflow, allowed: 204, fresh: freshWorkflow },
+  RegisterWorkflowVersion: {
+    call: (ids) => ({ ...workflow(ids), body: { definition: straightDefinition } }),
+    allowed: 201,
+  },
+  ValidateWorkflowVersion: {
+    call: (ids) => ({ ...workflow(ids), body: { definition: straightDefinition } }),
+    allowed: 200,
+  },
+  ListWorkflowVersions: { call: workflow, allowed: 200 },
+  GetWorkflowVersion: { call: ({ workflowId, versionId }) => ({ params: { workflowId, versionId } }), allowed: 200 },
+  SetWorkflowVersionTag: { call: (ids) => ({ ...tag(ids), body: { versionId: ids.versionId } }), allowed: 200 },
+  GetTaggedWorkflowVersion: { call: tag, allowed: 200 },
+  ListTags: { call: workflow, allowed: 200 },
+  DeleteTag: { call: tag, allowed: 204, fresh: freshTag },
+  ListTagHistory: { call: tag, allowed: 200 },
+  SubmitJob: { call: ({ workflowId }) => ({ body: { workflowId } }), allowed: 201 },
+  GetJob: { call: job, allowed: 200 },
+  ListJobs: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetJobHistory: { call: job, allowed: 200 },
+  WatchJob: { call: ({ finishedJobId }) => ({ params: { jobId: finishedJobId } }), allowed: 200 },
+  SendJobEvent: { call: (ids) => ({ ...job(ids), body: { eventId: "other" } }), allowed: 200 },
+  ListJobEvents: { call: job, allowed: 200 },
+  CancelJob: { call: job, allowed: 200, fresh: freshCancelledJob },
+  ResumeJob: { call: job, allowed: 200, fresh: freshCancelledJob },
+  GetMetrics: { call: () => ({ query: { metric: "jobs_running" } }), allowed: 200, names: "nothing" },
+  CreateApiToken: {
+    call: () => ({ body: { name: "t", permissions: ["apitoken:create"] } }),
+    allowed: 201,
+    names: "nothing",
+  },
+  GetRateLimits: { call: () => ({}), allowed: 200, names: "nothing" },
+  ListApiTokens: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetApiToken: { call: token, allowed: 200 },
+  UpdateApiToken: {
+    call: (ids) => ({ ...token(ids), body: { name: "u" } }),
+    allowed: 200,
+    fresh: freshTokenWith("apitoken:update"),
+  },
+  RotateApiToken: { call: token, allowed: 200, fresh: freshTokenWith("apitoken:update") },
+  RevokeApiToken: { call: token, allowed: 204, fresh: freshTokenWith("apitoken:revoke") },
+  WhoAmI: { call: () => ({}), allowed: 200, names: "nothing" },
+  ListMembers: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetMember: { call: member, allowed: 200 },
+  UpdateMember: { call: (ids) => ({ ...member(ids), body: { roles: ["modest"] } }), allowed: 200 },
+  RemoveMember: { call: member, allowed: 204, fresh: freshMember },
+  LeaveOrganization: {
+    call: () => ({}),
+    allowed: ({ roles }) => (roles === undefined ? 403 : roles.includes("owner") ? 409 : 204),
+    restore: rejoin,
+    names: "nothing",
+  },
+  CreatePasswordLink: { call: member, allowed: ({ userId }) => (userId === undefined ? 403 : 201) },
+  // The callers of the matrix have no password, and nothing can be confirmed by one.
+  GetAccount: { call: () => ({}), allowed: 200, names: "nothing" },
+  UpdateAccount: { call: () => ({ body: { displayName: "d" } }), allowed: 200, names: "nothing" },
+  ListAccountActivity: { call: () => ({}), allowed: 200, names: "nothing" },
+  ChangePassword: { call: () => ({ body: passwords }), allowed: 409, names: "nothing" },
+  StartSecondFactor: { call: () => ({ body: { password: "p" } }), allowed: 409, names: "nothing" },
+  ConfirmSecondFactor: { call: () => ({ body: { code: "123456" } }), allowed: 409, names: "nothing" },
+  DisableSecondFactor: { call: () => ({ body: { password: "p", code: "123456" } }), allowed: 409, names: "nothing" },
+  RenewRecoveryCodes: { call: () => ({ body: { password: "p", code: "123456" } }), allowed: 409, names: "nothing" },
+  CreateUserToken: { call: () => ({ body: { name: "t" } }), allowed: 201, names: "nothing" },
+  ListUserTokens: { call: () => ({}), allowed: 200, names: "nothing" },
+  RevokeUserToken: { call: () => ({ params: { userTokenId: unknownId } }), allowed: 404, names: "nothing" },
+  CreateRole: {
+    call: () => ({ body: { name: `role-${randomUUID()}`, permissions: ["role:create"] } }),
+    allowed: 201,
+    names: "nothing",
+  },
+  ListRoles: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetRole: { call: role, allowed: 200 },
+  UpdateRole: { call: (ids) => ({ ...role(ids), body: { description: "d" } }), allowed: 200 },
+  DeleteRole: {
+    call: role,
+    allowed: 204,
+    fresh: async (world) => ({ role: await freshRole(world, ["role:delete"]) }),
+  },
+  CreateInvitation: { call: () => ({ body: { roles: ["inviting"] } }), allowed: 201, names: "nothing" },
+  ListInvitations: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetInvitation: { call: invitation, allowed: 200 },
+  RevokeInvitation: { call: invitation, allowed: 204, fresh: freshInvitation },
+  // Into another organization, since all callers are members of this one.
+  AcceptInvitation: {
+    call: ({ code }) => ({ body: { invitation: code } }),
+    allowed: 200,
+    fresh: async (_world, service) => await freshInvitation(await newcomersWorld(service)),
+  },
+  GetOwnPermissions: { call: () => ({}), allowed: 200, names: "nothing" },
+  CheckPermissions: { call: () => ({ body: { permissions: ["job:read"] } }), allowed: 200, names: "nothing" },
+  ListAudit: { call: () => ({}), allowed: 200, names: "nothing" },
+  ExportAudit: { call: () => ({}), allowed: 200, names: "nothing" },
+  VerifyAudit: { call: () => ({}), allowed: 200, names: "nothing" },
+};
+
+async function newcomersWorld(service: TestService): Promise<World> {
+  return { organization: await service.newOrganization(), ids: {} as World["ids"] };
+}
+
+async function rejoin({ ids }: World, service: TestService, { userId, roles }: MatrixCaller): Promise<void> {
+  if (userId !== undefined && roles !== undefined) await service.addMember(ids.organizationId, userId, roles);
+}
+
+/** Operations that everybody may call. */
+export const publicOperations = ["GetOpenApiDocument", "GetLiveness", "GetReadiness"];
+
+export async function buildWorld(service: TestService): Promise<World> {
+  const organization = await service.newOrganization();
+  const { api, organizationId } = organization;
+  const { workflowId, versionId } = await deploy(api, waitingDefinition);
+  const finished = await deploy(api, straightDefinition);
+  const { jobId } = await submitAndWait(api, workflowId);
+  const { jobId: finishedJobId } = await submitAndWait(api, finished.workflowId);
+  const { body } = await api.call<{ tokenId: string }>("CreateApiToken", {
+    body: { name: "t", permissions: ["job:read"] },
+  });
+  const world = { organization, ids: {} as World["ids"] };
+  for (const [name, permission] of Object.entries(modestRoles)) {
+    await api.call("CreateRole", { body: { name, permissions: [permission] } });
+  }
+  const { userId } = await service.newMember(organization, ["modest"]);
+  const jobs = { workflowId, versionId, jobId, finishedJobId, tag: "$LIVE" };
+  const people = { userId, role: await freshRole(world, ["role:update"]), ...(await freshInvitation(world)) };
+  return { organization, ids: { organizationId, ...jobs, tokenId: body.tokenId, ...people } as World["ids"] };
+}

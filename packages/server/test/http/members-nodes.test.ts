@@ -1,0 +1,121 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { useCluster } from "../engine/cluster.ts";
+import type { Answer, Client } from "../support/client.ts";
+import type { TestMember } from "../support/service.ts";
+
+describe("on two nodes over one PostgreSQL", () => {
+  const cluster = useCluster(2);
+
+  function onSecond(member: TestMember, organizationId: string): Client {
+    return cluster.node(1).client(member.token, { organizationId });
+  }
+
+  /** How long the other node still let the request through; from then on it must not, not once. */
+  async function refusedAfterMs(call: () => Promise<Answer<unknown>>, status: number): Promise<number> {
+    const startedAt = performance.now();
+    let refusedAt: number | undefined;
+    while (performance.now() - startedAt < 2_000) {
+      const answer = await call();
+      if (answer.status === status) refusedAt ??= performance.now();
+      if (refusedAt !== undefined) expect(answer.status).toBe(status);
+      await delay(20);
+    }
+    return (refusedAt ?? Number.POSITIVE_INFINITY) - startedAt;
+  }
+
+  test("a removed member is refused on the other node within a second", async () => {
+    const first = cluster.node(0);
+    const organization = await first.newOrganization();
+    const member = await first.newMember(organization, ["viewer"]);
+    const there = onSecond(member, organization.organizationId);
+    await there.call("ListMembers");
+    await organization.api.call("RemoveMember", { params: { userId: member.userId } });
+    expect(await refusedAfterMs(() => there.callAny("ListMembers", {}), 404)).toBeLessThan(1_200);
+  });
+
+  test("an owner who was removed makes nobody an owner in the second in which the other node still remembers them", async () => {
+    const first = cluster.node(0);
+    const organization = await first.newOrganization();
+    const evicted = await first.newMember(organization, ["owner"]);
+    const friend = await first.newMember(organization, ["viewer"]);
+    const there = onSecond(evicted, organization.organizationId);
+    await there.call("ListMembers");
+    await organization.api.call("RemoveMember", { params: { userId: evicted.userId } });
+    const params = { userId: friend.userId };
+    await there.refused("UpdateMember", "NotFoundError", { params, body: { roles: ["owner"] } });
+    await there.refused("CreateInvitation", "NotFoundError", { body: { roles: ["owner"] } });
+    const { body } = await organization.api.call("GetMember", { params });
+    expect(body.roles).toEqual(["viewer"]);
+  });
+
+  test("a role that was changed holds on the other node within a second", async () => {
+    const first = cluster.node(0);
+    const organization = await first.newOrganization();
+    const { api } = organization;
+    await api.call("CreateRole", { body: { name: "reader", permissions: ["job:list"] } });
+    const member = await first.newMember(organization, ["reader"]);
+    const there = onSecond(member, organization.organizationId);
+    await there.call("ListJobs");
+    await api.call("UpdateRole", { params: { role: "reader" }, body: { permissions: ["metrics:read"] } });
+    expect(await refusedAfterMs(() => there.callAny("ListJobs", {}), 403)).toBeLessThan(1_200);
+  });
+
+  test("of two owners who go at one instant one stays, in whatever way they go", async () => {
+    const ways: readonly ((by: Client, userId: string) => Promise<Answer<unknown>>)[] = [
+      (by) => by.callAny("LeaveOrganization", {}),
+      (by, userId) => by.callAny("RemoveMember", { params: { userId } }),
+      (by, userId) => by.callAny("UpdateMember", { params: { userId }, body: { roles: ["viewer"] } }),
+    ];
+    for (let round = 0; round < 12; round += 1) {
+      const organization = await cluster.node(0).newOrganization();
+      const { owner, organizationId } = organization;
+      const other = await cluster.node(0).newMember(organization, ["owner"]);
+      const there = onSecond(other, organizationId);
+      await there.call("ListMembers");
+      const way = ways[round % 3] ?? ways[0];
+      const another = ways[Math.floor(round / 3) % 3] ?? ways[0];
+      const answers = await Promise.all([way?.(organization.api, owner.userId), another?.(there, other.userId)]);
+      expect(answers.map((answer) => Number(answer?.status) < 300).sort()).toEqual([false, true]);
+      expect(answers.map((answer) => answer?.status)).toContain(409);
+    }
+  });
+
+  test("a role that is deleted while it is given to somebody is either gone or theirs, never both", async () => {
+    const { api, organizationId, owner } = await cluster.node(0).newOrganization();
+    const there = cluster.node(1).client(owner.token, { organizationId });
+    for (let round = 0; round < 10; round += 1) {
+      const name = `role-${round}`;
+      await api.call("CreateRole", { body: { name, permissions: ["job:read"] } });
+      const params = { userId: owner.userId };
+      const [deleted, given] = await Promise.all([
+        api.callAny("DeleteRole", { params: { role: name } }),
+        there.callAny("UpdateMember", { params, body: { roles: ["owner", name] } }),
+      ]);
+      expect([
+        [204, 400],
+        [409, 200],
+      ]).toContainEqual([deleted.status, given.status]);
+    }
+  });
+
+  test("one invitation that is accepted on both nodes at one instant makes one member", async () => {
+    const first = cluster.node(0);
+    const { api, organizationId } = await first.newOrganization();
+    for (let round = 0; round < 5; round += 1) {
+      const { body } = await api.call<{ code: string }>("CreateInvitation", { body: { roles: ["viewer"] } });
+      const users = await Promise.all(Array.from({ length: 6 }, () => first.newUser()));
+      const answers = await Promise.all(
+        users.map(({ token }, index) =>
+          cluster
+            .node(index % 2)
+            .client(token, { organizationId })
+            .callAny("AcceptInvitation", { body: { invitation: body.code } }),
+        ),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(5).fill(409)]);
+    }
+    const members = await api.call<{ members: object[] }>("ListMembers");
+    expect(members.body.members).toHaveLength(6);
+  });
+});

@@ -1,0 +1,207 @@
+import { expect, test } from "vitest";
+import { builtInRoles, grantablePermissions } from "../../src/auth/permissions.ts";
+import { findMember } from "../../src/store/members.ts";
+import { listOrganizationIdsOfUser } from "../../src/store/organizations.ts";
+import { type TestOrganization, useService } from "../support/service.ts";
+import { onEveryStore } from "../support/stores.ts";
+
+interface MemberList {
+  readonly members: readonly { readonly userId: string; readonly roles: readonly string[] }[];
+  readonly nextPageToken?: string;
+}
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  async function rolesOf({ api }: TestOrganization, userId: string): Promise<unknown> {
+    return (await api.call("GetMember", { params: { userId } })).body.roles;
+  }
+
+  test("who makes an organization is its owner and first member", async () => {
+    const { api, owner } = await service.newOrganization();
+    const { body } = await api.call("GetMember", { params: { userId: owner.userId } });
+    expect(body).toMatchObject({
+      userId: owner.userId,
+      email: `${owner.userId}@example.org`,
+      displayName: "A user",
+      roles: ["owner"],
+    });
+    expect((await api.call("ListMembers")).body).toEqual({ members: [body] });
+    const own = await api.call("GetOwnPermissions");
+    expect(own.body).toEqual({ permissions: grantablePermissions, roles: ["owner"] });
+  });
+
+  test("members are listed page by page and by role, and each once", async () => {
+    const organization = await service.newOrganization();
+    const { api, owner } = organization;
+    const viewers: string[] = [];
+    for (let count = 0; count < 5; count += 1) viewers.push((await service.newMember(organization, ["viewer"])).userId);
+    const seen: string[] = [];
+    let pageToken: string | undefined;
+    do {
+      const query = { pageSize: 2, ...(pageToken !== undefined && { pageToken }) };
+      const { body } = await api.call<MemberList>("ListMembers", { query });
+      seen.push(...body.members.map(({ userId }) => userId));
+      pageToken = body.nextPageToken;
+    } while (pageToken !== undefined);
+    expect(seen).toEqual([owner.userId, ...viewers].sort());
+    const { body } = await api.call<MemberList>("ListMembers", { query: { role: "viewer" } });
+    expect(body.members.map(({ userId }) => userId)).toEqual([...viewers].sort());
+    expect((await api.call<MemberList>("ListMembers", { query: { role: "nobody" } })).body.members).toEqual([]);
+    await api.refused("ListMembers", "ValidationError", { query: { role: "No Role" } });
+  });
+
+  test("a member may do what all of their roles permit together, and a change holds at once", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    const member = await service.newMember(organization, ["ci", "viewer"]);
+    await member.api.call("ListMembers");
+    await member.api.call("RegisterWorkflow", { body: { name: "w" } });
+    await api.call("UpdateMember", { params: { userId: member.userId }, body: { roles: ["viewer"] } });
+    await member.api.call("ListMembers");
+    await member.api.refused("RegisterWorkflow", "AuthorizationError", { body: { name: "v" } });
+    await api.call("RemoveMember", { params: { userId: member.userId } });
+    await member.api.refused("ListMembers", "NotFoundError");
+    await api.refused("GetMember", "NotFoundError", { params: { userId: member.userId } });
+    await api.refused("RemoveMember", "NotFoundError", { params: { userId: member.userId } });
+  });
+
+  test("every built-in role permits what it says, and no more", async () => {
+    const organization = await service.newOrganization();
+    const { body } = await organization.api.call<{ roles: { name: string; permissions: string[] }[] }>("ListRoles");
+    expect(body.roles.map(({ name }) => name)).toEqual([...builtInRoles.keys()].sort());
+    for (const { name, permissions } of body.roles) {
+      const { api } = await service.newMember(organization, [name]);
+      const own = await api.call<{ permissions: string[] }>("GetOwnPermissions");
+      expect(own.body.permissions).toEqual(expect.arrayContaining(permissions));
+      const check = await api.call("CheckPermissions", { body: { permissions: grantablePermissions } });
+      const expected = Object.fromEntries(grantablePermissions.map((one) => [one, own.body.permissions.includes(one)]));
+      expect(check.body).toEqual({ allowed: expected, all: name === "owner" });
+    }
+  });
+
+  test("a permission that does not exist cannot be asked for", async () => {
+    const { api } = await service.newOrganization();
+    const body = { permissions: ["job:read", "job:reed"] };
+    const { body: problem } = await api.refused("CheckPermissions", "ValidationError", { body });
+    expect(problem.errors?.map(({ pointer }) => pointer)).toEqual(["/permissions/1"]);
+  });
+
+  test("of an API token the permissions are told, and it has no roles", async () => {
+    const { api } = await service.newOrganization();
+    const body = { name: "t", permissions: ["job:list"] };
+    const { token } = (await api.call<{ token: string }>("CreateApiToken", { body })).body;
+    expect((await api.as(token).call("GetOwnPermissions")).body).toEqual({ permissions: ["job:read", "job:list"] });
+    await api.as(token).refused("LeaveOrganization", "AuthorizationError");
+  });
+
+  test.each([
+    ["no roles", { roles: [] }, "/roles"],
+    ["a role twice", { roles: ["viewer", "viewer"] }, "/roles"],
+    ["a role that does not exist", { roles: ["viewer", "vieweer"] }, "/roles/1"],
+    ["a role with the name of a built-in one in capitals", { roles: ["Owner"] }, "/roles/0"],
+    ["a role named as what every object has", { roles: ["constructor"] }, "/roles/0"],
+    ["21 roles", { roles: Array.from({ length: 21 }, (_, index) => `role-${index}`) }, "/roles"],
+    ["roles that are no list", { roles: "owner" }, "/roles"],
+    ["a field that is not the caller's to set", { roles: ["viewer"], userId: "x" }, "/userId"],
+  ])("%s is 400 with a pointer, and changes nothing", async (_name, body, pointer) => {
+    const organization = await service.newOrganization();
+    const { userId } = await service.newMember(organization, ["ci"]);
+    const { body: problem } = await organization.api.refused("UpdateMember", "ValidationError", {
+      params: { userId },
+      body,
+    });
+    expect(problem.errors?.map((error) => error.pointer)).toEqual([pointer]);
+    expect(await rolesOf(organization, userId)).toEqual(["ci"]);
+  });
+
+  test("a member with all of a developer's permissions and those over members still makes no owner and demotes none", async () => {
+    const organization = await service.newOrganization();
+    const { api, owner } = organization;
+    const permissions = ["member:read", "member:update", "member:remove", "role:update"];
+    await api.call("CreateRole", { body: { name: "people", permissions } });
+    const schemer = await service.newMember(organization, ["developer", "people"]);
+    const friend = await service.newMember(organization, ["viewer"]);
+    const change = async (userId: string, roles: string[]) =>
+      (await schemer.api.callAny("UpdateMember", { params: { userId }, body: { roles } })).status;
+
+    expect(await change(schemer.userId, ["owner"])).toBe(403);
+    expect(await change(schemer.userId, ["developer", "people", "owner"])).toBe(403);
+    expect(await change(friend.userId, ["owner"])).toBe(403);
+    expect(await change(friend.userId, ["operator"])).toBe(403);
+    expect(await change(owner.userId, ["viewer"])).toBe(403);
+    await schemer.api.refused("RemoveMember", "AuthorizationError", { params: { userId: owner.userId } });
+    const more = { params: { role: "people" }, body: { permissions: [...permissions, "organization:delete"] } };
+    const { body } = await schemer.api.refused("UpdateRole", "AuthorizationError", more);
+    expect(body.detail).toContain("organization:delete");
+    expect(await rolesOf(organization, owner.userId)).toEqual(["owner"]);
+    expect(await rolesOf(organization, friend.userId)).toEqual(["viewer"]);
+
+    expect(await change(friend.userId, ["developer"])).toBe(200);
+    expect(await change(schemer.userId, ["developer"])).toBe(200);
+    expect(await change(schemer.userId, ["developer", "people"])).toBe(403);
+  });
+
+  test("a token that may change members gives nothing that it lacks itself", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    const { userId } = await service.newMember(organization, ["ci"]);
+    const body = { name: "t", permissions: ["member:update", "member:remove", "job:read"] };
+    const { token } = (await api.call<{ token: string }>("CreateApiToken", { body })).body;
+    const roles = { params: { userId }, body: { roles: ["viewer"] } };
+    await api.as(token).refused("UpdateMember", "AuthorizationError", roles);
+    await api.as(token).refused("RemoveMember", "AuthorizationError", { params: { userId } });
+    expect(await rolesOf(organization, userId)).toEqual(["ci"]);
+  });
+
+  test("the last owner cannot be demoted, cannot be removed and cannot leave", async () => {
+    const organization = await service.newOrganization();
+    const { api, owner } = organization;
+    const params = { userId: owner.userId };
+    await api.refused("UpdateMember", "ConflictError", { params, body: { roles: ["developer"] } });
+    await api.refused("RemoveMember", "ConflictError", { params });
+    await api.refused("LeaveOrganization", "ConflictError");
+    await api.call("UpdateMember", { params, body: { roles: ["owner", "viewer"] } });
+
+    const second = await service.newMember(organization, ["owner"]);
+    expect((await api.call("LeaveOrganization")).status).toBe(204);
+    await api.refused("LeaveOrganization", "NotFoundError");
+    await second.api.refused("LeaveOrganization", "ConflictError");
+  });
+
+  test("who leaves has nothing to do with the organization any more, and it is out of their list", async () => {
+    const organization = await service.newOrganization();
+    const { organizationId } = organization;
+    const member = await service.newMember(organization, ["viewer"]);
+    const listed = await member.client.call<{ organizations: object[] }>("ListOrganizations");
+    expect(listed.body.organizations).toHaveLength(1);
+    await member.api.call("LeaveOrganization");
+    await member.api.refused("GetOrganization", "NotFoundError");
+    expect((await member.client.call("ListOrganizations")).body).toEqual({ organizations: [] });
+    const { database } = service.running;
+    expect(await findMember(database, organizationId, member.userId)).toBeUndefined();
+    expect(await listOrganizationIdsOfUser(database, member.userId, null, 10)).toEqual([]);
+  });
+
+  test("an organization that may be read by a role of its own is in the list of who has that role", async () => {
+    const organization = await service.newOrganization();
+    const body = { name: "reader", permissions: ["organization:read"] };
+    await organization.api.call("CreateRole", { body });
+    const reader = await service.newMember(organization, ["reader"]);
+    const listed = await reader.client.call<{ organizations: object[] }>("ListOrganizations");
+    expect(listed.body.organizations).toMatchObject([{ organizationId: organization.organizationId }]);
+    const params = { role: "reader" };
+    await organization.api.call("UpdateRole", { params, body: { permissions: ["job:read"] } });
+    expect((await reader.client.call("ListOrganizations")).body).toEqual({ organizations: [] });
+  });
+
+  test("in a deleted organization nobody is a member of anything", async () => {
+    const organization = await service.newOrganization();
+    const member = await service.newMember(organization, ["viewer"]);
+    await organization.api.call("DeleteOrganization");
+    await member.api.refused("GetOwnPermissions", "NotFoundError");
+    await member.api.refused("LeaveOrganization", "NotFoundError");
+    await organization.api.refused("ListMembers", "NotFoundError");
+    expect((await member.client.call("ListOrganizations")).body).toEqual({ organizations: [] });
+  });
+});

@@ -1,0 +1,175 @@
+import { expect, test } from "vitest";
+import { useService } from "../support/service.ts";
+import { onEveryStore } from "../support/stores.ts";
+
+interface RoleList {
+  readonly roles: readonly { readonly name: string; readonly isBuiltIn: boolean }[];
+  readonly nextPageToken?: string;
+}
+
+const builtInNames = ["ci", "developer", "operator", "owner", "viewer"];
+
+onEveryStore((home) => {
+  const service = useService(home, { STEPWELL_MAX_ROLES: "12" });
+
+  test("a role is created, found, listed with the built-in ones, changed and deleted", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    const body = { name: "release-manager", description: "Moves tags.", permissions: ["job:read", "workflow:read"] };
+    const created = await api.call("CreateRole", { body });
+    expect(created.status).toBe(201);
+    expect(created.headers.get("location")).toBe(`/organizations/${organizationId}/roles/release-manager`);
+    expect(created.body).toMatchObject({ ...body, permissions: ["workflow:read", "job:read"], isBuiltIn: false });
+    const params = { role: "release-manager" };
+    expect((await api.call("GetRole", { params })).body).toEqual(created.body);
+    const list = await api.call<RoleList>("ListRoles");
+    expect(list.body.roles.map(({ name }) => name)).toEqual([...builtInNames, "release-manager"].sort());
+    expect(list.body.roles.filter(({ isBuiltIn }) => !isBuiltIn)).toEqual([created.body]);
+
+    const changed = await api.call("UpdateRole", { params, body: { description: "", permissions: ["job:list"] } });
+    expect(changed.body).toMatchObject({ description: "", permissions: ["job:list"] });
+    expect((await api.call("GetRole", { params })).body).toEqual(changed.body);
+    expect((await api.call("DeleteRole", { params })).status).toBe(204);
+    await api.refused("GetRole", "NotFoundError", { params });
+    await api.refused("UpdateRole", "NotFoundError", { params, body: { description: "x" } });
+    await api.refused("DeleteRole", "NotFoundError", { params });
+  });
+
+  test.each([
+    ["no name", { name: undefined }, "/name"],
+    ["an empty name", { name: "" }, "/name"],
+    ["a name in capitals", { name: "Admin" }, "/name"],
+    ["a name that begins with a digit", { name: "1st" }, "/name"],
+    ["a name of 65 characters", { name: "x".repeat(65) }, "/name"],
+    ["a name with a line break at its end", { name: "admin\n" }, "/name"],
+    ["a name from another alphabet", { name: "аdmin" }, "/name"],
+    ["a name that climbs up", { name: "../owner" }, "/name"],
+    ["a name that is SQL", { name: "x'; drop table role; --" }, "/name"],
+    ["a built-in role's name", { name: "owner" }, "/name"],
+    ["a name that is a number", { name: 1 }, "/name"],
+    ["a description of 10,000 characters", { description: "x".repeat(10_000) }, "/description"],
+    ["a description that turns its direction", { description: "a\u202eb" }, "/description"],
+    ["no permissions", { permissions: [] }, "/permissions"],
+    ["an unknown permission", { permissions: ["job:reed"] }, "/permissions/0"],
+    ["every permission at once", { permissions: ["*"] }, "/permissions/0"],
+    ["a permission twice", { permissions: ["job:read", "job:read"] }, "/permissions"],
+    ["what only people may do", { permissions: ["account:manage"] }, "/permissions/0"],
+    ["a field that is not the caller's to set", { isBuiltIn: true }, "/isBuiltIn"],
+  ])("%s is 400 with a pointer, and makes no role", async (_name, changes, pointer) => {
+    const { api } = await service.newOrganization();
+    const body = { name: "admin", permissions: ["job:read"], ...changes };
+    const { body: problem } = await api.refused("CreateRole", "ValidationError", { body });
+    expect(problem.errors?.map((error) => error.pointer)).toEqual([pointer]);
+    expect((await api.call<RoleList>("ListRoles")).body.roles).toHaveLength(builtInNames.length);
+  });
+
+  test("names that every object has are names like others", async () => {
+    const { api } = await service.newOrganization();
+    for (const name of ["constructor", "prototype", "valueof", "null"]) {
+      await api.refused("GetRole", "NotFoundError", { params: { role: name } });
+      await api.call("CreateRole", { body: { name, permissions: ["job:read"] } });
+      expect((await api.call("GetRole", { params: { role: name } })).body).toMatchObject({ permissions: ["job:read"] });
+    }
+    for (const role of ["Owner", "__proto__", "a b", "%00", "x".repeat(5_000)]) {
+      await api.refused("GetRole", "NotFoundError", { params: { role } });
+    }
+  });
+
+  test("a name is taken once in an organization, and free in every other", async () => {
+    const { api } = await service.newOrganization();
+    const other = await service.newOrganization();
+    const body = { name: "admin", permissions: ["job:read"] };
+    await api.call("CreateRole", { body });
+    await api.refused("CreateRole", "ConflictError", { body });
+    await other.api.call("CreateRole", { body });
+  });
+
+  test("the same key creates one role", async () => {
+    const { api } = await service.newOrganization();
+    const request = { body: { name: "admin", permissions: ["job:read"] }, headers: { "idempotency-key": "k" } };
+    const first = await api.call("CreateRole", request);
+    expect((await api.call("CreateRole", request)).body).toEqual(first.body);
+  });
+
+  test("a built-in role stays as it is", async () => {
+    const { api } = await service.newOrganization();
+    for (const role of builtInNames) {
+      const params = { role };
+      await api.refused("UpdateRole", "ConflictError", { params, body: { permissions: ["job:read"] } });
+      await api.refused("DeleteRole", "ConflictError", { params });
+      expect((await api.call("GetRole", { params })).body).toMatchObject({ name: role, isBuiltIn: true });
+    }
+  });
+
+  test("nobody puts into a role, or takes out of one, what they lack", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    const permissions = ["role:create", "role:update", "role:delete", "job:read"];
+    await api.call("CreateRole", { body: { name: "roles-only", permissions } });
+    await api.call("CreateRole", { body: { name: "strong", permissions: ["job:read", "job:cancel"] } });
+    await api.call("CreateRole", { body: { name: "weak", permissions: ["job:read"] } });
+    const member = await service.newMember(organization, ["roles-only"]);
+    const lacks = async (operation: string, role: string, body?: object) => {
+      const options = { params: { role }, ...(body !== undefined && { body }) };
+      const { body: problem } = await member.api.refused(operation, "AuthorizationError", options);
+      expect(problem.detail).toContain("job:cancel");
+    };
+    await lacks("CreateRole", "", { name: "new", permissions: ["job:cancel"] });
+    await lacks("UpdateRole", "weak", { permissions: ["job:read", "job:cancel"] });
+    await lacks("UpdateRole", "strong", { permissions: ["job:read"] });
+    await lacks("UpdateRole", "strong", { description: "d" });
+    await lacks("UpdateRole", "roles-only", { permissions: [...permissions, "job:cancel"] });
+    await lacks("DeleteRole", "strong");
+    await member.api.call("UpdateRole", { params: { role: "weak" }, body: { permissions: ["role:create"] } });
+    await member.api.call("DeleteRole", { params: { role: "weak" } });
+  });
+
+  test("a changed role holds at once for who has it", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    await api.call("CreateRole", { body: { name: "reader", permissions: ["job:list"] } });
+    const member = await service.newMember(organization, ["reader"]);
+    await member.api.call("ListJobs");
+    await member.api.refused("ListWorkflows", "AuthorizationError");
+    await api.call("UpdateRole", { params: { role: "reader" }, body: { permissions: ["workflow:create"] } });
+    await member.api.refused("ListJobs", "AuthorizationError");
+    await member.api.call("ListWorkflows");
+  });
+
+  test("a role is not deleted while a member has it or an open invitation gives it", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    await api.call("CreateRole", { body: { name: "reader", permissions: ["job:list"] } });
+    const params = { role: "reader" };
+    const { userId } = await service.newMember(organization, ["viewer", "reader"]);
+    await api.refused("DeleteRole", "ConflictError", { params });
+    await api.call("RemoveMember", { params: { userId } });
+    const { body } = await api.call<{ invitationId: string }>("CreateInvitation", { body: { roles: ["reader"] } });
+    await api.refused("DeleteRole", "ConflictError", { params });
+    await api.call("RevokeInvitation", { params: { invitationId: body.invitationId } });
+    await api.call("DeleteRole", { params });
+    await api.refused("CreateInvitation", "ValidationError", { body: { roles: ["reader"] } });
+  });
+
+  test("an organization has as many roles as the configuration says, also when they are asked for at once", async () => {
+    const { api } = await service.newOrganization();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        api.callAny("CreateRole", { body: { name: `role-${index}`, permissions: ["job:read"] } }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(12).fill(201), ...Array(8).fill(409)]);
+    const names: string[] = [];
+    let pageToken: string | undefined;
+    do {
+      const query = { pageSize: 3, ...(pageToken !== undefined && { pageToken }) };
+      const { body } = await api.call<RoleList>("ListRoles", { query });
+      names.push(...body.roles.map(({ name }) => name));
+      pageToken = body.nextPageToken;
+    } while (pageToken !== undefined);
+    expect(names).toHaveLength(12 + builtInNames.length);
+    expect(names).toEqual([...new Set(names)].sort());
+    const params = { role: names.find((name) => name.startsWith("role-")) ?? "" };
+    await api.call("DeleteRole", { params });
+    await api.call("CreateRole", { body: { name: "one-more", permissions: ["job:read"] } });
+  });
+});

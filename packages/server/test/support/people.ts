@@ -1,0 +1,88 @@
+import { TOTP } from "otpauth";
+import { hashAlone } from "../../src/auth/password-hasher.ts";
+import { PasswordSignIn, type SignInAttempt } from "../../src/auth/password-sign-in.ts";
+import { createRecoveryCodes, createSecondFactor } from "../../src/auth/second-factor.ts";
+import { SecretBox } from "../../src/auth/secret-box.ts";
+import { listAccountActivity } from "../../src/store/account-activity.ts";
+import { replaceRecoveryCodes } from "../../src/store/recovery-codes.ts";
+import { enableTotp, setPassword, startTotp } from "../../src/store/user-credentials.ts";
+import { insertUser } from "../../src/store/users.ts";
+import type { Client } from "./client.ts";
+import { type TestService, testSecretKey } from "./service.ts";
+
+export const secrets = new SecretBox(Buffer.from(testSecretKey, "base64"));
+export const rightPassword = "a long enough password";
+
+export interface Person {
+  readonly userId: string;
+  readonly email: string;
+}
+
+/** Somebody with a password. */
+export async function newPerson({ running }: TestService, password: string | null = rightPassword): Promise<Person> {
+  const { database, engine } = running;
+  const userId = engine.newId();
+  const email = `Person-${userId}@Example.org`;
+  await insertUser(database, { userId, email, displayName: "A person", createdAt: engine.now() });
+  if (password !== null) {
+    await setPassword(database, userId, await hashAlone(password), engine.now());
+  }
+  return { userId, email };
+}
+
+export interface SecondFactor {
+  readonly recoveryCodes: readonly string[];
+  /** The code of the time step that holds at this time. */
+  codeAt(at: number): string;
+}
+
+/** Straight into the store, in force, with no code used yet. */
+export async function giveSecondFactor({ running }: TestService, person: Person): Promise<SecondFactor> {
+  const { database, engine } = running;
+  const { sealedSecret, secret } = createSecondFactor(secrets, person);
+  const { codes, codeHashes } = createRecoveryCodes();
+  await startTotp(database, person.userId, sealedSecret);
+  await enableTotp(database, person.userId, sealedSecret, 0, engine.now());
+  await database.transaction((transaction) => replaceRecoveryCodes(transaction, person.userId, codeHashes));
+  return { recoveryCodes: codes, codeAt: (at) => codeOf(secret, at) };
+}
+
+export function codeOf(secret: string, at: number): string {
+  return new TOTP({ secret }).generate({ timestamp: at });
+}
+
+/** What checks passwords, on a clock that the test moves. */
+export function signInAt(service: TestService, now: () => number): PasswordSignIn {
+  const { database, engine } = service.running;
+  return new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
+}
+
+export interface SignedInPerson extends Person {
+  readonly client: Client;
+}
+
+/** Somebody with a password who asks by a user token. */
+export async function newSignedInPerson(
+  service: TestService,
+  password: string | null = rightPassword,
+): Promise<SignedInPerson> {
+  const { userId, client } = await service.newUser();
+  const { database, engine } = service.running;
+  if (password !== null) await setPassword(database, userId, await hashAlone(password), engine.now());
+  return { userId, email: `${userId}@example.org`, client };
+}
+
+let lastAddress = 0;
+
+/** From an address of its own, so that tests do not count under the same one. */
+export function attemptOf(person: { readonly email: string }, changes: Partial<SignInAttempt> = {}): SignInAttempt {
+  lastAddress += 1;
+  const address = `10.${lastAddress >> 16}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`;
+  return { email: person.email, password: rightPassword, code: undefined, address, knownDevice: undefined, ...changes };
+}
+
+/** How often a guess at this account was looked at and was wrong. */
+export async function refusedCount({ running }: TestService, { userId }: Person): Promise<number> {
+  const activity = await listAccountActivity(running.database, userId, null, 10_000);
+  return activity.filter(({ action }) => action === "sign-in-refused").length;
+}
