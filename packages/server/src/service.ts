@@ -1,5 +1,7 @@
 import { type Logger, pino } from "pino";
 import { Authenticator } from "./auth/authenticator.ts";
+import { IdTokenBearers } from "./auth/id-token-bearers.ts";
+import { OpenId } from "./auth/oidc/open-id.ts";
 import { PasswordSignIn } from "./auth/password-sign-in.ts";
 import { SecretBox } from "./auth/secret-box.ts";
 import { secretKeyOf } from "./auth/secret-key.ts";
@@ -15,7 +17,7 @@ import { NodeEngine } from "./engine/node-engine.ts";
 import { definitionLimits, Plans } from "./engine/plans.ts";
 import type { App } from "./http/app.ts";
 import { Metrics, serveMetrics } from "./http/prometheus.ts";
-import { createServer } from "./http/server.ts";
+import { createServer, publicUrlOf } from "./http/server.ts";
 import type { Database } from "./store/database.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { migrate } from "./store/migrate.ts";
@@ -66,15 +68,18 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   await engine.start();
 
   const now = () => engine.now();
-  const authenticator = new Authenticator({ database, now });
-  const signIn = new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
+  const newId = () => engine.newId();
+  const openId = new OpenId({ config, database, secrets, now, newId, publicUrl: () => publicUrlOf(config, server) });
+  const authenticator = new Authenticator({ database, now, idTokens: new IdTokenBearers({ ...openId, database }) });
+  const signIn = new PasswordSignIn({ database, now, newId, secrets });
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
   engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
   engine.addDuty(lastUseDuty(authenticator));
+  for (const duty of openId.duties()) engine.addDuty(duty);
   engine.addDuty(signInRetentionDuty(database, now));
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const known = { engine, database, config, executors, plans, authenticator, signIn, secrets };
+  const known = { engine, database, config, executors, plans, authenticator, signIn, openId, secrets };
   const server = createServer({ ...known, logger, metrics });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {

@@ -106,6 +106,7 @@ const kindOfId: Readonly<Record<string, string>> = {
   userTokenId: "user token",
   userId: "member",
   invitationId: "invitation",
+  sessionId: "session",
 };
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

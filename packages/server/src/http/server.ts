@@ -29,12 +29,14 @@ import { memberPasswordLinkRoutes } from "./member-password-link.ts";
 import { memberRoutes } from "./members.ts";
 import { metricRoutes } from "./metrics.ts";
 import { collectDeclarations, openapiRoute } from "./openapi.ts";
+import { serveOpenId } from "./openid/serve.ts";
 import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { ownPermissionRoutes } from "./own-permissions.ts";
 import { invitationPage } from "./pages/invitation.ts";
 import { setPasswordRoutes } from "./pages/set-password.ts";
 import { roleRoutes } from "./roles.ts";
+import { sessionRoutes } from "./sessions.ts";
 import { tagRoutes } from "./tags.ts";
 import { tokenRotationRoutes } from "./token-rotation.ts";
 import { createValidatorCompiler } from "./validation.ts";
@@ -71,6 +73,7 @@ const resources = [
   memberPasswordLinkRoutes,
   roleRoutes,
   invitationRoutes,
+  sessionRoutes,
   invitationPage,
   ownPermissionRoutes,
   setPasswordRoutes,
@@ -83,7 +86,7 @@ export function createServer(options: ServerOptions): App {
   const { config, metrics, logger } = options;
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
-  const publicUrl = () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
+  const publicUrl = () => publicUrlOf(config, app);
   const parts: ServerParts = { ...options, basePath, publicUrl, closing: closingSignal(app) };
 
   app.decorate("engine", options.engine);
@@ -96,6 +99,7 @@ export function createServer(options: ServerOptions): App {
     done();
   });
   allowOrigins(app, config.corsOrigins);
+  serveOpenId(app, parts, options);
   answerErrors(app, logger, new AuditDenials(options.database, logger));
   collectDeclarations(app, basePath, publicUrl);
   completeOperations(app, options, metrics);
@@ -136,6 +140,11 @@ function createApp(config: Config): App {
   app.decorateRequest("bodyHash", null);
   app.decorateRequest("bodyBytes", 0);
   return app as App;
+}
+
+/** Where clients reach the service, without a slash at the end. */
+export function publicUrlOf(config: Config, app: App): string {
+  return config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
 }
 
 function localUrl(app: App): string {

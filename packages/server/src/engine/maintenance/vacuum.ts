@@ -14,6 +14,8 @@ export function vacuumDuty(database: Database): Duty {
     "node",
     "api_token",
     "workflow_tag",
+    "oidc_record",
+    "user_session",
     "audit_unsealed",
     "audit_sealed",
   ];

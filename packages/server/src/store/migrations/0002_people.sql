@@ -52,6 +52,7 @@ CREATE TABLE user_session (
   ended_at timestamptz,
   PRIMARY KEY (user_id, session_id)
 );
+CREATE INDEX user_session_expired ON user_session (expires_at);
 
 -- What happened to a user's account: sign-ins, refusals, changes of what they sign in with. Append-only.
 CREATE TABLE account_activity (
@@ -103,9 +104,11 @@ CREATE TABLE refresh_exchange (
 );
 CREATE INDEX refresh_exchange_old ON refresh_exchange (claimed_at);
 
--- Signs id tokens from active_at until the next one does; is published from its creation until retired_at.
+-- Signs id tokens from active_at until the next one does; is published from its creation until retired_at. Numbered, so that of two
+-- nodes that make the next one at once, one does.
 CREATE TABLE signing_key (
-  key_id text PRIMARY KEY,
+  key_number integer PRIMARY KEY,
+  key_id text NOT NULL,
   public_key json NOT NULL,
   private_key bytea NOT NULL,
   created_at timestamptz NOT NULL,
