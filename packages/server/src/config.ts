@@ -1,5 +1,16 @@
-import { hostname } from "node:os";
-import { resolve } from "node:path";
+import {
+  boolean,
+  directory,
+  integer,
+  list,
+  machineName,
+  oneOf,
+  optionalInteger,
+  optionalText,
+  optionalUrl,
+  text,
+  urls,
+} from "./setting.ts";
 
 /**
  * Every setting of the service: one place that names it, gives its default, and says why. Parsed once at start, frozen;
@@ -363,117 +374,4 @@ export class ConfigError extends Error {
     super(`The configuration is not usable:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
     this.name = "ConfigError";
   }
-}
-
-interface Setting<Value> {
-  readonly variable: string;
-  readonly fallback: string;
-  readonly meaning: string;
-  readonly parse: (raw: string | undefined) => Value;
-}
-
-function text(variable: string, fallback: string, meaning: string): Setting<string> {
-  return { variable, fallback, meaning, parse: (raw) => raw ?? fallback };
-}
-
-function machineName(variable: string, meaning: string): Setting<string> {
-  return { variable, fallback: "", meaning, parse: (raw) => raw ?? hostname() };
-}
-
-function optionalText(variable: string, meaning: string): Setting<string | undefined> {
-  return { variable, fallback: "", meaning, parse: (raw) => raw };
-}
-
-function directory(variable: string, fallback: string, meaning: string): Setting<string> {
-  return { variable, fallback, meaning, parse: (raw) => resolve(raw ?? fallback) };
-}
-
-function optionalUrl(variable: string, meaning: string): Setting<URL | undefined> {
-  return {
-    variable,
-    fallback: "",
-    meaning,
-    parse: (raw) => {
-      if (raw === undefined) return undefined;
-      if (!URL.canParse(raw) || !/^https?:$/.test(new URL(raw).protocol)) {
-        throw new Error(`must be an http or https address, but is "${raw}"`);
-      }
-      return new URL(raw);
-    },
-  };
-}
-
-function integer(variable: string, fallback: number, min: number, max: number, meaning: string): Setting<number> {
-  return { variable, fallback: String(fallback), meaning, parse: (raw) => parseInteger(raw, min, max) ?? fallback };
-}
-
-function optionalInteger(variable: string, min: number, max: number, meaning: string): Setting<number | undefined> {
-  return { variable, fallback: "", meaning, parse: (raw) => parseInteger(raw, min, max) };
-}
-
-function parseInteger(raw: string | undefined, min: number, max: number): number | undefined {
-  if (raw === undefined) return undefined;
-  const value = Number(raw);
-  if (!/^-?\d+$/.test(raw) || value < min || value > max) {
-    throw new Error(`must be a whole number from ${min} to ${max}, but is "${raw}"`);
-  }
-  return value;
-}
-
-function boolean(variable: string, fallback: boolean, meaning: string): Setting<boolean> {
-  return {
-    variable,
-    fallback: String(fallback),
-    meaning,
-    parse: (raw) => {
-      if (raw === undefined) return fallback;
-      if (raw !== "true" && raw !== "false") throw new Error(`must be true or false, but is "${raw}"`);
-      return raw === "true";
-    },
-  };
-}
-
-function list(variable: string, meaning: string): Setting<readonly string[]> {
-  return {
-    variable,
-    fallback: "",
-    meaning,
-    parse: (raw) =>
-      (raw ?? "")
-        .split(",")
-        .map((item) => item.trim())
-        .filter((item) => item !== ""),
-  };
-}
-
-function urls(variable: string, meaning: string): Setting<readonly string[]> {
-  const texts = list(variable, meaning);
-  return {
-    ...texts,
-    parse: (raw) => {
-      const uris = texts.parse(raw);
-      const wrong = uris.find((uri) => !/^https?:$/.test(URL.parse(uri)?.protocol ?? "") || uri.includes("#"));
-      if (wrong !== undefined)
-        throw new Error(`must be http or https addresses without a fragment, but one is "${wrong}"`);
-      return uris;
-    },
-  };
-}
-
-function oneOf<const Value extends string>(
-  variable: string,
-  fallback: Value,
-  values: readonly Value[],
-  meaning: string,
-): Setting<Value> {
-  return {
-    variable,
-    fallback,
-    meaning,
-    parse: (raw) => {
-      const value = values.find((candidate) => candidate === (raw ?? fallback));
-      if (value === undefined) throw new Error(`must be one of ${values.join(", ")}, but is "${raw}"`);
-      return value;
-    },
-  };
 }

@@ -2,6 +2,7 @@ import { hashAlone } from "./auth/password-hasher.ts";
 import { type IssuedPasswordLink, issuePasswordLink } from "./auth/password-link.ts";
 import { createToken } from "./auth/token-form.ts";
 import { newId } from "./engine/identifier.ts";
+import { insertAuditEntries } from "./store/audit.ts";
 import type { Database } from "./store/database.ts";
 import { insertMember } from "./store/members.ts";
 import { insertOrganization } from "./store/organizations.ts";
@@ -47,6 +48,21 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
       createdAt,
     });
     await insertMember(transaction, { organizationId, userId, roles: ["owner"], createdAt });
+    await insertAuditEntries(transaction, [
+      {
+        organizationId,
+        entryId: newId(createdAt),
+        recordedAt: createdAt,
+        actor: { type: "service", id: "stepwell init" },
+        action: "CreateOrganization",
+        outcome: "accepted",
+        targetType: "organization",
+        targetId: organizationId,
+        requestId: "",
+        address: "",
+        details: { name: organizationName, displayName: organizationName, owner: userId },
+      },
+    ]);
     const tokenId = newId(createdAt);
     const firstToken = { userId, tokenId, name: "first token", tokenPrefix, createdAt, expiresAt: null };
     await insertUserToken(transaction, firstToken, tokenHash);

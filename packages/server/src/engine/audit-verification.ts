@@ -1,11 +1,20 @@
-import { type AuditFinding, chainStart, checkSeal, entryText, type SealLink, sealText } from "../core/audit-chain.ts";
-import type { Seal } from "../store/audit-seals.ts";
 import {
-  type CoveredEntry,
+  type AuditFinding,
+  chainStart,
+  checkSeal,
+  type EntryText,
+  entryText,
+  type SealedEntry,
+  type SealLink,
+  sealText,
+} from "../core/audit-chain.ts";
+import { findEntryTexts, listUnsealedIds, type Seal } from "../store/audit-seals.ts";
+import {
   type EntryStanding,
-  findLostUnsealed,
+  findEntryStandings,
+  findSeals,
   listCoveredEntries,
-  listEntryStandings,
+  listEntryIds,
   listSeals,
 } from "../store/audit-verification.ts";
 import type { Database } from "../store/database.ts";
@@ -42,6 +51,7 @@ export async function verifyAudit(request: VerificationRequest): Promise<AuditVe
   const verification = new Verification(request);
   await verification.checkSeals();
   await verification.checkEntries();
+  await verification.checkUnsealed();
   return verification.result();
 }
 
@@ -81,18 +91,19 @@ class Verification {
     // A seal that now has more than it says was changed: what is beyond it must not push the others' out of sight.
     const limit = countEntries(seals) + entriesAtOnce;
     const covered = await listCoveredEntries(database, organizationId, { from, to }, limit);
+    const entryIds = covered.map(({ entryId }) => entryId);
+    const texts = await findEntryTexts(database, organizationId, entryIds);
     const ofSeal = Map.groupBy(covered, (entry) => entry.sealNumber);
-    for (const seal of seals) this.#checkSeal(seal, ofSeal.get(seal.sealNumber) ?? []);
+    for (const seal of seals) this.#checkSeal(seal, ofSeal.get(seal.sealNumber) ?? [], texts);
   }
 
-  #checkSeal(seal: Seal, covered: readonly CoveredEntry[]): void {
+  #checkSeal(seal: Seal, covered: readonly SealedEntry[], texts: ReadonlyMap<string, EntryText>): void {
     const { key, organizationId, expected } = this.#request;
     const { sealNumber, hash } = seal;
-    const entries = covered.map(({ entryId, entryHash, entry }) => ({
-      entryId,
-      entryHash,
-      hashNow: entry === undefined ? null : auditHash(key, entryText(entry)),
-    }));
+    const entries = covered.map(({ entryId, entryHash }) => {
+      const text = texts.get(entryId);
+      return { entryId, entryHash, hashNow: text === undefined ? null : auditHash(key, entryText(text)) };
+    });
     const hashNow = auditHash(key, sealText({ ...seal, organizationId, entries }));
     for (const finding of checkSeal(this.#newest, { ...seal, hashNow, entries })) this.#report(finding);
     if (expected?.number === sealNumber && expected.hash === hash) this.#isExpectedMet = true;
@@ -104,20 +115,37 @@ class Verification {
   /** Every entry must be covered by a seal that is there, or wait for one. */
   async checkEntries(): Promise<void> {
     const { database, organizationId } = this.#request;
-    let standings: readonly EntryStanding[] = [];
+    let entryIds: readonly string[] = [];
     do {
-      const after = standings.at(-1)?.entryId ?? null;
-      standings = await listEntryStandings(database, organizationId, after, entriesAtOnce);
-      for (const { entryId, isUnsealed, sealNumber, isSealThere } of standings) {
-        if (sealNumber !== null && !isSealThere) this.#report({ kind: "seal-missing", sealNumber });
-        else if (sealNumber !== null && isUnsealed) this.#report({ kind: "entry-listed-twice", entryId, sealNumber });
-        else if (sealNumber === null && !isUnsealed) this.#report({ kind: "entry-inserted", entryId });
-        else if (isUnsealed) this.#unsealedEntries += 1;
+      entryIds = await listEntryIds(database, organizationId, entryIds.at(-1) ?? null, entriesAtOnce);
+      const standings = await findEntryStandings(database, organizationId, entryIds);
+      const sealNumbers = new Set(standings.flatMap(({ sealNumber }) => sealNumber ?? []));
+      const seals = await findSeals(database, organizationId, [...sealNumbers]);
+      const ofEntry = Map.groupBy(standings, (standing) => standing.entryId);
+      for (const entryId of entryIds) this.#checkStanding(entryId, ofEntry.get(entryId) ?? [], seals);
+    } while (entryIds.length === entriesAtOnce);
+  }
+
+  #checkStanding(entryId: string, standings: readonly EntryStanding[], seals: ReadonlySet<number>): void {
+    const isUnsealed = standings.some((standing) => standing.sealNumber === null);
+    const sealNumber = standings.find((standing) => standing.sealNumber !== null)?.sealNumber ?? null;
+    if (sealNumber !== null && !seals.has(sealNumber)) this.#report({ kind: "seal-missing", sealNumber });
+    else if (sealNumber !== null && isUnsealed) this.#report({ kind: "entry-listed-twice", entryId, sealNumber });
+    else if (sealNumber === null && !isUnsealed) this.#report({ kind: "entry-inserted", entryId });
+    else if (isUnsealed) this.#unsealedEntries += 1;
+  }
+
+  /** What waits for a seal must be there. */
+  async checkUnsealed(): Promise<void> {
+    const { database, organizationId } = this.#request;
+    let entryIds: readonly string[] = [];
+    do {
+      entryIds = await listUnsealedIds(database, organizationId, entryIds.at(-1) ?? null, entriesAtOnce);
+      const texts = await findEntryTexts(database, organizationId, entryIds);
+      for (const entryId of entryIds) {
+        if (!texts.has(entryId)) this.#report({ kind: "entry-missing", entryId, sealNumber: null });
       }
-    } while (standings.length === entriesAtOnce);
-    for (const entryId of await findLostUnsealed(database, organizationId, maxFindings)) {
-      this.#report({ kind: "entry-missing", entryId, sealNumber: null });
-    }
+    } while (entryIds.length === entriesAtOnce);
   }
 
   result(): AuditVerification {

@@ -61,7 +61,9 @@ export const AuditEntrySchema = Type.Object(
       type: oneOf([...auditTargetTypes]),
       id: Type.Optional(Type.String({ description: "An id, or the name of a tag or role." })),
     }),
-    requestId: Type.String({ description: "As in the answer's header `x-request-id`." }),
+    requestId: Type.String({
+      description: "As in the answer's header `x-request-id`; empty where no request was made.",
+    }),
     address: Type.String({ description: "Where the request came from; empty when the client had gone by then." }),
     details: Type.Unsafe<object>({
       type: "object",

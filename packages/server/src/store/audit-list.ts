@@ -1,5 +1,6 @@
 import type { Timestamp } from "../core/job-state.ts";
 import type { AuditEntry, AuditOutcome } from "./audit.ts";
+import { findSealNumbers } from "./audit-seals.ts";
 import { type Queryable, statement } from "./database.ts";
 import { firstIdAt, lastIdAt } from "./job-lists.ts";
 
@@ -28,7 +29,7 @@ export async function listAuditEntries(
   beforeEntryId: string | null,
   limit: number,
 ): Promise<ListedAuditEntry[]> {
-  return await db.query(listNewestAuditEntryRows, [...searchValues(search), beforeEntryId, limit]);
+  return await withSeals(db, search, await db.query(listNewestRows, [...searchValues(search), beforeEntryId, limit]));
 }
 
 /** Oldest first, from after `afterEntryId`. */
@@ -38,43 +39,49 @@ export async function listAuditEntriesInOrder(
   afterEntryId: string | null,
   limit: number,
 ): Promise<ListedAuditEntry[]> {
-  return await db.query(listOldestAuditEntryRows, [...searchValues(search), afterEntryId, limit]);
+  return await withSeals(db, search, await db.query(listOldestRows, [...searchValues(search), afterEntryId, limit]));
+}
+
+async function withSeals(
+  db: Queryable,
+  { organizationId }: AuditSearch,
+  entries: readonly AuditEntry[],
+): Promise<ListedAuditEntry[]> {
+  const entryIds = entries.map((entry) => entry.entryId);
+  const sealNumbers = await findSealNumbers(db, organizationId, entryIds);
+  return entries.map((entry) => ({ ...entry, sealNumber: sealNumbers.get(entry.entryId) ?? null }));
 }
 
 /** An entry's id begins with its time, so the order of ids is that of times, and a range of times one of the primary key. */
 const listed = `
-   SELECT audit_entry.organization_id AS "organizationId", audit_entry.entry_id AS "entryId",
-     audit_entry.recorded_at AS "recordedAt", audit_entry.actor, audit_entry.action, audit_entry.outcome,
-     audit_entry.target_type AS "targetType", audit_entry.target_id AS "targetId", audit_entry.request_id AS "requestId",
-     audit_entry.address, audit_entry.details, audit_sealed.seal_number AS "sealNumber"
+   SELECT organization_id AS "organizationId", entry_id AS "entryId", recorded_at AS "recordedAt", actor, action, outcome,
+     target_type AS "targetType", target_id AS "targetId", request_id AS "requestId", address, details
    FROM audit_entry
-   LEFT JOIN audit_sealed ON audit_sealed.organization_id = audit_entry.organization_id
-     AND audit_sealed.entry_id = audit_entry.entry_id
-   WHERE audit_entry.organization_id = $1
-     AND ($2::text IS NULL OR audit_entry.action = $2)
-     AND ($3::uuid IS NULL OR audit_entry.actor_id = $3)
-     AND ($4::text IS NULL OR audit_entry.target_type = $4)
-     AND ($5::text IS NULL OR audit_entry.target_id = $5)
-     AND ($6::text IS NULL OR audit_entry.outcome = $6)
-     AND ($7::timestamptz IS NULL OR (audit_entry.recorded_at >= $7 AND audit_entry.entry_id >= $8::uuid))
-     AND ($9::timestamptz IS NULL OR (audit_entry.recorded_at < $9 AND audit_entry.entry_id <= $10::uuid))`;
+   WHERE organization_id = $1
+     AND ($2::text IS NULL OR action = $2)
+     AND ($3::uuid IS NULL OR actor_id = $3)
+     AND ($4::text IS NULL OR target_type = $4)
+     AND ($5::text IS NULL OR target_id = $5)
+     AND ($6::text IS NULL OR outcome = $6)
+     AND ($7::timestamptz IS NULL OR (recorded_at >= $7 AND entry_id >= $8::uuid))
+     AND ($9::timestamptz IS NULL OR (recorded_at < $9 AND entry_id <= $10::uuid))`;
 
-const listNewestAuditEntryRows = statement<ListedAuditEntry>(
+const listNewestRows = statement<AuditEntry>(
   "list_newest_audit_entries",
   "organization",
   `${listed}
-     AND ($11::uuid IS NULL OR audit_entry.entry_id < $11)
-   ORDER BY audit_entry.entry_id DESC
+     AND ($11::uuid IS NULL OR entry_id < $11)
+   ORDER BY entry_id DESC
    LIMIT $12`,
   "each-time",
 );
 
-const listOldestAuditEntryRows = statement<ListedAuditEntry>(
+const listOldestRows = statement<AuditEntry>(
   "list_oldest_audit_entries",
   "organization",
   `${listed}
-     AND ($11::uuid IS NULL OR audit_entry.entry_id > $11)
-   ORDER BY audit_entry.entry_id
+     AND ($11::uuid IS NULL OR entry_id > $11)
+   ORDER BY entry_id
    LIMIT $12`,
   "each-time",
 );

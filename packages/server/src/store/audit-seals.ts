@@ -4,12 +4,6 @@ import { type Queryable, statement, type Transaction } from "./database.ts";
 /** With microseconds, as the column keeps them: JavaScript's milliseconds would hide a change of the rest. */
 const exactTime = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-export const entryTextColumns = `
-  audit_entry.organization_id AS "organizationId", audit_entry.entry_id AS "entryId",
-  ${exactTime("audit_entry.recorded_at")} AS "recordedAt", audit_entry.actor::text AS actor, audit_entry.actor_id AS "actorId",
-  audit_entry.action, audit_entry.outcome, audit_entry.target_type AS "targetType", audit_entry.target_id AS "targetId",
-  audit_entry.request_id AS "requestId", audit_entry.address, audit_entry.details::text AS details`;
-
 /** Organizations with entries that can be sealed, in the order of their ids. */
 export async function findUnsealedOrganizations(
   db: Queryable,
@@ -57,23 +51,72 @@ const findNewestSealRow = statement<Seal>(
    LIMIT 1`,
 );
 
-/** Entries that wait for a seal, in the order of their ids, which is that of their times. */
-export async function findUnsealedEntries(db: Queryable, organizationId: string, limit: number): Promise<EntryText[]> {
-  return await db.query(findUnsealedEntryRows, [organizationId, limit]);
+/*
+ * Look-ups go by ids, page by page, and are put together outside: a join over tables without statistics, as they are on a young store, was
+ * planned as a hash join over all there is (378 ms instead of 1 for a list of 25).
+ */
+
+/** What waits for a seal, in the order of ids, which is that of times. */
+export async function listUnsealedIds(
+  db: Queryable,
+  organizationId: string,
+  afterEntryId: string | null,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.query(listUnsealedIdRows, [organizationId, afterEntryId, limit]);
+  return rows.map((row) => row.entryId);
 }
 
-const findUnsealedEntryRows = statement<EntryText>(
-  "find_unsealed_audit_entries",
+const listUnsealedIdRows = statement<{ entryId: string }>(
+  "list_unsealed_audit_ids",
   "organization",
-  `SELECT ${entryTextColumns}
+  `SELECT entry_id AS "entryId"
    FROM audit_unsealed
-   JOIN audit_entry ON audit_entry.organization_id = audit_unsealed.organization_id
-     AND audit_entry.entry_id = audit_unsealed.entry_id
-   LEFT JOIN audit_sealed ON audit_sealed.organization_id = audit_unsealed.organization_id
-     AND audit_sealed.entry_id = audit_unsealed.entry_id
-   WHERE audit_unsealed.organization_id = $1 AND audit_entry.organization_id = $1 AND audit_sealed.entry_id IS NULL
-   ORDER BY audit_unsealed.entry_id
-   LIMIT $2`,
+   WHERE organization_id = $1 AND ($2::uuid IS NULL OR entry_id > $2)
+   ORDER BY entry_id
+   LIMIT $3`,
+  "each-time",
+);
+
+/** Which seals cover these entries, of those that one covers. */
+export async function findSealNumbers(
+  db: Queryable,
+  organizationId: string,
+  entryIds: readonly string[],
+): Promise<Map<string, number>> {
+  if (entryIds.length === 0) return new Map();
+  const rows = await db.query(findSealNumberRows, [organizationId, entryIds]);
+  return new Map(rows.map(({ entryId, sealNumber }) => [entryId, sealNumber]));
+}
+
+const findSealNumberRows = statement<{ entryId: string; sealNumber: number }>(
+  "find_audit_seal_numbers",
+  "organization",
+  `SELECT entry_id AS "entryId", seal_number AS "sealNumber"
+   FROM audit_sealed
+   WHERE organization_id = $1 AND entry_id = ANY($2::uuid[])`,
+  "each-time",
+);
+
+/** Those of these entries that are there. */
+export async function findEntryTexts(
+  db: Queryable,
+  organizationId: string,
+  entryIds: readonly string[],
+): Promise<Map<string, EntryText>> {
+  if (entryIds.length === 0) return new Map();
+  const rows = await db.query(findEntryTextRows, [organizationId, entryIds]);
+  return new Map(rows.map((row) => [row.entryId, row]));
+}
+
+const findEntryTextRows = statement<EntryText>(
+  "find_audit_entry_texts",
+  "organization",
+  `SELECT organization_id AS "organizationId", entry_id AS "entryId", ${exactTime("recorded_at")} AS "recordedAt",
+     actor::text AS actor, actor_id AS "actorId", action, outcome, target_type AS "targetType", target_id AS "targetId",
+     request_id AS "requestId", address, details::text AS details
+   FROM audit_entry
+   WHERE organization_id = $1 AND entry_id = ANY($2::uuid[])`,
   "each-time",
 );
 

@@ -1,5 +1,5 @@
-import type { EntryText } from "../core/audit-chain.ts";
-import { entryTextColumns, type Seal, sealColumns } from "./audit-seals.ts";
+import type { SealedEntry } from "../core/audit-chain.ts";
+import { type Seal, sealColumns } from "./audit-seals.ts";
 import { type Queryable, statement } from "./database.ts";
 
 /** In their order, from after `afterNumber`. */
@@ -22,12 +22,8 @@ const listSealRows = statement<Seal>(
    LIMIT $3`,
 );
 
-/** An entry that a seal covers; without `entry` where the row is gone. */
-export interface CoveredEntry {
+export interface CoveredEntry extends SealedEntry {
   readonly sealNumber: number;
-  readonly entryId: string;
-  readonly entryHash: string;
-  readonly entry: EntryText | undefined;
 }
 
 /** What these seals cover, seal by seal and in the order of ids, at most `limit` entries. */
@@ -37,85 +33,88 @@ export async function listCoveredEntries(
   sealNumbers: { readonly from: number; readonly to: number },
   limit: number,
 ): Promise<CoveredEntry[]> {
-  const rows = await db.query(listCoveredRows, [organizationId, sealNumbers.from, sealNumbers.to, limit]);
-  return rows.map(({ sealNumber, coveredId, entryHash, ...entry }) => ({
-    sealNumber,
-    entryId: coveredId,
-    entryHash,
-    entry: entry.entryId === null ? undefined : { ...entry, entryId: entry.entryId },
-  }));
+  return await db.query(listCoveredRows, [organizationId, sealNumbers.from, sealNumbers.to, limit]);
 }
 
-type CoveredRow = Omit<CoveredEntry, "entry" | "entryId"> &
-  Omit<EntryText, "entryId"> & { readonly coveredId: string; readonly entryId: string | null };
-
-const listCoveredRows = statement<CoveredRow>(
+const listCoveredRows = statement<CoveredEntry>(
   "list_covered_audit_entries",
   "organization",
-  `SELECT audit_sealed.seal_number AS "sealNumber", audit_sealed.entry_id AS "coveredId",
-     encode(audit_sealed.entry_hash, 'hex') AS "entryHash", ${entryTextColumns}
+  `SELECT seal_number AS "sealNumber", entry_id AS "entryId", encode(entry_hash, 'hex') AS "entryHash"
    FROM audit_sealed
-   LEFT JOIN audit_entry ON audit_entry.organization_id = audit_sealed.organization_id
-     AND audit_entry.entry_id = audit_sealed.entry_id
-   WHERE audit_sealed.organization_id = $1 AND audit_sealed.seal_number BETWEEN $2 AND $3
-   ORDER BY audit_sealed.seal_number, audit_sealed.entry_id
+   WHERE organization_id = $1 AND seal_number BETWEEN $2 AND $3
+   ORDER BY seal_number, entry_id
    LIMIT $4`,
   "each-time",
 );
 
-/** Where an entry's row stands: it waits for a seal, or says which one covers it, or neither. Read at one instant. */
-export interface EntryStanding {
-  readonly entryId: string;
-  readonly isUnsealed: boolean;
-  /** What `audit_sealed` says. */
-  readonly sealNumber: number | null;
-  readonly isSealThere: boolean;
-}
-
-/** Of all entries, in the order of their ids. */
-export async function listEntryStandings(
+/** Of all entries, in their order. */
+export async function listEntryIds(
   db: Queryable,
   organizationId: string,
   afterEntryId: string | null,
   limit: number,
-): Promise<EntryStanding[]> {
-  return await db.query(listEntryStandingRows, [organizationId, afterEntryId, limit]);
+): Promise<string[]> {
+  const rows = await db.query(listEntryIdRows, [organizationId, afterEntryId, limit]);
+  return rows.map((row) => row.entryId);
 }
 
-const listEntryStandingRows = statement<EntryStanding>(
-  "list_audit_entry_standings",
+const listEntryIdRows = statement<{ entryId: string }>(
+  "list_audit_entry_ids",
   "organization",
-  `SELECT audit_entry.entry_id AS "entryId", audit_unsealed.entry_id IS NOT NULL AS "isUnsealed",
-     audit_sealed.seal_number AS "sealNumber", audit_seal.seal_number IS NOT NULL AS "isSealThere"
+  `SELECT entry_id AS "entryId"
    FROM audit_entry
-   LEFT JOIN audit_unsealed ON audit_unsealed.organization_id = audit_entry.organization_id
-     AND audit_unsealed.entry_id = audit_entry.entry_id
-   LEFT JOIN audit_sealed ON audit_sealed.organization_id = audit_entry.organization_id
-     AND audit_sealed.entry_id = audit_entry.entry_id
-   LEFT JOIN audit_seal ON audit_seal.organization_id = audit_sealed.organization_id
-     AND audit_seal.seal_number = audit_sealed.seal_number
-   WHERE audit_entry.organization_id = $1 AND ($2::uuid IS NULL OR audit_entry.entry_id > $2)
-   ORDER BY audit_entry.entry_id
+   WHERE organization_id = $1 AND ($2::uuid IS NULL OR entry_id > $2)
+   ORDER BY entry_id
    LIMIT $3`,
   "each-time",
 );
 
-/** Of the list of what waits for a seal: those whose entry is gone. */
-export async function findLostUnsealed(db: Queryable, organizationId: string, limit: number): Promise<string[]> {
-  const rows = await db.query(findLostUnsealedRows, [organizationId, limit]);
-  return rows.map((row) => row.entryId);
+/** An entry waits for a seal (null), or a seal covers it. Who is tampered with may do both, or neither: then there are two, or none. */
+export interface EntryStanding {
+  readonly entryId: string;
+  readonly sealNumber: number | null;
 }
 
-const findLostUnsealedRows = statement<{ entryId: string }>(
-  "find_lost_unsealed_audit_entries",
+/** Read at one instant, since an entry goes from the one list to the other. */
+export async function findEntryStandings(
+  db: Queryable,
+  organizationId: string,
+  entryIds: readonly string[],
+): Promise<EntryStanding[]> {
+  if (entryIds.length === 0) return [];
+  return await db.query(findEntryStandingRows, [organizationId, entryIds]);
+}
+
+const findEntryStandingRows = statement<EntryStanding>(
+  "find_audit_entry_standings",
   "organization",
-  `SELECT audit_unsealed.entry_id AS "entryId"
+  `SELECT entry_id AS "entryId", NULL AS "sealNumber"
    FROM audit_unsealed
-   LEFT JOIN audit_entry ON audit_entry.organization_id = audit_unsealed.organization_id
-     AND audit_entry.entry_id = audit_unsealed.entry_id
-   WHERE audit_unsealed.organization_id = $1 AND audit_entry.entry_id IS NULL
-   ORDER BY audit_unsealed.entry_id
-   LIMIT $2`,
+   WHERE organization_id = $1 AND entry_id = ANY($2::uuid[])
+   UNION ALL
+   SELECT entry_id AS "entryId", seal_number AS "sealNumber"
+   FROM audit_sealed
+   WHERE organization_id = $1 AND entry_id = ANY($2::uuid[])`,
+  "each-time",
+);
+
+/** Those of these seals that are there. */
+export async function findSeals(
+  db: Queryable,
+  organizationId: string,
+  sealNumbers: readonly number[],
+): Promise<Set<number>> {
+  if (sealNumbers.length === 0) return new Set();
+  const rows = await db.query(findSealRows, [organizationId, sealNumbers]);
+  return new Set(rows.map((row) => row.sealNumber));
+}
+
+const findSealRows = statement<{ sealNumber: number }>(
+  "find_audit_seals",
+  "organization",
+  `SELECT seal_number AS "sealNumber"
+   FROM audit_seal
+   WHERE organization_id = $1 AND seal_number = ANY($2::integer[])`,
   "each-time",
 );
 

@@ -169,7 +169,7 @@ describe("when nodes go", () => {
     return admittedBy([...before, ...after]);
   }
 
-  test("the limit holds when one is stopped", async () => {
+  test("the limit holds when one is stopped", { timeout: 60_000 }, async () => {
     await inOneMinute(cluster.node(0), async () => {
       const organization = await cluster.node(0).newOrganization();
       const third = await cluster.addNode();
@@ -179,7 +179,7 @@ describe("when nodes go", () => {
     });
   });
 
-  test("the limit holds when one is killed", async () => {
+  test("the limit holds when one is killed", { timeout: 60_000 }, async () => {
     await inOneMinute(cluster.node(0), async () => {
       const organization = await cluster.node(0).newOrganization();
       const third = await cluster.addProcess();

@@ -1,7 +1,14 @@
-import { chainStart, entryText, sealText } from "../../core/audit-chain.ts";
+import { chainStart, type EntryText, entryText, sealText } from "../../core/audit-chain.ts";
 import type { Timestamp } from "../../core/job-state.ts";
-import { findNewestSeal, findUnsealedEntries, findUnsealedOrganizations, insertSeal } from "../../store/audit-seals.ts";
-import type { Database } from "../../store/database.ts";
+import {
+  findEntryTexts,
+  findNewestSeal,
+  findSealNumbers,
+  findUnsealedOrganizations,
+  insertSeal,
+  listUnsealedIds,
+} from "../../store/audit-seals.ts";
+import type { Database, Transaction } from "../../store/database.ts";
 import { auditHash } from "../audit-hash.ts";
 import type { Duty } from "./duty.ts";
 
@@ -38,7 +45,7 @@ export function auditSealingDuty(options: AuditSealingOptions): Duty {
 }
 
 async function sealAll(options: AuditSealingOptions, organizationId: string): Promise<void> {
-  while ((await sealBatch(options, organizationId)) === maxEntriesPerSeal);
+  while ((await sealBatch(options, organizationId)) > 0);
 }
 
 /**
@@ -48,7 +55,7 @@ async function sealAll(options: AuditSealingOptions, organizationId: string): Pr
 async function sealBatch({ database, now, key }: AuditSealingOptions, organizationId: string): Promise<number> {
   return await database.transaction(async (transaction) => {
     const newest = await findNewestSeal(transaction, organizationId);
-    const unsealed = await findUnsealedEntries(transaction, organizationId, maxEntriesPerSeal);
+    const unsealed = await findUnsealed(transaction, organizationId);
     if (unsealed.length === 0) return 0;
     const content = {
       organizationId,
@@ -60,4 +67,21 @@ async function sealBatch({ database, now, key }: AuditSealingOptions, organizati
     const seal = { ...content, hash: auditHash(key, sealText(content)) };
     return (await insertSeal(transaction, seal)) ? unsealed.length : 0;
   });
+}
+
+/**
+ * The next entries to seal. What stands on the list but is gone, or is sealed already, was tampered with: it stays there for a verification to
+ * find, and keeps nothing else from being sealed.
+ */
+async function findUnsealed(transaction: Transaction, organizationId: string): Promise<EntryText[]> {
+  let entryIds: readonly string[] = [];
+  let found: EntryText[] = [];
+  do {
+    const after = entryIds.at(-1) ?? null;
+    entryIds = await listUnsealedIds(transaction, organizationId, after, maxEntriesPerSeal);
+    const sealed = await findSealNumbers(transaction, organizationId, entryIds);
+    const entries = await findEntryTexts(transaction, organizationId, entryIds);
+    found = entryIds.flatMap((entryId) => (sealed.has(entryId) ? [] : (entries.get(entryId) ?? [])));
+  } while (found.length === 0 && entryIds.length === maxEntriesPerSeal);
+  return found;
 }
