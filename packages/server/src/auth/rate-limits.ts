@@ -98,9 +98,9 @@ export class RateLimits {
     return all === own ? tightest : count(all.submits, tightest);
   }
 
-  /** Whole seconds until the minute is over, at least one. */
+  /** Whole seconds until the minute of the last request is over, at least one. */
   secondsLeft(): number {
-    return Math.max(1, Math.ceil((this.#windowNow().endsAt - this.#options.now()) / 1000));
+    return Math.max(1, Math.ceil((this.#window.endsAt - this.#options.now()) / 1000));
   }
 
   /** What the organization and the caller used in this minute on all nodes, but for what each may use without a word. */

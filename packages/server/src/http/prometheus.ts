@@ -30,7 +30,7 @@ export class Metrics implements RequestMetrics {
   });
   readonly #limited = new Counter({
     name: "stepwell_rate_limited_total",
-    help: "Requests that a rate limit refused, by whose limit (organization, token, user) and which (requests, submits).",
+    help: "Requests that a rate limit refused, by whose limit (organization, token, user) and which (requests, submits), or at the door after too many refusals.",
     labelNames: ["scope", "policy"],
     registers: [this.registry],
   });

@@ -104,7 +104,7 @@ export function createServer(options: ServerOptions): App {
   allowOrigins(app, config.corsOrigins);
   const refusals = new Refusals(config.maxRefusalsPerMinute, () => engine.now());
   serveOpenId(app, parts, options);
-  answerErrors(app, logger, refusals, new AuditDenials(database, logger));
+  answerErrors(app, { logger, refusals, denials: new AuditDenials(database, logger), metrics });
   collectDeclarations(app, basePath, publicUrl);
   completeOperations(app, { authenticator, database, refusals, rateLimits, metrics });
   void app.register(
@@ -179,7 +179,14 @@ function closingSignal(app: App): AbortSignal {
   return closing.signal;
 }
 
-function answerErrors(app: App, logger: Logger, refusals: Refusals, denials: AuditDenials): void {
+interface ErrorParts {
+  readonly logger: Logger;
+  readonly refusals: Refusals;
+  readonly denials: AuditDenials;
+  readonly metrics: RequestMetrics;
+}
+
+function answerErrors(app: App, { logger, refusals, denials, metrics }: ErrorParts): void {
   const paths = new KnownPaths();
   app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
   app.setNotFoundHandler((request, reply) => {
@@ -189,9 +196,11 @@ function answerErrors(app: App, logger: Logger, refusals: Refusals, denials: Aud
   app.setErrorHandler((error, request, reply) => {
     const answer = () => {
       const code = sendError(reply, error);
+      const { caller, granted } = request;
       if (code === "AuthenticationError") refusals.note(request.ip);
       // Known, but not let in.
-      else if (request.caller !== null && request.granted === null) refusals.note(request.caller.principal.id);
+      else if (caller !== null && granted === null) refusals.note(caller.principal.id);
+      if (code === "RateLimitError" && granted === null) metrics.requestLimited("door", "refusals");
       if (code !== "UnhandledError") return;
       const { id: requestId, method } = request;
       // Without the query, in which a page's one-time link may stand.

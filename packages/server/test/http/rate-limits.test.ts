@@ -233,15 +233,20 @@ onEveryStore((home) => {
     const service = new TestService(home, {
       STEPWELL_METRICS_PORT: String(port),
       STEPWELL_TOKEN_SUBMITS_PER_MINUTE: "1",
+      STEPWELL_MAX_REFUSALS_PER_MINUTE: "1",
     });
     await service.start();
     try {
-      const { api } = await service.newOrganization();
+      const { api, organizationId } = await service.newOrganization();
       const { workflowId } = await deploy(api, straightDefinition);
       let status = 0;
       while (status !== 429) ({ status } = await api.callAny("SubmitJob", { body: { workflowId } }));
+      const guessing = api.as(createToken("organization", organizationId).token);
+      status = 0;
+      while (status !== 429) ({ status } = await guessing.callAny("GetOrganization", {}));
       const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
       expect(text).toContain('stepwell_rate_limited_total{scope="user",policy="submits"} 1');
+      expect(text).toContain('stepwell_rate_limited_total{scope="door",policy="refusals"} 1');
       expect(text).toMatch(/stepwell_http_request_seconds_count\{operation="SubmitJob",status="429"\} 1/);
     } finally {
       await service.stop();
