@@ -36,7 +36,11 @@ export class Browser {
     if (form === undefined) throw new Error(`No form takes ${Object.keys(fields).join(", ")}: ${page.text}`);
     const body = new URLSearchParams({ ...form.hidden, ...fields });
     const action = new URL(form.action, page.url);
-    return await this.#follow(action, { method: "POST", body, headers: { origin: page.url.origin, ...headers } }, isArrival);
+    return await this.#follow(
+      action,
+      { method: "POST", body, headers: { origin: page.url.origin, ...headers } },
+      isArrival,
+    );
   }
 
   cookieNames(): string[] {
