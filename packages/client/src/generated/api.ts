@@ -1766,7 +1766,7 @@ export interface components {
                 /** @description An id, or the name of a tag or role. */
                 id?: string;
             };
-            /** @description As in the answer's header `x-request-id`. */
+            /** @description As in the answer's header `x-request-id`; empty where no request was made. */
             requestId: string;
             /** @description Where the request came from; empty when the client had gone by then. */
             address: string;

@@ -104,7 +104,7 @@ export function createServer(options: ServerOptions): App {
   allowOrigins(app, config.corsOrigins);
   const refusals = new Refusals(config.maxRefusalsPerMinute, () => engine.now());
   serveOpenId(app, parts, options);
-  answerErrors(app, logger, { refusals, metrics, denials: new AuditDenials(database, logger) });
+  answerErrors(app, { logger, refusals, denials: new AuditDenials(database, logger), metrics });
   collectDeclarations(app, basePath, publicUrl);
   completeOperations(app, { authenticator, database, refusals, rateLimits, metrics });
   void app.register(
@@ -179,13 +179,14 @@ function closingSignal(app: App): AbortSignal {
   return closing.signal;
 }
 
-interface Doorkeeping {
+interface ErrorParts {
+  readonly logger: Logger;
   readonly refusals: Refusals;
   readonly denials: AuditDenials;
   readonly metrics: RequestMetrics;
 }
 
-function answerErrors(app: App, logger: Logger, { refusals, denials, metrics }: Doorkeeping): void {
+function answerErrors(app: App, { logger, refusals, denials, metrics }: ErrorParts): void {
   const paths = new KnownPaths();
   app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
   app.setNotFoundHandler((request, reply) => {
