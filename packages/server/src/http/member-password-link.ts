@@ -10,7 +10,7 @@ import { findMember } from "../store/members.ts";
 import { findCredentials } from "../store/user-credentials.ts";
 import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
-import { lockGrants, requireRolesHeld } from "./grants.ts";
+import { lockGrantsFor, requireRolesHeld } from "./grants.ts";
 import { answer, MemberParams, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
 
@@ -60,7 +60,7 @@ export function memberPasswordLinkRoutes(app: App, { engine, database, publicUrl
   );
 }
 
-type ResetRequest = Pick<FastifyRequest, "caller" | "granted"> & {
+type ResetRequest = Pick<FastifyRequest, "caller" | "routeOptions" | "server"> & {
   readonly params: { readonly organizationId: string };
 };
 
@@ -68,10 +68,10 @@ type ResetRequest = Pick<FastifyRequest, "caller" | "granted"> & {
 async function requireMayReset(transaction: Transaction, request: ResetRequest, userId: string): Promise<void> {
   const { organizationId } = request.params;
   const { principal } = request.caller;
-  await lockGrants(transaction, organizationId);
+  const granted = await lockGrantsFor(transaction, request);
   const member = await findMember(transaction, organizationId, userId);
   if (member === undefined) throw notFound("member");
-  await requireRolesHeld(transaction, organizationId, request.granted, member.roles);
+  await requireRolesHeld(transaction, organizationId, granted, member.roles);
   if (principal.type !== "user")
     throw refused("Only a person may make such a link: an account can do what no API token can.");
   if (principal.id === userId)
