@@ -4,9 +4,10 @@ import { findMemberships } from "../store/members.ts";
 import { findApiToken } from "../store/tokens.ts";
 import { findCredentials } from "../store/user-credentials.ts";
 import { type PermissionSet, permissionsOfRoles, withImplied } from "./permissions.ts";
+import { boundsOf } from "./token-bounds.ts";
 
 /**
- * What somebody may do in the organization by what the store says now, not a moment ago. Undefined when they have nothing to do with it
+ * What somebody may do, and so may give to others, in the organization by what the store says now, not a moment ago. Undefined when they have nothing to do with it
  * (any more).
  */
 export async function permissionsOfActor(
@@ -22,5 +23,6 @@ export async function permissionsOfActor(
   }
   const token = await findApiToken(db, organizationId, id);
   if (token === undefined || (token.expiresAt !== null && token.expiresAt <= now)) return undefined;
-  return withImplied(token.permissions);
+  // A narrow token gives and takes nothing, whatever it may do itself.
+  return boundsOf(token) === undefined ? withImplied(token.permissions) : new Set();
 }

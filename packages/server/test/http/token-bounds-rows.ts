@@ -86,6 +86,10 @@ export const boundsRows: Readonly<Record<string, BoundsRow>> = {
   RotateApiToken: shut,
   RevokeApiToken: shut,
 
+  ListAudit: shut,
+  ExportAudit: shut,
+  VerifyAudit: shut,
+
   ListMembers: shut,
   GetMember: shut,
   UpdateMember: shut,

@@ -78,6 +78,30 @@ describe("on two nodes over one PostgreSQL", () => {
     expect(Math.max(...times)).toBeLessThan(holdsWithinMs);
   });
 
+  test("whoever may not any more makes no tokens, not even in the second in which another node remembers that they might", async () => {
+    const organization = await cluster.node(0).newOrganization();
+    const { api } = organization;
+    const { workflowId } = await deploy(api, waitingDefinition);
+    const leaving = await cluster.node(0).newMember(organization, ["developer"]);
+    const narrowed = (
+      await api.call<{ token: string; tokenId: string }>("CreateApiToken", {
+        body: { name: "t", permissions: ["apitoken:create", "apitoken:update", "job:list"] },
+      })
+    ).body;
+    const there = byWayOf(cluster.node(1), organization);
+    for (const token of [leaving.token, narrowed.token]) expect(await listed(there, token)).toBe(200);
+
+    await api.call("RemoveMember", { params: { userId: leaving.userId } });
+    const params = { tokenId: narrowed.tokenId };
+    await api.call("UpdateApiToken", { params, body: { boundTo: { workflowIds: [workflowId] } } });
+    const body = { name: "kept", permissions: ["job:list"] };
+    await there.as(leaving.token).refused("CreateApiToken", "NotFoundError", { body });
+    await there.as(narrowed.token).refused("CreateApiToken", "AuthorizationError", { body });
+    await there.as(narrowed.token).refused("UpdateApiToken", "AuthorizationError", { params, body: { boundTo: null } });
+    await there.as(narrowed.token).refused("RotateApiToken", "AuthorizationError", { params });
+    expect((await api.call<{ apiTokens: object[] }>("ListApiTokens")).body.apiTokens).toHaveLength(1);
+  });
+
   test("a bound holds on every node within a second", async () => {
     const { api, there, token, params } = await newToken();
     const [one, other] = [await deploy(api, waitingDefinition), await deploy(api, waitingDefinition)];
