@@ -1,3 +1,4 @@
+import { createRemoteJWKSet, jwtVerify } from "jose";
 import { expect, test } from "vitest";
 import { Browser } from "../support/browser.ts";
 import { giveSecondFactor, newPerson, rightPassword } from "../support/people.ts";
@@ -32,6 +33,15 @@ onEveryStore((home) => {
     expect(body).toMatchObject({ userId: person.userId, email: person.email });
     const list = await service.client(idToken).call<SessionList>("ListSessions");
     expect(list.body.sessions).toMatchObject([{ sessionId: claims?.sid, isCurrent: true, signedInBy: "password" }]);
+  });
+
+  test("a program that knows only the published keys can verify an id token", async () => {
+    const { idToken } = await signIn(service.baseUrl, await newPerson(service));
+    const keys = createRemoteJWKSet(new URL(`${service.baseUrl}/oidc/jwks`));
+    const expected = { issuer: `${service.baseUrl}/oidc`, audience: "stepwell-dashboard", algorithms: ["RS256"] };
+    expect((await jwtVerify(idToken, keys, expected)).payload.sid).toBeDefined();
+    const published = (await (await fetch(`${service.baseUrl}/oidc/jwks`)).json()) as { keys: object[] };
+    expect(published.keys.map((key) => Object.keys(key).sort())).toEqual([["alg", "e", "kid", "kty", "n", "use"]]);
   });
 
   test("whoever is signed in creates an organization with the id token, and works in it", async () => {
