@@ -1,3 +1,4 @@
+import { createRemoteJWKSet, jwtVerify } from "jose";
 import { expect, test } from "vitest";
 import { Browser } from "../support/browser.ts";
 import { giveSecondFactor, newPerson, rightPassword } from "../support/people.ts";
@@ -32,6 +33,15 @@ onEveryStore((home) => {
     expect(body).toMatchObject({ userId: person.userId, email: person.email });
     const list = await service.client(idToken).call<SessionList>("ListSessions");
     expect(list.body.sessions).toMatchObject([{ sessionId: claims?.sid, isCurrent: true, signedInBy: "password" }]);
+  });
+
+  test("a program that knows only the published keys can verify an id token", async () => {
+    const { idToken } = await signIn(service.baseUrl, await newPerson(service));
+    const keys = createRemoteJWKSet(new URL(`${service.baseUrl}/oidc/jwks`));
+    const expected = { issuer: `${service.baseUrl}/oidc`, audience: "stepwell-dashboard", algorithms: ["RS256"] };
+    expect((await jwtVerify(idToken, keys, expected)).payload.sid).toBeDefined();
+    const published = (await (await fetch(`${service.baseUrl}/oidc/jwks`)).json()) as { keys: object[] };
+    expect(published.keys.map((key) => Object.keys(key).sort())).toEqual([["alg", "e", "kid", "kty", "n", "use"]]);
   });
 
   test("whoever is signed in creates an organization with the id token, and works in it", async () => {
@@ -96,11 +106,11 @@ onEveryStore((home) => {
     const person = await newPerson(service);
     const known = (await signIn(service.baseUrl, person)).browser;
     const { browser, page } = await pageOfSignIn();
-    const statuses: number[] = [];
-    for (let left = 8; left > 0; left -= 1)
-      statuses.push((await typePassword(browser, page, person, "wrong one")).status);
-    expect(statuses).toContain(429);
-    const blocked = await typePassword(browser, page, person);
+    let blocked = page;
+    for (let left = 20; left > 0 && blocked.status !== 429; left -= 1) {
+      blocked = await typePassword(browser, page, person, "wrong one");
+    }
+    expect(blocked.status).toBe(429);
     expect(blocked.headers.get("retry-after")).toMatch(/^\d+$/);
     expect(blocked.text).toContain("Too many attempts");
     const again = await pageOfSignIn(known, { prompt: "login" });
