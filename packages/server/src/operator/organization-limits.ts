@@ -1,8 +1,12 @@
-import type { Config } from "./config.ts";
-import { openStore } from "./service.ts";
-import { DirectoryLockedError } from "./store/directory-lock.ts";
-import { findOrganizationLimits, type OrganizationLimits, setOrganizationLimits } from "./store/organization-limits.ts";
-import { findOrganization } from "./store/organizations.ts";
+import type { Config } from "../config.ts";
+import { openStore } from "../service.ts";
+import { DirectoryLockedError } from "../store/directory-lock.ts";
+import {
+  findOrganizationLimits,
+  type OrganizationLimits,
+  setOrganizationLimits,
+} from "../store/organization-limits.ts";
+import { findOrganization } from "../store/organizations.ts";
 
 /** Undefined leaves a limit as it is, null makes it the configuration's again, 0 lifts it. */
 export interface LimitChanges {
