@@ -1,7 +1,7 @@
 import type { ClientMetadata } from "oidc-provider";
 
 /** The programs that people sign in with. None can keep a secret: the one is a page, the other everybody's command line. */
-export const dashboardClientId = "stepwell-dashboard";
+const dashboardClientId = "stepwell-dashboard";
 export const commandLineClientId = "stepwell-cli";
 export const clientIds: readonly string[] = [dashboardClientId, commandLineClientId];
 
