@@ -4,6 +4,7 @@ import {
   integer,
   list,
   machineName,
+  networks,
   oneOf,
   optionalInteger,
   optionalText,
@@ -28,6 +29,10 @@ export const settings = {
   baseUrl: optionalUrl(
     "STEPWELL_BASE_URL",
     "The address by which clients reach the service. A path in it prefixes every route. Default: http://localhost:PORT.",
+  ),
+  trustedProxies: networks(
+    "STEPWELL_TRUSTED_PROXIES",
+    "Addresses and networks of the proxies before the service, separated by commas. What they write into X-Forwarded-For counts as the client's address, for limits, lists and the audit trail; nobody else's does. Default: none, so that behind a proxy all clients have one address.",
   ),
   metricsHost: text(
     "STEPWELL_METRICS_HOST",

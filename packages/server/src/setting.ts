@@ -1,3 +1,4 @@
+import { isIP, isIPv4 } from "node:net";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 
@@ -106,6 +107,27 @@ export function urls(variable: string, meaning: string): Setting<readonly string
       return uris;
     },
   };
+}
+
+/** Addresses and networks, such as 10.0.0.1, fd00::/8. */
+export function networks(variable: string, meaning: string): Setting<readonly string[]> {
+  const texts = list(variable, meaning);
+  return {
+    ...texts,
+    parse: (raw) => {
+      const items = texts.parse(raw);
+      const wrong = items.find((item) => !isNetwork(item));
+      if (wrong !== undefined)
+        throw new Error(`must be IP addresses or networks such as 10.0.0.0/8, but one is "${wrong}"`);
+      return items;
+    },
+  };
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", bits = "0", ...rest] = text.split("/");
+  const maxBits = isIPv4(address) ? 32 : 128;
+  return isIP(address) !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits;
 }
 
 export function oneOf<const Value extends string>(

@@ -26,6 +26,7 @@ import { jobStreamRoutes } from "./job-stream.ts";
 import { jobRoutes } from "./jobs.ts";
 import { parseJsonBodies } from "./json-body.ts";
 import { KnownPaths } from "./known-paths.ts";
+import { loggedPath } from "./logged-path.ts";
 import { memberPasswordLinkRoutes } from "./member-password-link.ts";
 import { memberRoutes } from "./members.ts";
 import { metricRoutes } from "./metrics.ts";
@@ -122,6 +123,7 @@ function createApp(config: Config): App {
     genReqId: () => randomUUID(),
     bodyLimit: config.maxBodyBytes,
     requestTimeout: config.requestTimeoutMs,
+    trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
     exposeHeadRoutes: false,
     // A request that comes on an open connection while the server closes is still served, and is its last.
     return503OnClosing: false,
@@ -203,9 +205,10 @@ function answerErrors(app: App, { logger, refusals, denials, metrics }: ErrorPar
       if (code === "RateLimitError" && granted === null) metrics.requestLimited("door", "refusals");
       if (code !== "UnhandledError") return;
       const { id: requestId, method } = request;
-      // Without the query, in which a page's one-time link may stand.
-      const [path] = request.url.split("?");
-      logger.error({ err: error, requestId, method, path }, "a request failed for a reason that nobody expected");
+      logger.error(
+        { err: error, requestId, method, path: loggedPath(request) },
+        "a request failed for a reason that nobody expected",
+      );
     };
     const recorded = denials.record(error, request);
     if (recorded === undefined) answer();

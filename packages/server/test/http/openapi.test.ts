@@ -31,7 +31,7 @@ onEveryStore((home) => {
     const config = readConfig({});
     const now = () => engine.now();
     const newId = () => engine.newId();
-    const openId = new OpenId({ config, database, secrets, now, newId, publicUrl: () => "http://localhost" });
+    const openId = new OpenId({ config, database, secrets, now, newId, publicUrl: () => service.baseUrl });
     const authenticator = new Authenticator({ database, now, idTokens: new IdTokenBearers({ ...openId, database }) });
     const signIn = new PasswordSignIn({ database, now, newId, secrets });
     const rateLimits = new RateLimits({ database, config, now, nodeCount: () => 1, onFailure() {} });
