@@ -1,5 +1,9 @@
 import { type Logger, pino } from "pino";
 import { Authenticator } from "./auth/authenticator.ts";
+import { ExternalBearers } from "./auth/external/bearers.ts";
+import type { ExternalProvider } from "./auth/external/provider.ts";
+import { readProviderFile } from "./auth/external/provider-file.ts";
+import { SingleSignOn } from "./auth/external/single-sign-on.ts";
 import { IdTokenBearers } from "./auth/id-token-bearers.ts";
 import { OpenId } from "./auth/oidc/open-id.ts";
 import { PasswordSignIn } from "./auth/password-sign-in.ts";
@@ -49,6 +53,7 @@ export async function startService(config: Config): Promise<RunningService> {
 
 async function startParts(config: Config, logger: Logger, parts: AsyncDisposableStack): Promise<RunningService> {
   const secrets = new SecretBox(secretKeyOf(config));
+  const providers = readProviderFile(config.signInProvidersFile);
   const database = await openStore(config, logger);
   parts.defer(() => database.close());
 
@@ -72,7 +77,24 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   const now = () => engine.now();
   const newId = () => engine.newId();
   const openId = new OpenId({ config, database, secrets, now, newId, publicUrl: () => publicUrlOf(config, server) });
-  const authenticator = new Authenticator({ database, now, idTokens: new IdTokenBearers({ ...openId, database }) });
+  const singleSignOn = new SingleSignOn(providers, {
+    database,
+    now,
+    newId,
+    onChanged: () => authenticator.forgetAll(),
+    onTrouble: (provider, error) => warnOfProvider(logger, provider, error),
+    onLastOwnerKept: ({ id, organizationId }, userId) =>
+      logger.warn(
+        { provider: id, organizationId, userId },
+        "the last owner stays one, though the provider says otherwise",
+      ),
+  });
+  const authenticator = new Authenticator({
+    database,
+    now,
+    idTokens: new IdTokenBearers({ ...openId, database }),
+    externalBearers: new ExternalBearers(singleSignOn),
+  });
   const signIn = new PasswordSignIn({ database, now, newId, secrets });
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
   engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
@@ -81,7 +103,7 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   engine.addDuty(signInRetentionDuty(database, now));
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const known = { engine, database, config, executors, plans, authenticator, signIn, openId, secrets };
+  const known = { engine, database, config, executors, plans, authenticator, signIn, openId, singleSignOn, secrets };
   const server = createServer({ ...known, logger, metrics });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {
@@ -119,6 +141,10 @@ async function listen(server: App, { host, port }: Config): Promise<string> {
     if (!(cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")) throw cause;
     throw new Error(`Port ${port} is taken. Stop what listens there, or choose another with STEPWELL_PORT.`, { cause });
   }
+}
+
+function warnOfProvider(logger: Logger, { id, issuer }: ExternalProvider, error: unknown): void {
+  logger.warn({ provider: id, issuer, err: error }, "a sign-in provider does not do what it should");
 }
 
 /** When tokens were last used is written down off the requests' path. */

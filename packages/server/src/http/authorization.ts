@@ -1,5 +1,6 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
+import type { Origin } from "../auth/external/provided-membership.ts";
 import { type Permission, type PermissionSet, permissions } from "../auth/permissions.ts";
 import { isRoleName } from "../auth/roles.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
@@ -12,7 +13,7 @@ import { checkBounds } from "./token-bounds.ts";
  */
 export function authorization(permission: Permission | "any", authenticator: Authenticator): onRequestHookHandler {
   return (request, _reply, done) => {
-    const caller = authenticator.authenticate(bearerOf(request));
+    const caller = authenticator.authenticate(bearerOf(request), () => originOf(request));
     const admitted =
       caller instanceof Promise
         ? caller.then((found) => admit(request, found, permission, authenticator))
@@ -30,7 +31,7 @@ export async function isStillAllowed(
   { authenticator, database }: Pick<ServerParts, "authenticator" | "database">,
 ): Promise<boolean> {
   try {
-    const caller = await authenticator.authenticate(bearerOf(request));
+    const caller = await authenticator.authenticate(bearerOf(request), () => originOf(request));
     await admit(request, caller, permission, authenticator);
     await checkBounds(request, request.routeOptions.config.bounds, database);
     return true;
@@ -59,6 +60,12 @@ function bearerOf({ headers, raw }: FastifyRequest): string {
     throw new ServiceError("AuthenticationError", "Send one header `Authorization: Bearer <token>`.");
   }
   return match[1];
+}
+
+/** For what a token of an issuer outside changes, since it may make its bearer a member. */
+function originOf({ id, ip }: FastifyRequest): Origin {
+  // Of a client that is gone by now the address is not known any more.
+  return { requestId: id, address: (ip as string | undefined) ?? "" };
 }
 
 function admit(

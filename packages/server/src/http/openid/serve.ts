@@ -6,6 +6,7 @@ import type { App, ServerParts } from "../app.ts";
 import { sendError } from "../errors.ts";
 import { measure, type RequestMetrics } from "../operation.ts";
 import { deviceCodePage } from "./device-code-page.ts";
+import { externalSignIn } from "./external-sign-in.ts";
 import { protocolHeaders } from "./protocol-headers.ts";
 import { providerPages } from "./provider-pages.ts";
 import { signInPage } from "./sign-in-page.ts";
@@ -39,6 +40,7 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
       protocolHeaders(look),
       tokenRequests(openId.ledger),
       deviceCodePage(parts, look),
+      externalSignIn(built, parts, look),
       signInPage(built, parts, look),
     ],
     onSessionsEnded: () => authenticator.forgetAll(),
