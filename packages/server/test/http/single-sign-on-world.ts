@@ -7,7 +7,8 @@ import type { ProviderEntry } from "../../src/auth/external/provider-file.ts";
 import { insertOrganization } from "../../src/store/organizations.ts";
 import { Browser, type ShownPage } from "../support/browser.ts";
 import { ExternalProviderProcess } from "../support/external-provider.ts";
-import { TestService } from "../support/service.ts";
+import { rightPassword } from "../support/people.ts";
+import { type TestMember, TestService } from "../support/service.ts";
 import { beginSignIn, discover, isArrival, type Tokens } from "../support/sign-in.ts";
 import type { StoreHome } from "../support/stores.ts";
 
@@ -58,7 +59,12 @@ export class SingleSignOnWorld {
     await this.service.start();
     const { database, engine } = this.service.running;
     for (const organizationId of [this.acmeOrganizationId, this.globexOrganizationId]) {
-      const organization = { organizationId, name: organizationId, displayName: "An organization", createdAt: engine.now() };
+      const organization = {
+        organizationId,
+        name: organizationId,
+        displayName: "An organization",
+        createdAt: engine.now(),
+      };
       await database.transaction((transaction) => insertOrganization(transaction, organization));
     }
   }
@@ -125,6 +131,20 @@ export class SingleSignOnWorld {
     const { baseUrl } = this.service;
     const begun = await beginSignIn(await discover(baseUrl), baseUrl);
     return { browser, begun, page: await browser.open(begun.url) };
+  }
+
+  /** In two steps: the page asks for the address first. */
+  async signInWithPassword({ email }: { readonly email: string }): Promise<Tokens> {
+    const { browser, begun, page } = await this.begin();
+    const second = await browser.submit(page, { email });
+    const end = await browser.submit(second, { email, password: rightPassword }, isArrival);
+    return await begun.finish(end.url);
+  }
+
+  async newOwner(): Promise<TestMember> {
+    const user = await this.service.newUser();
+    await this.service.addMember(this.acmeOrganizationId, user.userId, ["owner"]);
+    return { ...user, api: user.client.bind({ organizationId: this.acmeOrganizationId }) };
   }
 
   /** From our page to the provider's, as a person who clicks there. */

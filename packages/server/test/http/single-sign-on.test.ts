@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { disableUser, enableUser } from "../../src/held-accounts.ts";
-import { rowsOfAction } from "../support/audit-rows.ts";
-import { Browser } from "../support/browser.ts";
+import { findMember } from "../../src/store/members.ts";
+import { ask, rowsOfAction } from "../support/audit-rows.ts";
 import { newPerson, rightPassword } from "../support/people.ts";
-import { isArrival, signIn, type Tokens } from "../support/sign-in.ts";
+import { isArrival, type Tokens } from "../support/sign-in.ts";
 import { onEveryStore } from "../support/stores.ts";
 import { linkTo, useSingleSignOn } from "./single-sign-on-world.ts";
 
@@ -19,11 +19,13 @@ onEveryStore((home) => {
     return clientOf(tokens).bind({ organizationId: world.acmeOrganizationId });
   }
 
-  async function rolesOf(tokens: Tokens | undefined, organizationId = world.acmeOrganizationId): Promise<readonly string[]> {
+  async function rolesOf(
+    tokens: Tokens | undefined,
+    organizationId = world.acmeOrganizationId,
+  ): Promise<readonly string[]> {
     const userId = tokens?.claims()?.sub ?? "";
-    const { database } = world.service.running;
-    const rows = await import("../../src/store/members.ts");
-    return (await rows.findMember(database, organizationId, userId))?.roles ?? [];
+    const member = await findMember(world.service.running.database, organizationId, userId);
+    return [...(member?.roles ?? [])].sort();
   }
 
   test("whoever continues with a provider is signed in, and a member with the roles that its claim gives", async () => {
@@ -65,25 +67,27 @@ onEveryStore((home) => {
     // "releaser" is no role of the organization.
     expect(await rolesOf(tokens)).toEqual(["developer"]);
     await acme(tokens).call("RegisterWorkflow", { body: { name: login } });
-    const owner = await world.service.newMember({ organizationId: world.acmeOrganizationId } as never, ["owner"]);
+    const owner = await world.newOwner();
     const userId = tokens?.claims()?.sub ?? "";
     await owner.api.call("UpdateMember", { params: { userId }, body: { roles: ["developer", "ci"] } });
     await world.acme.setAccount(login, { email: `${login}@acme.test`, email_verified: true, groups: "staff other" });
     await world.signIn("acme", login);
-    expect([...(await rolesOf(tokens))].sort()).toEqual(["ci", "viewer"]);
+    expect(await rolesOf(tokens)).toEqual(["ci", "viewer"]);
     const changes = await rowsOfAction(world.service, world.acmeOrganizationId, "UpdateMember");
-    expect(changes.filter(({ target_id: id }) => id === userId).map(({ actor, details }) => [actor.type, details])).toEqual([
+    expect(
+      changes.filter(({ target_id: id }) => id === userId).map(({ actor, details }) => [actor.type, details]),
+    ).toEqual([
       ["user", { roles: { from: ["developer"], to: ["developer", "ci"] } }],
       ["service", { roles: { from: ["developer", "ci"], to: ["ci", "viewer"] } }],
     ]);
   });
 
   test("an organization's own role is given as well", async () => {
-    const owner = await world.service.newMember({ organizationId: world.acmeOrganizationId } as never, ["owner"]);
+    const owner = await world.newOwner();
     await owner.api.call("CreateRole", { body: { name: "releaser", permissions: ["workflow:read"] } });
     const { login } = await world.newPersonAt("acme", { groups: ["builders"] });
     const { tokens } = await world.signIn("acme", login);
-    expect([...(await rolesOf(tokens))].sort()).toEqual(["developer", "releaser"]);
+    expect(await rolesOf(tokens)).toEqual(["developer", "releaser"]);
     await owner.api.call("DeleteRole", { params: { role: "releaser" } }).catch(() => undefined);
   });
 
@@ -100,15 +104,14 @@ onEveryStore((home) => {
 
   test("the last owner stays one, though the claim gives it no more", async () => {
     const { database } = world.service.running;
-    const { ask } = await import("../support/audit-rows.ts");
     const { login, email } = await world.newPersonAt("acme", { groups: ["bosses"] });
     const { tokens } = await world.signIn("acme", login);
     const others = "UPDATE member SET roles = '{viewer}' WHERE organization_id = $1 AND user_id <> $2";
     await ask(database, others, world.acmeOrganizationId, tokens?.claims()?.sub);
     await world.acme.setAccount(login, { email, email_verified: true, groups: ["staff"] });
     await world.signIn("acme", login);
-    expect([...(await rolesOf(tokens))].sort()).toEqual(["owner", "viewer"]);
-    await world.service.newMember({ organizationId: world.acmeOrganizationId } as never, ["owner"]);
+    expect(await rolesOf(tokens)).toEqual(["owner", "viewer"]);
+    await world.newOwner();
     await world.signIn("acme", login);
     expect(await rolesOf(tokens)).toEqual(["viewer"]);
   });
@@ -132,10 +135,11 @@ onEveryStore((home) => {
     const { page, tokens } = await world.signIn("acme", login);
     expect([page.status, tokens]).toEqual([403, undefined]);
     expect(page.text).toContain(reason);
-    const { ask } = await import("../support/audit-rows.ts");
     const { database } = world.service.running;
     expect(await ask(database, "SELECT 1 FROM external_identity WHERE subject = $1", login)).toEqual([]);
-    expect(await ask(database, "SELECT 1 FROM app_user WHERE email IN ($1, $2)", email, String(claims.email))).toEqual([]);
+    expect(await ask(database, "SELECT 1 FROM app_user WHERE email IN ($1, $2)", email, String(claims.email))).toEqual(
+      [],
+    );
   });
 
   test("a provider speaks for its own domains alone, and gives roles in its own organization alone", async () => {
@@ -148,17 +152,20 @@ onEveryStore((home) => {
   });
 
   test("the first sign-in takes the account that has the address, and ends what it was signed in with before", async () => {
-    const { running } = world.service;
-    const { login } = await world.newPersonAt("acme");
-    const before = await newPerson(world.service);
-    const { ask } = await import("../support/audit-rows.ts");
-    const { idToken } = await signIn(world.service.baseUrl, before, new Browser()).catch(() => ({ idToken: "" }));
-    await ask(running.database, "UPDATE app_user SET email = $1 WHERE user_id = $2", `${login.toUpperCase()}@Acme.test`, before.userId);
+    const { database } = world.service.running;
+    const { login, email } = await world.newPersonAt("acme");
+    const session = await world.signInWithPassword(await newPerson(world.service));
+    const userId = session.claims()?.sub ?? "";
+    const { body } = await clientOf(session).call<{ token: string }>("CreateUserToken", { body: { name: "mine" } });
+    await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", email.toUpperCase(), userId);
     const { tokens } = await world.signIn("acme", login);
-    expect(tokens?.claims()?.sub).toBe(before.userId);
-    const { body } = await clientOf(tokens).call("GetAccount");
-    expect(body).toMatchObject({ hasPassword: false, displayName: "A person" });
-    if (idToken !== "") await world.service.client(idToken).refused("GetAccount", "AuthenticationError");
+    expect(tokens?.claims()?.sub).toBe(userId);
+    const account = await clientOf(tokens).call("GetAccount");
+    expect(account.body).toMatchObject({ hasPassword: false, displayName: "A person" });
+    await clientOf(session).refused("GetAccount", "AuthenticationError");
+    await world.service.client(body.token).refused("GetAccount", "AuthenticationError");
+    const activity = await clientOf(tokens).call<{ activity: { action: string }[] }>("ListAccountActivity");
+    expect(JSON.stringify(activity.body)).toContain("identity-linked");
   });
 
   test("who gets an address that another had at the provider does not get their account", async () => {
@@ -179,32 +186,40 @@ onEveryStore((home) => {
     expect((await world.signIn("acme", login)).tokens?.claims()?.sub).toBe(tokens?.claims()?.sub);
     const other = await world.newPersonAt("acme");
     const unlinked = await newPerson(world.service);
-    const { ask } = await import("../support/audit-rows.ts");
     await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", other.email, unlinked.userId);
     await disableUser(database, other.email);
     expect((await world.signIn("acme", other.login)).page.text).toContain("Your account is disabled");
   });
 
-  test("an e-mail address of a provider's domain leads there, with or without a password", async () => {
+  test("an e-mail address of a provider's domain leads there, and no password is asked for", async () => {
     const { login, email } = await world.newPersonAt("acme");
-    for (const fields of [{ email }, { email: email.toUpperCase(), password: rightPassword }]) {
+    for (const typed of [email, ` ${email.toUpperCase()}`]) {
       const { browser, begun, page } = await world.begin();
       expect(page.text).not.toContain('type="password"');
-      const onTheWay = await browser.submit(page, { email: fields.email });
+      const onTheWay = await browser.submit(page, { email: typed });
       expect(onTheWay.text).toMatch(/http-equiv="refresh" content="0; url=[^"]+\/with\/acme\?login_hint=/);
       const there = await browser.open(linkTo(onTheWay, "acme"));
-      expect(there.text).toContain(`value="${fields.email}"`);
+      expect(there.text).toContain(`value="${typed.trim()}"`);
       const end = await browser.submit(there, { login }, isArrival);
       await begun.finish(end.url);
     }
   });
 
+  test("a password is worth nothing for an address of a provider's domain, not even in the second step", async () => {
+    const { database } = world.service.running;
+    const person = await newPerson(world.service);
+    const email = `${person.userId}@acme.test`;
+    await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", email, person.userId);
+    const { browser, page } = await world.begin();
+    const second = await browser.submit(page, { email: "somebody@example.org" });
+    const end = await browser.submit(second, { email, password: rightPassword }, isArrival);
+    expect([end.status, isArrival(end.url)]).toEqual([200, false]);
+    expect(end.text).toContain("People with your e-mail address sign in with Acme");
+  });
+
   test("whoever has another address is asked for the password in a second step", async () => {
     const person = await newPerson(world.service);
-    const { browser, begun, page } = await world.begin();
-    const second = await browser.submit(page, { email: person.email });
-    const end = await browser.submit(second, { password: rightPassword }, isArrival);
-    expect((await begun.finish(end.url)).claims()?.sub).toBe(person.userId);
+    expect((await world.signInWithPassword(person)).claims()?.sub).toBe(person.userId);
   });
 
   test("two who sign in at one instant for the first time are one account", async () => {

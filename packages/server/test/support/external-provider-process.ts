@@ -91,19 +91,15 @@ async function obey(command: ProviderCommand): Promise<object> {
     case "sign": {
       const header = { alg: "RS256", kid: "rsa-1", ...command.header } as JWTHeaderParameters;
       const { privateKey } = header.alg === "ES256" ? keys.ES256 : keys.RS256;
-      return { token: await new SignJWT({ iss: issuer, ...command.claims }).setProtectedHeader(header).sign(privateKey) };
+      return {
+        token: await new SignJWT({ iss: issuer, ...command.claims }).setProtectedHeader(header).sign(privateKey),
+      };
     }
     case "requests":
       return { requests: requests.splice(0) };
   }
 }
 
-process.send?.({ issuer, publicKey: await exportJWK((await publicKeyOf()).key) } satisfies ProviderReady);
+const { n = "", e = "" } = keys.RS256.jwk;
+process.send?.({ issuer, publicKey: { kty: "RSA", n, e } } satisfies ProviderReady);
 process.once("disconnect", () => process.exit());
-
-/** For attacks that take the public key for a shared secret. */
-async function publicKeyOf() {
-  const { importJWK } = await import("jose");
-  const { d: _d, p: _p, q: _q, dp: _dp, dq: _dq, qi: _qi, ...jwk } = keys.RS256.jwk;
-  return { key: (await importJWK(jwk, "RS256", { extractable: true })) as CryptoKey };
-}

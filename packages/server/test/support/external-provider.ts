@@ -1,3 +1,4 @@
+import type { JsonWebKey } from "node:crypto";
 import { join } from "node:path";
 import { Child } from "../store/child.ts";
 
@@ -14,7 +15,7 @@ export interface ProviderSettings {
 
 export interface ProviderReady {
   readonly issuer: string;
-  readonly publicKey: object;
+  readonly publicKey: JsonWebKey;
 }
 
 export type ProviderCommand =
@@ -39,7 +40,7 @@ export class ExternalProviderProcess {
     return this.#child.ready.issuer;
   }
 
-  get publicKey(): object {
+  get publicKey(): JsonWebKey {
     return this.#child.ready.publicKey;
   }
 
@@ -56,6 +57,15 @@ export class ExternalProviderProcess {
   /** What it was asked since the last time. */
   async requests(): Promise<readonly string[]> {
     return (await this.#ask<{ requests: string[] }>({ type: "requests" })).requests;
+  }
+
+  /** It takes connections and answers nothing, until `goOn`. */
+  pause(): void {
+    this.#child.pause();
+  }
+
+  goOn(): void {
+    this.#child.goOn();
   }
 
   async stop(): Promise<void> {
