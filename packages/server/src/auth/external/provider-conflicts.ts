@@ -2,14 +2,14 @@ import type { Problem } from "../../core/problem.ts";
 import { canonicalIssuer } from "./provider.ts";
 import type { ProviderEntry } from "./provider-file.ts";
 
-/** What is wrong with entries that have the right shape each: in themselves, and beside each other. */
-export function findConflicts(entries: readonly ProviderEntry[]): Problem[] {
+/** What is wrong with entries that have the right shape each, in themselves and beside each other. By their place in the list. */
+export function findConflicts(entries: ReadonlyMap<number, ProviderEntry>): Problem[] {
   const problems: Problem[] = [];
   const ids = new Map<string, number>();
   const domains = new Map<string, number>();
   const audiences = new Map<string, number>();
 
-  entries.forEach((entry, index) => {
+  for (const [index, entry] of entries) {
     const say = (field: string, detail: string | undefined) => {
       if (detail !== undefined) problems.push({ pointer: `/${index}/${field}`, detail });
     };
@@ -24,14 +24,14 @@ export function findConflicts(entries: readonly ProviderEntry[]): Problem[] {
       say(`emailDomains/${at}`, takenBefore(domains, domain.toLowerCase(), index));
     });
     for (const [field, detail] of roleProblems(entry)) say(field, detail);
-    if (entry.bearer === undefined) return;
+    if (entry.bearer === undefined) continue;
     const { audience } = entry.bearer;
     say("bearer/audience", takenBefore(audiences, `${canonicalIssuer(entry.issuer)} ${audience}`, index));
-    const isClient = entries.some(
+    const isClient = [...entries.values()].some(
       ({ issuer, clientId }) => clientId === audience && canonicalIssuer(issuer) === canonicalIssuer(entry.issuer),
     );
     if (isClient) say("bearer/audience", idTokensForAll);
-  });
+  }
   return problems;
 }
 

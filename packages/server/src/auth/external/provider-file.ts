@@ -45,11 +45,25 @@ export function parseProviders(text: string, readSecret: (file: string) => strin
     const detail = `is not JSON${position === undefined ? "" : `, from ${position} on`}`;
     return { providers: [], problems: [{ pointer: "", detail }] };
   }
-  if (!isProviderList(document)) return { providers: [], problems: (isProviderList.errors ?? []).map(problemOf) };
-  const problems = findConflicts(document);
-  const providers = document.map((entry, index) => {
-    const clientSecret = secretOf(entry, (detail) => problems.push({ pointer: `/${index}/clientSecretFile`, detail }));
-    return providerOf(entry, clientSecret);
+  if (!Array.isArray(document) || document.length > maxProviders) {
+    return {
+      providers: [],
+      problems: [{ pointer: "", detail: `must be a list of at most ${maxProviders} providers` }],
+    };
+  }
+  const problems: Problem[] = [];
+  const entries = new Map<number, ProviderEntry>();
+  for (const [index, entry] of document.entries()) {
+    if (isProviderEntry(entry)) entries.set(index, entry);
+    else problems.push(...shapeProblems(index, isProviderEntry.errors ?? []));
+  }
+  problems.push(...findConflicts(entries));
+  const providers = [...entries].map(([index, entry]) => {
+    const pointer = `/${index}/clientSecretFile`;
+    return providerOf(
+      entry,
+      secretOf(entry, (detail) => problems.push({ pointer, detail })),
+    );
   });
   return { providers, problems };
 
@@ -150,9 +164,15 @@ export type ProviderEntry = Static<typeof Entry>;
 
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false });
 ajv.addVocabulary(["x-rule"]);
-const isProviderList = ajv.compile<ProviderEntry[]>(
-  Type.Array(Entry, { maxItems: 1_000, "x-rule": "must be a list of at most 1000 providers" }),
-);
+const isProviderEntry = ajv.compile<ProviderEntry>(Entry);
+const maxProviders = 1_000;
+
+/** Several rules of one text share one sentence: it is said once. */
+function shapeProblems(index: number, errors: readonly ErrorObject[]): Problem[] {
+  const problems = errors.map(problemOf);
+  const first = new Map(problems.map((problem) => [`${problem.pointer} ${problem.detail}`, problem]));
+  return [...first.values()].map(({ pointer, detail }) => ({ pointer: `/${index}${pointer}`, detail }));
+}
 
 function problemOf({ keyword, params, parentSchema, instancePath, message }: ErrorObject): Problem {
   switch (keyword) {
