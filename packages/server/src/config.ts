@@ -115,6 +115,10 @@ export const settings = {
     "STEPWELL_DASHBOARD_REDIRECT_URIS",
     "Addresses to which a sign-in of the dashboard may lead back beside the service's own, separated by commas: where a dashboard under development is served. Default: none.",
   ),
+  signInProvidersFile: optionalText(
+    "STEPWELL_SIGN_IN_PROVIDERS_FILE",
+    "A JSON file of issuers outside with which people sign in (docs/single-sign-on.md). Read once at start, which stops when something in it is wrong. A file and no variables: there may be many. Default: none.",
+  ),
 
   // The engine.
   nodeName: machineName(

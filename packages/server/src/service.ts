@@ -1,5 +1,9 @@
 import { type Logger, pino } from "pino";
 import { Authenticator } from "./auth/authenticator.ts";
+import { ExternalBearers } from "./auth/external/bearers.ts";
+import type { ExternalProvider } from "./auth/external/provider.ts";
+import { readProviderFile } from "./auth/external/provider-file.ts";
+import { SingleSignOn } from "./auth/external/single-sign-on.ts";
 import { IdTokenBearers } from "./auth/id-token-bearers.ts";
 import { OpenId } from "./auth/oidc/open-id.ts";
 import { PasswordSignIn } from "./auth/password-sign-in.ts";
@@ -50,6 +54,7 @@ export async function startService(config: Config): Promise<RunningService> {
 
 async function startParts(config: Config, logger: Logger, parts: AsyncDisposableStack): Promise<RunningService> {
   const secrets = new SecretBox(secretKeyOf(config));
+  const providers = readProviderFile(config.signInProvidersFile);
   const database = await openStore(config, logger);
   parts.defer(() => database.close());
 
@@ -71,29 +76,14 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   await engine.start();
 
   const now = () => engine.now();
-  const newId = () => engine.newId();
-  const openId = new OpenId({ config, database, secrets, now, newId, publicUrl: () => publicUrlOf(config, server) });
-  const authenticator = new Authenticator({ database, now, idTokens: new IdTokenBearers({ ...openId, database }) });
-  const signIn = new PasswordSignIn({ database, now, newId, secrets });
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
   engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
-  engine.addDuty(lastUseDuty(authenticator));
-  for (const duty of openId.duties()) engine.addDuty(duty);
-  engine.addDuty(signInRetentionDuty(database, now));
-  const rateLimits = new RateLimits({
-    database,
-    config,
-    now,
-    nodeCount: () => engine.nodeCount(),
-    onFailure: (error) => logger.error({ err: error }, "the nodes could not share their counts of requests"),
-  });
-  await rateLimits.refresh();
-  for (const duty of rateLimits.duties()) engine.addDuty(duty);
-  parts.defer(() => rateLimits.leave());
+  const publicUrl = () => publicUrlOf(config, server);
+  const admission = await openAdmission({ config, database, engine, secrets, providers, publicUrl, logger });
+  parts.defer(() => admission.rateLimits.leave());
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const known = { engine, database, config, executors, plans, authenticator, rateLimits, signIn, openId, secrets };
-  const server = createServer({ ...known, logger, metrics });
+  const server = createServer({ engine, database, config, executors, plans, secrets, ...admission, logger, metrics });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {
     engine.drain();
@@ -123,6 +113,58 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   };
 }
 
+interface AdmissionOptions {
+  readonly config: Config;
+  readonly database: Database;
+  readonly engine: NodeEngine;
+  readonly secrets: SecretBox;
+  readonly providers: readonly ExternalProvider[];
+  readonly publicUrl: () => string;
+  readonly logger: Logger;
+}
+
+/** All that says who somebody is, and how often they may ask; with the duties that go with it. */
+async function openAdmission({ config, database, engine, secrets, providers, publicUrl, logger }: AdmissionOptions) {
+  const now = () => engine.now();
+  const newId = () => engine.newId();
+  const openId = new OpenId({ config, database, secrets, now, newId, publicUrl });
+  const singleSignOn = new SingleSignOn(providers, {
+    database,
+    now,
+    newId,
+    onChanged: () => authenticator.forgetAll(),
+    onTrouble: (provider, error) => warnOfProvider(logger, provider, error),
+    onLastOwnerKept: ({ id, organizationId }, userId) =>
+      logger.warn(
+        { provider: id, organizationId, userId },
+        "the last owner stays one, though the provider says otherwise",
+      ),
+  });
+  const authenticator = new Authenticator({
+    database,
+    now,
+    idTokens: new IdTokenBearers({ ...openId, database }),
+    externalBearers: new ExternalBearers(singleSignOn),
+  });
+  const signIn = new PasswordSignIn({ database, now, newId, secrets });
+  const rateLimits = new RateLimits({
+    database,
+    config,
+    now,
+    nodeCount: () => engine.nodeCount(),
+    onFailure: (error) => logger.error({ err: error }, "the nodes could not share their counts of requests"),
+  });
+  await rateLimits.refresh();
+  const duties = [
+    ...openId.duties(),
+    ...rateLimits.duties(),
+    lastUseDuty(authenticator),
+    signInRetentionDuty(database, now),
+  ];
+  for (const duty of duties) engine.addDuty(duty);
+  return { authenticator, signIn, openId, singleSignOn, rateLimits };
+}
+
 async function listen(server: App, { host, port }: Config): Promise<string> {
   try {
     return await server.listen({ host, port });
@@ -130,6 +172,10 @@ async function listen(server: App, { host, port }: Config): Promise<string> {
     if (!(cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")) throw cause;
     throw new Error(`Port ${port} is taken. Stop what listens there, or choose another with STEPWELL_PORT.`, { cause });
   }
+}
+
+function warnOfProvider(logger: Logger, { id, issuer }: ExternalProvider, error: unknown): void {
+  logger.warn({ provider: id, issuer, err: error }, "a sign-in provider does not do what it should");
 }
 
 /** When tokens were last used is written down off the requests' path. */

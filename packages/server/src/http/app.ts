@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
+import type { SingleSignOn } from "../auth/external/single-sign-on.ts";
 import type { OpenId } from "../auth/oidc/open-id.ts";
 import type { PasswordSignIn } from "../auth/password-sign-in.ts";
 import type { DeclaredPermission, PermissionSet } from "../auth/permissions.ts";
@@ -34,6 +35,7 @@ export interface ServerParts {
   readonly signIn: PasswordSignIn;
   readonly rateLimits: RateLimits;
   readonly openId: OpenId;
+  readonly singleSignOn: SingleSignOn;
   readonly plans: Plans;
   readonly secrets: SecretBox;
   /** Prefix of every path, without a slash at the end. */

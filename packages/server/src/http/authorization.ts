@@ -1,5 +1,6 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
+import type { Origin } from "../auth/external/provided-membership.ts";
 import { type Permission, type PermissionSet, permissions } from "../auth/permissions.ts";
 import type { Refusals } from "../auth/refusals.ts";
 import { isRoleName } from "../auth/roles.ts";
@@ -20,7 +21,7 @@ export function authorization(
     const bearer = bearerOf(request);
     // Behind one address there may be many: whose token is in use is let through.
     if (refusals.isOver(request.ip) && !authenticator.isFamiliar(bearer)) throw refusals.error();
-    const caller = authenticator.authenticate(bearer);
+    const caller = authenticator.authenticate(bearer, () => originOf(request));
     const admitted =
       caller instanceof Promise
         ? caller.then((found) => admitUnlessOver(request, found, permission, authenticator, refusals))
@@ -38,7 +39,7 @@ export async function isStillAllowed(
   { authenticator, database }: Pick<ServerParts, "authenticator" | "database">,
 ): Promise<boolean> {
   try {
-    const caller = await authenticator.authenticate(bearerOf(request));
+    const caller = await authenticator.authenticate(bearerOf(request), () => originOf(request));
     await admit(request, caller, permission, authenticator);
     await checkBounds(request, request.routeOptions.config.bounds, database);
     return true;
@@ -78,6 +79,12 @@ function admitUnlessOver(
 ): undefined | Promise<undefined> {
   if (refusals.isOver(caller.principal.id)) throw refusals.error();
   return admit(request, caller, permission, authenticator);
+}
+
+/** For what a token of an issuer outside changes, since it may make its bearer a member. */
+function originOf({ id, ip }: FastifyRequest): Origin {
+  // Of a client that is gone by now the address is not known any more.
+  return { requestId: id, address: (ip as string | undefined) ?? "" };
 }
 
 function admit(

@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { expect, inject, test } from "vitest";
 import { Authenticator } from "../../src/auth/authenticator.ts";
+import { ExternalBearers } from "../../src/auth/external/bearers.ts";
+import { SingleSignOn } from "../../src/auth/external/single-sign-on.ts";
 import { IdTokenBearers } from "../../src/auth/id-token-bearers.ts";
 import { OpenId } from "../../src/auth/oidc/open-id.ts";
 import { PasswordSignIn } from "../../src/auth/password-sign-in.ts";
@@ -32,7 +34,12 @@ onEveryStore((home) => {
     const now = () => engine.now();
     const newId = () => engine.newId();
     const openId = new OpenId({ config, database, secrets, now, newId, publicUrl: () => service.baseUrl });
-    const authenticator = new Authenticator({ database, now, idTokens: new IdTokenBearers({ ...openId, database }) });
+    const ignore = () => {};
+    const onEvents = { onChanged: ignore, onTrouble: ignore, onLastOwnerKept: ignore };
+    const singleSignOn = new SingleSignOn([], { database, now, newId, ...onEvents });
+    const externalBearers = new ExternalBearers(singleSignOn);
+    const idTokens = new IdTokenBearers({ ...openId, database });
+    const authenticator = new Authenticator({ database, now, idTokens, externalBearers });
     const signIn = new PasswordSignIn({ database, now, newId, secrets });
     const rateLimits = new RateLimits({ database, config, now, nodeCount: () => 1, onFailure() {} });
     const metrics = { requestStarted() {}, requestFinished() {}, requestLimited() {} };
@@ -47,6 +54,7 @@ onEveryStore((home) => {
       authenticator,
       signIn,
       openId,
+      singleSignOn,
       secrets,
       rateLimits,
       logger,

@@ -7,6 +7,7 @@ import { sendError } from "../errors.ts";
 import { pathOf } from "../logged-path.ts";
 import { measure, type RequestMetrics } from "../operation.ts";
 import { deviceCodePage } from "./device-code-page.ts";
+import { externalSignIn } from "./external-sign-in.ts";
 import { protocolHeaders } from "./protocol-headers.ts";
 import { providerPages } from "./provider-pages.ts";
 import { signInPage } from "./sign-in-page.ts";
@@ -40,6 +41,7 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
       protocolHeaders(look),
       tokenRequests(openId.ledger),
       deviceCodePage(parts, look),
+      externalSignIn(built, parts, look),
       signInPage(built, parts, look),
     ],
     onSessionsEnded: () => authenticator.forgetAll(),

@@ -39,6 +39,9 @@ CREATE TABLE external_identity (
 );
 CREATE INDEX external_identity_of_user ON external_identity (user_id);
 
+-- Those of a member's roles that an issuer outside gave, and so may take away.
+ALTER TABLE member ADD COLUMN provider_roles text[] NOT NULL DEFAULT '{}';
+
 -- One row for each sign-in. What was issued under it holds as long as it is not ended.
 CREATE TABLE user_session (
   user_id uuid NOT NULL REFERENCES app_user,
