@@ -46,7 +46,7 @@ async function* inStore(options: VerifyOptions, expected: SealLink | undefined):
 
 /** Of the one organization that the connection or the option names. */
 async function* byService({ organization, expect }: VerifyOptions): AsyncGenerator<Verified> {
-  const { baseUrl, token, organizationId: known } = connect();
+  const { baseUrl, token, organizationId: known } = await connect();
   const organizationId = organization ?? known;
   const query = expect === undefined ? "" : `?expect=${encodeURIComponent(expect)}`;
   const url = `${baseUrl}/organizations/${encodeURIComponent(organizationId)}/audit/verification${query}`;

@@ -2,7 +2,7 @@ import { type Connection, connect } from "./connection.ts";
 import { printJson } from "./terminal.ts";
 
 export async function submit(workflow: string, options: { input: string; tag: string; wait: string }): Promise<void> {
-  const connection = connect();
+  const connection = await connect();
   const { client, organizationId } = connection;
   const workflowId = await workflowIdOf(connection, workflow);
   const body = {
@@ -15,12 +15,12 @@ export async function submit(workflow: string, options: { input: string; tag: st
 }
 
 export async function showJob(jobId: string): Promise<void> {
-  const { client, organizationId } = connect();
+  const { client, organizationId } = await connect();
   printJson(await client.getJob(organizationId, jobId));
 }
 
 export async function sendEvent(jobId: string, eventId: string, options: { payload?: string }): Promise<void> {
-  const { client, organizationId } = connect();
+  const { client, organizationId } = await connect();
   const payload = options.payload === undefined ? {} : { payload: parse(options.payload, "--payload") };
   printJson(await client.sendEvent(organizationId, jobId, { eventId, ...payload }));
 }

@@ -5,13 +5,17 @@ import { deploy } from "./deploy.ts";
 import { dev } from "./dev.ts";
 import { init } from "./init.ts";
 import { sendEvent, showJob, submit } from "./jobs.ts";
+import { login } from "./login.ts";
+import { logout } from "./logout.ts";
+import { organizationLimits } from "./organization-limits.ts";
 import { serve } from "./serve.ts";
 import { explain } from "./terminal.ts";
 import { disable, enable, resetLink } from "./users.ts";
+import { whoAmI } from "./who-am-i.ts";
 
 const program = new Command("stepwell")
   .description(
-    "Durable workflows, self-hosted. Commands that talk to a service read STEPWELL_URL, STEPWELL_TOKEN and\nSTEPWELL_ORGANIZATION, or the dev.json that `stepwell dev` wrote.",
+    "Durable workflows, self-hosted. Commands that talk to a service read STEPWELL_URL, STEPWELL_TOKEN and\nSTEPWELL_ORGANIZATION; what is not set comes from `stepwell login`, or the dev.json that `stepwell dev` wrote.",
   )
   .showHelpAfterError();
 
@@ -41,6 +45,35 @@ user
   .description("let a user in no more, whatever they sign in with")
   .action(disable);
 user.command("enable").argument("<email>").description("let a disabled user in again").action(enable);
+program
+  .command("organization")
+  .description("what the operator decides about an organization")
+  .command("limits")
+  .argument("<organizationId>")
+  .option(
+    "--requests-per-minute <number>",
+    'requests of all its callers together; 0: no limit; "default": as configured',
+  )
+  .option("--submits-per-minute <number>", 'jobs that it submits; 0: no limit; "default": as configured')
+  .description("show an organization's rate limits, or set them: in the store itself, on the operator's machine")
+  .action(organizationLimits);
+program
+  .command("login")
+  .option("--url <address>", "the service; left out: STEPWELL_URL, or the one that `stepwell dev` started here")
+  .option("--organization <name>", "name or id of the organization to work in, where there are several")
+  .option("--insecure", "also where http to another machine lets everybody on the way read the tokens")
+  .description("sign in by a browser, here or on another machine, and keep the sign-in for later commands")
+  .action(login);
+program
+  .command("logout")
+  .option("--url <address>", "where; left out: where commands go")
+  .description("end the session at the service, and forget it here")
+  .action(logout);
+program
+  .command("whoami")
+  .option("--json", "as the service answers")
+  .description("say whom the service takes you for")
+  .action(whoAmI);
 program
   .command("deploy")
   .argument("<file>", "a workflow definition, as JSON")

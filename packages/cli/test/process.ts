@@ -12,13 +12,38 @@ export interface Ended {
 
 /** Runs the built command line as its users do, and answers when it has ended. */
 export async function run(environment: Record<string, string>, ...words: string[]): Promise<Ended> {
+  return await converse(environment, words).ended;
+}
+
+export interface Conversation {
+  readonly ended: Promise<Ended>;
+  /** Answers with all that was printed once `text` is in it; the command goes on. */
+  said(text: string): Promise<string>;
+}
+
+/** Runs it while the test does what it asks for. */
+export function converse(environment: Record<string, string>, words: readonly string[]): Conversation {
   const child = start(environment, ...words);
-  const [[code], output, complaint] = await Promise.all([
-    once(child, "close") as Promise<[number | null]>,
-    textOf(child.stdout),
-    textOf(child.stderr),
-  ]);
-  return { code, output, complaint };
+  let output = "";
+  let complaint = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    complaint += text;
+  });
+  const ended = once(child, "close").then(([code]) => ({ code: code as number | null, output, complaint }));
+  return {
+    ended,
+    async said(text) {
+      const over = ended.then(() => "over");
+      while (!output.includes(text)) {
+        const next = await Promise.race([over, once(child.stdout ?? child, "data")]);
+        if (next === "over") throw new Error(`It ended without printing "${text}": ${output} ${complaint}`);
+      }
+      return output;
+    },
+  };
 }
 
 /** Ends what a failed test left running. */

@@ -52,6 +52,16 @@ export class StepwellClient {
     });
   }
 
+  /** Whom the service takes the token's bearer for. */
+  async whoAmI() {
+    return resultOf(await this.api.GET("/whoami", {}));
+  }
+
+  /** One page of those that the caller is a member of. */
+  async listOrganizations(pageSize = 100) {
+    return resultOf(await this.api.GET("/organizations", { params: { query: { pageSize } } }));
+  }
+
   /** The workflow of this name; undefined when there is none. */
   async findWorkflow(organizationId: string, name: string) {
     const answer = await this.api.GET("/organizations/{organizationId}/workflows", {

@@ -46,9 +46,12 @@ function isPassing(status: number): boolean {
   return status === 429 || status === 502 || status === 503 || status === 504;
 }
 
+/** A rate limit's minute is the longest wait that the service asks for. */
+const maxWaitSeconds = 60;
+
 function retryAfterMs(answer: Response | undefined): number | undefined {
   const seconds = Number(answer?.headers.get("Retry-After") ?? Number.NaN);
-  return Number.isFinite(seconds) ? Math.min(seconds, 30) * 1000 : undefined;
+  return Number.isFinite(seconds) ? Math.min(seconds, maxWaitSeconds) * 1000 : undefined;
 }
 
 function unreachable(request: Request, cause: unknown): StepwellError {

@@ -1,11 +1,26 @@
-import { hostname } from "node:os";
-import { resolve } from "node:path";
+import {
+  boolean,
+  directory,
+  integer,
+  list,
+  machineName,
+  networks,
+  oneOf,
+  optionalInteger,
+  optionalText,
+  optionalUrl,
+  text,
+  urls,
+} from "./setting.ts";
 
 /**
  * Every setting of the service: one place that names it, gives its default, and says why. Parsed once at start, frozen;
  * nothing else reads the environment. `docs/configuration.md` is generated from `settings`.
  */
 export type Config = { readonly [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]["parse"]> };
+
+/** What the store's columns for limits hold. */
+export const maxPerMinute = 2_000_000_000;
 
 export const settings = {
   // Where it listens.
@@ -14,6 +29,10 @@ export const settings = {
   baseUrl: optionalUrl(
     "STEPWELL_BASE_URL",
     "The address by which clients reach the service. A path in it prefixes every route. Default: http://localhost:PORT.",
+  ),
+  trustedProxies: networks(
+    "STEPWELL_TRUSTED_PROXIES",
+    "Addresses and networks of the proxies before the service, separated by commas. What they write into X-Forwarded-For counts as the client's address, for limits, lists and the audit trail; nobody else's does. Default: none, so that behind a proxy all clients have one address.",
   ),
   metricsHost: text(
     "STEPWELL_METRICS_HOST",
@@ -96,6 +115,10 @@ export const settings = {
     "STEPWELL_DASHBOARD_REDIRECT_URIS",
     "Addresses to which a sign-in of the dashboard may lead back beside the service's own, separated by commas: where a dashboard under development is served. Default: none.",
   ),
+  signInProvidersFile: optionalText(
+    "STEPWELL_SIGN_IN_PROVIDERS_FILE",
+    "A JSON file of issuers outside with which people sign in (docs/single-sign-on.md). Read once at start, which stops when something in it is wrong. A file and no variables: there may be many. Default: none.",
+  ),
 
   // The engine.
   nodeName: machineName(
@@ -143,6 +166,13 @@ export const settings = {
     1,
     10_000_000,
     "Facts waiting for a transaction. Beyond it callers get 503 with Retry-After instead of memory running out.",
+  ),
+  maxQueuedFactsPerOrganization: integer(
+    "STEPWELL_MAX_QUEUED_FACTS_PER_ORGANIZATION",
+    10_000,
+    1,
+    10_000_000,
+    "Facts of one organization waiting for a transaction. Beyond it its callers get 429 with Retry-After. Half of the queue, so that one organization's burst leaves room for the others.",
   ),
   maxCalls: integer(
     "STEPWELL_MAX_CALLS",
@@ -260,6 +290,43 @@ export const settings = {
     "A client that sends its body slower is cut off.",
   ),
 
+  // Rates: how much one organization or one credential may ask for in a minute, over all nodes.
+  organizationRequestsPerMinute: integer(
+    "STEPWELL_ORGANIZATION_REQUESTS_PER_MINUTE",
+    1_500_000,
+    0,
+    maxPerMinute,
+    "Requests of one organization, all its callers together; 0: no limit. More than one node answers: by default it stops what has run wild and no honest load. `stepwell organization limits` sets another for one organization.",
+  ),
+  organizationSubmitsPerMinute: integer(
+    "STEPWELL_ORGANIZATION_SUBMITS_PER_MINUTE",
+    750_000,
+    0,
+    maxPerMinute,
+    "Jobs that one organization submits; 0: no limit. About what one node can write, which is more than half of its requests.",
+  ),
+  tokenRequestsPerMinute: integer(
+    "STEPWELL_TOKEN_REQUESTS_PER_MINUTE",
+    1_500_000,
+    0,
+    maxPerMinute,
+    "Requests of one API token, or of one user within one organization; 0: no limit. As for the organization, since many have one token only; lower it so that one runaway program leaves room for the others.",
+  ),
+  tokenSubmitsPerMinute: integer(
+    "STEPWELL_TOKEN_SUBMITS_PER_MINUTE",
+    750_000,
+    0,
+    maxPerMinute,
+    "Jobs that one API token, or one user within one organization, submits; 0: no limit. As for the organization.",
+  ),
+  maxRefusalsPerMinute: integer(
+    "STEPWELL_MAX_REFUSALS_PER_MINUTE",
+    6_000,
+    0,
+    maxPerMinute,
+    "Requests of one address that carry no valid credential, and of one caller for what it may not reach, on one node; 0: no limit. Beyond it they get 429 without a look-up, so that guessing costs the store nothing. A token that is in use is let through. Far more than a client with an old token sends.",
+  ),
+
   // Cloud functions.
   cloudFunctionEndpoint: optionalUrl(
     "STEPWELL_CLOUD_FUNCTION_ENDPOINT",
@@ -316,117 +383,4 @@ export class ConfigError extends Error {
     super(`The configuration is not usable:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
     this.name = "ConfigError";
   }
-}
-
-interface Setting<Value> {
-  readonly variable: string;
-  readonly fallback: string;
-  readonly meaning: string;
-  readonly parse: (raw: string | undefined) => Value;
-}
-
-function text(variable: string, fallback: string, meaning: string): Setting<string> {
-  return { variable, fallback, meaning, parse: (raw) => raw ?? fallback };
-}
-
-function machineName(variable: string, meaning: string): Setting<string> {
-  return { variable, fallback: "", meaning, parse: (raw) => raw ?? hostname() };
-}
-
-function optionalText(variable: string, meaning: string): Setting<string | undefined> {
-  return { variable, fallback: "", meaning, parse: (raw) => raw };
-}
-
-function directory(variable: string, fallback: string, meaning: string): Setting<string> {
-  return { variable, fallback, meaning, parse: (raw) => resolve(raw ?? fallback) };
-}
-
-function optionalUrl(variable: string, meaning: string): Setting<URL | undefined> {
-  return {
-    variable,
-    fallback: "",
-    meaning,
-    parse: (raw) => {
-      if (raw === undefined) return undefined;
-      if (!URL.canParse(raw) || !/^https?:$/.test(new URL(raw).protocol)) {
-        throw new Error(`must be an http or https address, but is "${raw}"`);
-      }
-      return new URL(raw);
-    },
-  };
-}
-
-function integer(variable: string, fallback: number, min: number, max: number, meaning: string): Setting<number> {
-  return { variable, fallback: String(fallback), meaning, parse: (raw) => parseInteger(raw, min, max) ?? fallback };
-}
-
-function optionalInteger(variable: string, min: number, max: number, meaning: string): Setting<number | undefined> {
-  return { variable, fallback: "", meaning, parse: (raw) => parseInteger(raw, min, max) };
-}
-
-function parseInteger(raw: string | undefined, min: number, max: number): number | undefined {
-  if (raw === undefined) return undefined;
-  const value = Number(raw);
-  if (!/^-?\d+$/.test(raw) || value < min || value > max) {
-    throw new Error(`must be a whole number from ${min} to ${max}, but is "${raw}"`);
-  }
-  return value;
-}
-
-function boolean(variable: string, fallback: boolean, meaning: string): Setting<boolean> {
-  return {
-    variable,
-    fallback: String(fallback),
-    meaning,
-    parse: (raw) => {
-      if (raw === undefined) return fallback;
-      if (raw !== "true" && raw !== "false") throw new Error(`must be true or false, but is "${raw}"`);
-      return raw === "true";
-    },
-  };
-}
-
-function list(variable: string, meaning: string): Setting<readonly string[]> {
-  return {
-    variable,
-    fallback: "",
-    meaning,
-    parse: (raw) =>
-      (raw ?? "")
-        .split(",")
-        .map((item) => item.trim())
-        .filter((item) => item !== ""),
-  };
-}
-
-function urls(variable: string, meaning: string): Setting<readonly string[]> {
-  const texts = list(variable, meaning);
-  return {
-    ...texts,
-    parse: (raw) => {
-      const uris = texts.parse(raw);
-      const wrong = uris.find((uri) => !/^https?:$/.test(URL.parse(uri)?.protocol ?? "") || uri.includes("#"));
-      if (wrong !== undefined)
-        throw new Error(`must be http or https addresses without a fragment, but one is "${wrong}"`);
-      return uris;
-    },
-  };
-}
-
-function oneOf<const Value extends string>(
-  variable: string,
-  fallback: Value,
-  values: readonly Value[],
-  meaning: string,
-): Setting<Value> {
-  return {
-    variable,
-    fallback,
-    meaning,
-    parse: (raw) => {
-      const value = values.find((candidate) => candidate === (raw ?? fallback));
-      if (value === undefined) throw new Error(`must be one of ${values.join(", ")}, but is "${raw}"`);
-      return value;
-    },
-  };
 }

@@ -1,8 +1,13 @@
 import { type Logger, pino } from "pino";
 import { Authenticator } from "./auth/authenticator.ts";
+import { ExternalBearers } from "./auth/external/bearers.ts";
+import type { ExternalProvider } from "./auth/external/provider.ts";
+import { readProviderFile } from "./auth/external/provider-file.ts";
+import { SingleSignOn } from "./auth/external/single-sign-on.ts";
 import { IdTokenBearers } from "./auth/id-token-bearers.ts";
 import { OpenId } from "./auth/oidc/open-id.ts";
 import { PasswordSignIn } from "./auth/password-sign-in.ts";
+import { RateLimits } from "./auth/rate-limits.ts";
 import { SecretBox } from "./auth/secret-box.ts";
 import { secretKeyOf } from "./auth/secret-key.ts";
 import { forgetOldAttempts } from "./auth/sign-in-backoff.ts";
@@ -28,6 +33,8 @@ import { deleteExpiredSignInLinks } from "./store/sign-in-links.ts";
 export interface RunningService {
   /** Where clients reach it, without a slash at the end. */
   readonly baseUrl: string;
+  /** On which this node itself listens. */
+  readonly port: number;
   readonly engine: NodeEngine;
   readonly database: Database;
   /** Takes no more work, finishes or hands back what is under way, and closes the store. */
@@ -48,6 +55,7 @@ export async function startService(config: Config): Promise<RunningService> {
 
 async function startParts(config: Config, logger: Logger, parts: AsyncDisposableStack): Promise<RunningService> {
   const secrets = new SecretBox(secretKeyOf(config));
+  const providers = readProviderFile(config.signInProvidersFile);
   const database = await openStore(config, logger);
   parts.defer(() => database.close());
 
@@ -69,19 +77,14 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   await engine.start();
 
   const now = () => engine.now();
-  const newId = () => engine.newId();
-  const openId = new OpenId({ config, database, secrets, now, newId, publicUrl: () => publicUrlOf(config, server) });
-  const authenticator = new Authenticator({ database, now, idTokens: new IdTokenBearers({ ...openId, database }) });
-  const signIn = new PasswordSignIn({ database, now, newId, secrets });
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
   engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
-  engine.addDuty(lastUseDuty(authenticator));
-  for (const duty of openId.duties()) engine.addDuty(duty);
-  engine.addDuty(signInRetentionDuty(database, now));
+  const publicUrl = () => publicUrlOf(config, server);
+  const admission = await openAdmission({ config, database, engine, secrets, providers, publicUrl, logger });
+  parts.defer(() => admission.rateLimits.leave());
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const known = { engine, database, config, executors, plans, authenticator, signIn, openId, secrets };
-  const server = createServer({ ...known, logger, metrics });
+  const server = createServer({ engine, database, config, executors, plans, secrets, ...admission, logger, metrics });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {
     engine.drain();
@@ -89,10 +92,11 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   });
   parts.defer(() => server.close());
   const address = await listen(server, config);
+  const port = Number(new URL(address).port);
   const observed = await serveMetrics(metrics, {
     host: config.metricsHost,
     port: config.metricsPort,
-    apiPort: Number(new URL(address).port),
+    apiPort: port,
   });
   parts.defer(() => observed.close());
 
@@ -100,6 +104,7 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   logger.info({ baseUrl, metricsPort: observed.port }, "listening");
   return {
     baseUrl,
+    port,
     engine,
     database,
     async stop() {
@@ -109,6 +114,58 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   };
 }
 
+interface AdmissionOptions {
+  readonly config: Config;
+  readonly database: Database;
+  readonly engine: NodeEngine;
+  readonly secrets: SecretBox;
+  readonly providers: readonly ExternalProvider[];
+  readonly publicUrl: () => string;
+  readonly logger: Logger;
+}
+
+/** All that says who somebody is, and how often they may ask; with the duties that go with it. */
+async function openAdmission({ config, database, engine, secrets, providers, publicUrl, logger }: AdmissionOptions) {
+  const now = () => engine.now();
+  const newId = () => engine.newId();
+  const openId = new OpenId({ config, database, secrets, now, newId, publicUrl });
+  const singleSignOn = new SingleSignOn(providers, {
+    database,
+    now,
+    newId,
+    onChanged: () => authenticator.forgetAll(),
+    onTrouble: (provider, error) => warnOfProvider(logger, provider, error),
+    onLastOwnerKept: ({ id, organizationId }, userId) =>
+      logger.warn(
+        { provider: id, organizationId, userId },
+        "the last owner stays one, though the provider says otherwise",
+      ),
+  });
+  const authenticator = new Authenticator({
+    database,
+    now,
+    idTokens: new IdTokenBearers({ ...openId, database }),
+    externalBearers: new ExternalBearers(singleSignOn),
+  });
+  const signIn = new PasswordSignIn({ database, now, newId, secrets });
+  const rateLimits = new RateLimits({
+    database,
+    config,
+    now,
+    nodeCount: () => engine.nodeCount(),
+    onFailure: (error) => logger.error({ err: error }, "the nodes could not share their counts of requests"),
+  });
+  await rateLimits.refresh();
+  const duties = [
+    ...openId.duties(),
+    ...rateLimits.duties(),
+    lastUseDuty(authenticator),
+    signInRetentionDuty(database, now),
+  ];
+  for (const duty of duties) engine.addDuty(duty);
+  return { authenticator, signIn, openId, singleSignOn, rateLimits };
+}
+
 async function listen(server: App, { host, port }: Config): Promise<string> {
   try {
     return await server.listen({ host, port });
@@ -116,6 +173,10 @@ async function listen(server: App, { host, port }: Config): Promise<string> {
     if (!(cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")) throw cause;
     throw new Error(`Port ${port} is taken. Stop what listens there, or choose another with STEPWELL_PORT.`, { cause });
   }
+}
+
+function warnOfProvider(logger: Logger, { id, issuer }: ExternalProvider, error: unknown): void {
+  logger.warn({ provider: id, issuer, err: error }, "a sign-in provider does not do what it should");
 }
 
 /** When tokens were last used is written down off the requests' path. */

@@ -386,6 +386,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/organizations/{organizationId}/rate-limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the rate limits
+         * @description What the organization and the caller may do in a minute, and what they did in this one. The operator of the service sets the limits.
+         */
+        get: operations["GetRateLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/organizations/{organizationId}/api-tokens": {
         parameters: {
             query?: never;
@@ -1641,6 +1661,32 @@ export interface components {
              */
             consumedAt?: string;
         };
+        /** RateLimit */
+        RateLimit: {
+            /**
+             * @description Whose limit: of all callers of the organization together, of the API token that asks, or of the user who asks, in this organization.
+             * @enum {string}
+             */
+            scope: "organization" | "token" | "user";
+            /**
+             * @description What is counted. SubmitJob counts in both.
+             * @enum {string}
+             */
+            policy: "requests" | "submits";
+            /** @description Left out where there is no limit. */
+            limitPerMinute?: number;
+            /** @description In this minute, on all nodes; of what is far from its limit, on the node that answers. To a few per cent. */
+            usedCount: number;
+        };
+        /** RateLimits */
+        RateLimits: {
+            rateLimits: components["schemas"]["RateLimit"][];
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            resetsAt: string;
+        };
         /**
          * Permission
          * @enum {string}
@@ -2207,6 +2253,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -2311,6 +2366,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -2381,6 +2445,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2465,6 +2538,15 @@ export interface operations {
             };
             /** @description In conflict with the current state (`ConflictError`). */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2576,6 +2658,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -2657,6 +2748,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2778,6 +2878,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -2857,6 +2966,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -2927,6 +3045,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3015,6 +3142,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3138,6 +3274,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -3246,6 +3391,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -3327,6 +3481,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -3401,6 +3564,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3527,6 +3699,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -3599,6 +3780,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3694,6 +3884,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -3777,6 +3976,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3882,6 +4090,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4023,6 +4240,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -4098,6 +4324,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4219,6 +4454,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -4333,6 +4577,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -4414,6 +4667,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4510,6 +4772,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -4591,6 +4862,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4854,6 +5134,101 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    GetRateLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The limits. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimits"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -4933,6 +5308,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5066,6 +5450,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -5145,6 +5538,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -5215,6 +5617,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5350,6 +5761,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -5449,6 +5869,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -5522,6 +5951,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5622,6 +6060,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -5689,6 +6136,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5795,6 +6251,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -5862,6 +6327,15 @@ export interface operations {
             };
             /** @description Not allowed (`AuthorizationError`). */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6184,6 +6658,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -6476,6 +6959,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -6571,6 +7063,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -6639,6 +7140,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6753,6 +7263,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -6811,6 +7330,15 @@ export interface operations {
             };
             /** @description Not allowed (`AuthorizationError`). */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6906,6 +7434,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -6978,6 +7515,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7064,6 +7610,15 @@ export interface operations {
             };
             /** @description In conflict with the current state (`ConflictError`). */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7184,6 +7739,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -7261,6 +7825,15 @@ export interface operations {
             };
             /** @description In conflict with the current state (`ConflictError`). */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7347,6 +7920,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -7426,6 +8008,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7551,6 +8142,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -7623,6 +8223,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7709,6 +8318,15 @@ export interface operations {
             };
             /** @description In conflict with the current state (`ConflictError`). */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7831,6 +8449,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -7910,6 +8537,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8038,6 +8674,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -8110,6 +8755,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8196,6 +8850,15 @@ export interface operations {
             };
             /** @description In conflict with the current state (`ConflictError`). */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8314,6 +8977,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -8381,6 +9053,15 @@ export interface operations {
             };
             /** @description Not allowed (`AuthorizationError`). */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8463,6 +9144,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Internal error (`UnhandledError`). */
             500: {
                 headers: {
@@ -8533,6 +9223,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8634,6 +9333,15 @@ export interface operations {
             };
             /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

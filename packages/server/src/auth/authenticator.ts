@@ -6,6 +6,8 @@ import { findMemberships } from "../store/members.ts";
 import { findApiTokenByHash } from "../store/tokens.ts";
 import { findUserTokenByHash } from "../store/users.ts";
 import { BriefCache } from "./brief-cache.ts";
+import type { ExternalBearers } from "./external/bearers.ts";
+import type { Origin } from "./external/provided-membership.ts";
 import type { IdTokenBearers } from "./id-token-bearers.ts";
 import { type CredentialKind, LastUse } from "./last-use.ts";
 import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions.ts";
@@ -37,6 +39,7 @@ export interface AuthenticatorOptions {
   /** The database's time. */
   readonly now: () => Timestamp;
   readonly idTokens: IdTokenBearers;
+  readonly externalBearers: ExternalBearers;
 }
 
 /** A revoked token, a changed permission or a lost membership holds on every node after this long. */
@@ -51,21 +54,31 @@ export class Authenticator {
   readonly #database: Database;
   readonly #now: () => Timestamp;
   readonly #idTokens: IdTokenBearers;
+  readonly #externalBearers: ExternalBearers;
   readonly #credentials = new BriefCache<Credential | undefined>(maxAgeMs, maxRemembered);
   readonly #memberships = new BriefCache<PermissionSet | undefined>(maxAgeMs, maxRemembered);
   readonly #lastUse = new LastUse();
 
-  constructor({ database, now, idTokens }: AuthenticatorOptions) {
+  constructor({ database, now, idTokens, externalBearers }: AuthenticatorOptions) {
     this.#database = database;
     this.#now = now;
     this.#idTokens = idTokens;
+    this.#externalBearers = externalBearers;
   }
 
-  /** Throws (or rejects with) `ServiceError` AuthenticationError when the value is nobody's, expired or revoked. */
-  authenticate(bearer: string): Caller | Promise<Caller> {
+  /**
+   * Throws (or rejects with) `ServiceError` AuthenticationError when the value is nobody's, expired or revoked, and UnavailableError when the
+   * issuer outside that knows cannot be reached.
+   */
+  authenticate(bearer: string, originOf: () => Origin): Caller | Promise<Caller> {
     const tokenHash = hash("sha256", bearer);
-    const found = this.#credentials.get(tokenHash, () => this.#look(bearer, tokenHash));
+    const found = this.#credentials.get(tokenHash, () => this.#look(bearer, tokenHash, originOf));
     return found instanceof Promise ? found.then((credential) => this.#admit(credential)) : this.#admit(found);
+  }
+
+  /** Whether this value was somebody's when it was last looked up here. It may have ended since. */
+  isFamiliar(bearer: string): boolean {
+    return this.#credentials.lastKnown(hash("sha256", bearer)) !== undefined;
   }
 
   /** What the caller may do in this organization; undefined when they have nothing to do with it, or it does not exist. */
@@ -106,14 +119,15 @@ export class Authenticator {
     if (credential.expiresAt !== null && credential.expiresAt <= now) throw expiredCredential();
     if (credential.overlapEndsAt !== null && credential.overlapEndsAt <= now) throw rotatedCredential();
     const { kind, ownerId, tokenId, lastUsedAt } = credential;
-    this.#lastUse.note(kind, ownerId, tokenId, now, lastUsedAt);
+    if (kind !== "external") this.#lastUse.note(kind, ownerId, tokenId, now, lastUsedAt);
     return credential.caller;
   }
 
   /** What cannot be a token is refused before anything is asked or remembered. */
-  #look(bearer: string, tokenHash: string): Promise<Credential | undefined> {
+  #look(bearer: string, tokenHash: string, originOf: () => Origin): Promise<Credential | undefined> {
     const parsed = parseToken(bearer);
     if (parsed === undefined) {
+      if (this.#externalBearers.mayBe(bearer)) return this.#externalToken(bearer, originOf);
       if (!this.#idTokens.mayBe(bearer)) throw unknownCredential();
       return this.#idToken(bearer);
     }
@@ -173,11 +187,32 @@ export class Authenticator {
       caller,
     };
   }
+
+  async #externalToken(bearer: string, originOf: () => Origin): Promise<Credential | undefined> {
+    const found = await this.#externalBearers.find(bearer, originOf());
+    if (found === undefined) return undefined;
+    const { userId, userName, expiresAt } = found;
+    const caller: Caller = {
+      principal: { type: "user", id: userId, name: userName },
+      organizationId: undefined,
+      permissions: signedInPermissions,
+    };
+    return {
+      kind: "external",
+      ownerId: userId,
+      tokenId: "",
+      expiresAt,
+      overlapEndsAt: null,
+      lastUsedAt: null,
+      caller,
+    };
+  }
 }
 
-/** What the store says of one token. */
+/** What is known of one token. */
 interface Credential {
-  readonly kind: CredentialKind;
+  /** `external`: nothing of ours, so that nobody asks when it was used. */
+  readonly kind: CredentialKind | "external";
   readonly ownerId: string;
   readonly tokenId: string;
   readonly expiresAt: Timestamp | null;

@@ -26,6 +26,11 @@ export class BriefCache<Value> {
     return this.#load(key, load, now + this.#maxAgeMs);
   }
 
+  /** What was loaded last, however long ago; undefined when it is not remembered. */
+  lastKnown(key: string): Value | undefined {
+    return this.#entries.get(key)?.value;
+  }
+
   /** The next read loads again; a look-up that is under way is not remembered. */
   forget(key: string): void {
     this.#entries.delete(key);

@@ -24,6 +24,7 @@ export interface GroupCommitOptions {
   readonly maxBatchSize: number;
   readonly maxBatchBytes: number;
   readonly maxQueuedFacts: number;
+  readonly maxQueuedFactsPerOrganization: number;
   readonly storePatienceMs: number;
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
@@ -53,6 +54,7 @@ export type Patience = "caller" | "engine";
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #groups = new Map<string, Group>();
+  readonly #queuedByOrganization = new Map<string, number>();
   #queued = 0;
 
   constructor(options: GroupCommitOptions) {
@@ -61,33 +63,46 @@ export class GroupCommit {
 
   /** Answers once the change is committed. Throws `ServiceError` when the command was refused, or when the store is out of reach. */
   async commit(command: Command, patience: Patience = "caller"): Promise<Done> {
-    if (patience === "caller" && this.#queued >= this.#options.maxQueuedFacts) {
-      throw new ServiceError(
-        "UnavailableError",
-        "The service has more work than it can write. Try again in a moment.",
-        {
-          retryAfterSeconds: 1,
-        },
-      );
-    }
+    const { organizationId } = command;
+    if (patience === "caller") this.#requireRoom(organizationId);
     const deadline =
       patience === "caller" ? performance.now() + this.#options.storePatienceMs : Number.POSITIVE_INFINITY;
-    this.#queued += 1;
+    this.#count(organizationId, 1);
     try {
       const outcome = await new Promise<Outcome>((resolve, reject) => {
         const { idempotency: _, ...keyless } = command;
         const queued = this.#options.plantedFault === "replay-without-key" ? keyless : command;
-        this.#groupFor(command.organizationId).add({ command: queued, deadline, resolve, reject });
+        this.#groupFor(organizationId).add({ command: queued, deadline, resolve, reject });
       });
       if (outcome.type === "refused") throw outcome.error;
       return outcome;
     } finally {
-      this.#queued -= 1;
+      this.#count(organizationId, -1);
     }
   }
 
   get queuedCount(): number {
     return this.#queued;
+  }
+
+  /** What one organization may not have any more, others still may: it is told so as a limit of its own. */
+  #requireRoom(organizationId: string): void {
+    const { maxQueuedFacts, maxQueuedFactsPerOrganization } = this.#options;
+    const retryAfterSeconds = 1;
+    if (this.#queued >= maxQueuedFacts) {
+      const detail = "The service has more work than it can write. Try again in a moment.";
+      throw new ServiceError("UnavailableError", detail, { retryAfterSeconds });
+    }
+    if ((this.#queuedByOrganization.get(organizationId) ?? 0) < maxQueuedFactsPerOrganization) return;
+    const detail = `${maxQueuedFactsPerOrganization} changes of this organization wait to be written on this node already, which is its share of the queue. Try again in a moment, and send fewer at once. The operator can change the share with STEPWELL_MAX_QUEUED_FACTS_PER_ORGANIZATION.`;
+    throw new ServiceError("RateLimitError", detail, { retryAfterSeconds });
+  }
+
+  #count(organizationId: string, change: 1 | -1): void {
+    this.#queued += change;
+    const queued = (this.#queuedByOrganization.get(organizationId) ?? 0) + change;
+    if (queued > 0) this.#queuedByOrganization.set(organizationId, queued);
+    else this.#queuedByOrganization.delete(organizationId);
   }
 
   #groupFor(organizationId: string): Group {

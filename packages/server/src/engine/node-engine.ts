@@ -89,6 +89,7 @@ export class NodeEngine implements Engine {
       maxBatchSize: config.maxBatchSize,
       maxBatchBytes: config.maxBatchBytes,
       maxQueuedFacts: config.maxQueuedFacts,
+      maxQueuedFactsPerOrganization: config.maxQueuedFactsPerOrganization,
       storePatienceMs: config.storePatienceMs,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: (organizationId) => this.#dispatcher.hasRoom(organizationId),
@@ -215,6 +216,11 @@ export class NodeEngine implements Engine {
 
   isReady(): boolean {
     return this.#isStarted && !this.#isLeaving && this.#node.isLeaseValid() && this.#node.isStoreInReach();
+  }
+
+  /** How many nodes of the service are alive, this one included, as of the last heartbeat. */
+  nodeCount(): number {
+    return this.#node.livingCount();
   }
 
   gauges() {

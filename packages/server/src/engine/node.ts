@@ -19,7 +19,7 @@ export class Node {
   readonly #options: NodeOptions;
   #lastBeatMs = Number.NEGATIVE_INFINITY;
   #leaseTerm = 0;
-  #otherNodesAlive = false;
+  #livingCount = 1;
 
   constructor(options: NodeOptions) {
     this.#options = options;
@@ -36,7 +36,7 @@ export class Node {
     // From before the statement: it may have waited, and the lease must never be thought longer than it is.
     this.#lastBeatMs = before;
     const nodes = await listNodes(database, leaseMs);
-    this.#otherNodesAlive = nodes.some((node) => node.isAlive && node.nodeId !== nodeId);
+    this.#livingCount = 1 + nodes.filter((node) => node.isAlive && node.nodeId !== nodeId).length;
   }
 
   /** By the monotonic timer, which goes on while a process is stopped: when false, others may have taken this node's jobs. */
@@ -57,7 +57,12 @@ export class Node {
 
   /** Whether jobs may change without this node knowing. */
   hasOthers(): boolean {
-    return this.#otherNodesAlive;
+    return this.#livingCount > 1;
+  }
+
+  /** How many nodes are alive, this one included. */
+  livingCount(): number {
+    return this.#livingCount;
   }
 
   async leave(): Promise<void> {

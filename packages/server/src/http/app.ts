@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
+import type { SingleSignOn } from "../auth/external/single-sign-on.ts";
 import type { OpenId } from "../auth/oidc/open-id.ts";
 import type { PasswordSignIn } from "../auth/password-sign-in.ts";
 import type { DeclaredPermission, PermissionSet } from "../auth/permissions.ts";
+import type { RateLimits } from "../auth/rate-limits.ts";
 import type { SecretBox } from "../auth/secret-box.ts";
 import type { Config } from "../config.ts";
 import type { ExecutorCatalog } from "../core/executor-kind.ts";
@@ -31,7 +33,9 @@ export interface ServerParts {
   readonly executors: ExecutorCatalog;
   readonly authenticator: Authenticator;
   readonly signIn: PasswordSignIn;
+  readonly rateLimits: RateLimits;
   readonly openId: OpenId;
+  readonly singleSignOn: SingleSignOn;
   readonly plans: Plans;
   readonly secrets: SecretBox;
   /** Prefix of every path, without a slash at the end. */

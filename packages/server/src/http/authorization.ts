@@ -1,6 +1,8 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
+import type { Origin } from "../auth/external/provided-membership.ts";
 import { type Permission, type PermissionSet, permissions } from "../auth/permissions.ts";
+import type { Refusals } from "../auth/refusals.ts";
 import { isRoleName } from "../auth/roles.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import type { ServerParts } from "./app.ts";
@@ -10,13 +12,20 @@ import { checkBounds } from "./token-bounds.ts";
  * Lets a request in that may be made, in this order: who is it (401), have they anything to do with this organization (404), may they
  * do this (403), can the ids of the path name anything at all (404). Without a promise when all of it was looked up a moment ago.
  */
-export function authorization(permission: Permission | "any", authenticator: Authenticator): onRequestHookHandler {
+export function authorization(
+  permission: Permission | "any",
+  authenticator: Authenticator,
+  refusals: Refusals,
+): onRequestHookHandler {
   return (request, _reply, done) => {
-    const caller = authenticator.authenticate(bearerOf(request));
+    const bearer = bearerOf(request);
+    // Behind one address there may be many: whose token is in use is let through.
+    if (refusals.isOver(request.ip) && !authenticator.isFamiliar(bearer)) throw refusals.error();
+    const caller = authenticator.authenticate(bearer, () => originOf(request));
     const admitted =
       caller instanceof Promise
-        ? caller.then((found) => admit(request, found, permission, authenticator))
-        : admit(request, caller, permission, authenticator);
+        ? caller.then((found) => admitUnlessOver(request, found, permission, authenticator, refusals))
+        : admitUnlessOver(request, caller, permission, authenticator, refusals);
     if (admitted instanceof Promise) return admitted;
     done();
     return undefined;
@@ -30,7 +39,7 @@ export async function isStillAllowed(
   { authenticator, database }: Pick<ServerParts, "authenticator" | "database">,
 ): Promise<boolean> {
   try {
-    const caller = await authenticator.authenticate(bearerOf(request));
+    const caller = await authenticator.authenticate(bearerOf(request), () => originOf(request));
     await admit(request, caller, permission, authenticator);
     await checkBounds(request, request.routeOptions.config.bounds, database);
     return true;
@@ -59,6 +68,23 @@ function bearerOf({ headers, raw }: FastifyRequest): string {
     throw new ServiceError("AuthenticationError", "Send one header `Authorization: Bearer <token>`.");
   }
   return match[1];
+}
+
+function admitUnlessOver(
+  request: FastifyRequest,
+  caller: Caller,
+  permission: Permission | "any",
+  authenticator: Authenticator,
+  refusals: Refusals,
+): undefined | Promise<undefined> {
+  if (refusals.isOver(caller.principal.id)) throw refusals.error();
+  return admit(request, caller, permission, authenticator);
+}
+
+/** For what a token of an issuer outside changes, since it may make its bearer a member. */
+function originOf({ id, ip }: FastifyRequest): Origin {
+  // Of a client that is gone by now the address is not known any more.
+  return { requestId: id, address: (ip as string | undefined) ?? "" };
 }
 
 function admit(

@@ -9,7 +9,7 @@ export function allowOrigins(app: App, origins: readonly string[]): void {
     reply.header("vary", "Origin");
     if (origin === undefined || !allowed.has(origin)) return done();
     reply.header("access-control-allow-origin", origin);
-    reply.header("access-control-expose-headers", "location, retry-after, x-request-id, x-amzn-errortype");
+    reply.header("access-control-expose-headers", exposedHeaders);
     if (request.method !== "OPTIONS") return done();
     reply.header("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE");
     reply.header("access-control-allow-headers", "authorization, content-type, idempotency-key, last-event-id");
@@ -17,3 +17,5 @@ export function allowOrigins(app: App, origins: readonly string[]): void {
     void reply.code(204).send();
   });
 }
+
+const exposedHeaders = "location, retry-after, ratelimit, ratelimit-policy, x-request-id, x-amzn-errortype";

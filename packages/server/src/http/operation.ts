@@ -1,11 +1,14 @@
 import type { FastifySchema, onRequestHookHandler, RouteOptions } from "fastify";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { DeclaredPermission } from "../auth/permissions.ts";
+import type { RateLimits } from "../auth/rate-limits.ts";
+import type { Refusals } from "../auth/refusals.ts";
 import type { Database } from "../store/database.ts";
 import type { App } from "./app.ts";
 import { authorization } from "./authorization.ts";
 import { type AnswerCode, errorKinds } from "./errors.ts";
 import { refuseKey } from "./idempotency.ts";
+import { limitRate } from "./rate-limit.ts";
 import { closed, ProblemSchema } from "./schemas.ts";
 import { enforceBounds } from "./token-bounds.ts";
 
@@ -13,13 +16,24 @@ import { enforceBounds } from "./token-bounds.ts";
 export interface RequestMetrics {
   requestStarted(): void;
   requestFinished(operationId: string, status: number, durationMs: number): void;
+  /** A rate limit refused a request: whose, and which. */
+  requestLimited(scope: string, policy: string): void;
+}
+
+/** What stands before every operation behind a credential. */
+export interface Door {
+  readonly authenticator: Authenticator;
+  readonly database: Database;
+  readonly refusals: Refusals;
+  readonly rateLimits: RateLimits;
+  readonly metrics: RequestMetrics;
 }
 
 /**
  * Makes each route's declaration the one source: from it come authorization, the errors in the document and the name in the metrics.
  * A route that does not declare its permission does not start.
  */
-export function completeOperations(app: App, { authenticator, database }: GateParts, metrics: RequestMetrics): void {
+export function completeOperations(app: App, door: Door): void {
   app.addHook("onRoute", (route) => {
     const { schema } = route;
     const permission = schema?.["x-permission"];
@@ -29,14 +43,9 @@ export function completeOperations(app: App, { authenticator, database }: GatePa
     if (permission !== "none") schema.querystring ??= noQuery;
     schema.security = permission === "none" ? [] : [{ bearerToken: [] }];
     schema.response = { ...(schema.response as object), ...errorAnswers(errorsOf(route, permission)) };
-    const bounds = enforceBounds(route.config?.bounds, database);
-    route.onRequest = [measure(schema.operationId, metrics), ...gates(schema, permission, authenticator, bounds)];
+    const bounds = enforceBounds(route.config?.bounds, door.database);
+    route.onRequest = [measure(schema.operationId, door.metrics), ...gates(schema, permission, door, bounds)];
   });
-}
-
-interface GateParts {
-  readonly authenticator: Authenticator;
-  readonly database: Database;
 }
 
 /** An operation without parameters refuses those that are sent, so that a typo is never ignored. */
@@ -58,18 +67,21 @@ export function measure(operationId: string, metrics: RequestMetrics): onRequest
 function gates(
   schema: FastifySchema,
   permission: DeclaredPermission,
-  authenticator: Authenticator,
+  door: Door,
   bounds: onRequestHookHandler,
 ): onRequestHookHandler[] {
   if (permission === "none") return [];
-  const authorize = authorization(permission, authenticator);
-  return takesIdempotencyKey(schema.headers) ? [authorize, bounds] : [authorize, bounds, refuseKey];
+  const authorize = authorization(permission, door.authenticator, door.refusals);
+  const limit = limitRate(schema.operationId === "SubmitJob", door.rateLimits, door.metrics);
+  return takesIdempotencyKey(schema.headers) ? [authorize, limit, bounds] : [authorize, limit, bounds, refuseKey];
 }
 
 /** What can go wrong follows from what the operation declares; the rest it names itself. */
 function errorsOf({ schema, url, config }: RouteOptions, permission: DeclaredPermission): AnswerCode[] {
   const codes = new Set<AnswerCode>(["UnhandledError", ...(config?.errors ?? [])]);
-  if (permission !== "none") codes.add("AuthenticationError").add("AuthorizationError").add("UnavailableError");
+  if (permission !== "none") {
+    codes.add("AuthenticationError").add("AuthorizationError").add("RateLimitError").add("UnavailableError");
+  }
   if (url.includes(":organizationId")) codes.add("NotFoundError");
   if (schema?.querystring !== undefined || schema?.headers !== undefined || url.includes(":tag"))
     codes.add("ValidationError");

@@ -28,6 +28,12 @@ export class Metrics implements RequestMetrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
     registers: [this.registry],
   });
+  readonly #limited = new Counter({
+    name: "stepwell_rate_limited_total",
+    help: "Requests that a rate limit refused, by whose limit (organization, token, user) and which (requests, submits), or at the door after too many refusals.",
+    labelNames: ["scope", "policy"],
+    registers: [this.registry],
+  });
   readonly #commits = new Histogram({
     name: "stepwell_commit_seconds",
     help: "How long one transaction of the group commit took.",
@@ -86,6 +92,10 @@ export class Metrics implements RequestMetrics {
       this.#requestChildren.set(key, child);
     }
     child.observe(durationMs / 1000);
+  }
+
+  requestLimited(scope: string, policy: string): void {
+    this.#limited.inc({ scope, policy });
   }
 
   /** After each commit of this node. */

@@ -4,6 +4,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Caller } from "../auth/authenticator.ts";
 import type { PermissionSet } from "../auth/permissions.ts";
+import { Refusals } from "../auth/refusals.ts";
 import type { Config } from "../config.ts";
 import { accountRoutes } from "./account.ts";
 import { accountPasswordRoutes } from "./account-password.ts";
@@ -26,6 +27,7 @@ import { jobStreamRoutes } from "./job-stream.ts";
 import { jobRoutes } from "./jobs.ts";
 import { parseJsonBodies } from "./json-body.ts";
 import { KnownPaths } from "./known-paths.ts";
+import { loggedPath } from "./logged-path.ts";
 import { memberPasswordLinkRoutes } from "./member-password-link.ts";
 import { memberRoutes } from "./members.ts";
 import { metricRoutes } from "./metrics.ts";
@@ -37,6 +39,7 @@ import { ownPermissionRoutes } from "./own-permissions.ts";
 import { invitationPage } from "./pages/invitation.ts";
 import { setPasswordRoutes } from "./pages/set-password.ts";
 import { signInLinkRoutes } from "./pages/sign-in-link.ts";
+import { rateLimitRoutes } from "./rate-limits.ts";
 import { roleRoutes } from "./roles.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { tagRoutes } from "./tags.ts";
@@ -62,6 +65,7 @@ const resources = [
   jobStreamRoutes,
   jobEventRoutes,
   metricRoutes,
+  rateLimitRoutes,
   apiTokenRoutes,
   auditRoutes,
   auditExportRoutes,
@@ -87,7 +91,7 @@ const resources = [
 
 /** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
 export function createServer(options: ServerOptions): App {
-  const { config, metrics, logger } = options;
+  const { config, database, engine, authenticator, rateLimits, metrics, logger } = options;
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
   const publicUrl = () => publicUrlOf(config, app);
@@ -103,10 +107,11 @@ export function createServer(options: ServerOptions): App {
     done();
   });
   allowOrigins(app, config.corsOrigins);
+  const refusals = new Refusals(config.maxRefusalsPerMinute, () => engine.now());
   serveOpenId(app, parts, options);
-  answerErrors(app, logger, new AuditDenials(options.database, logger));
+  answerErrors(app, { logger, refusals, denials: new AuditDenials(database, logger), metrics });
   collectDeclarations(app, basePath, publicUrl);
-  completeOperations(app, options, metrics);
+  completeOperations(app, { authenticator, database, refusals, rateLimits, metrics });
   void app.register(
     async (scope) => {
       for (const resource of resources) resource(scope, parts);
@@ -122,6 +127,7 @@ function createApp(config: Config): App {
     genReqId: () => randomUUID(),
     bodyLimit: config.maxBodyBytes,
     requestTimeout: config.requestTimeoutMs,
+    trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
     exposeHeadRoutes: false,
     // A request that comes on an open connection while the server closes is still served, and is its last.
     return503OnClosing: false,
@@ -179,7 +185,14 @@ function closingSignal(app: App): AbortSignal {
   return closing.signal;
 }
 
-function answerErrors(app: App, logger: Logger, denials: AuditDenials): void {
+interface ErrorParts {
+  readonly logger: Logger;
+  readonly refusals: Refusals;
+  readonly denials: AuditDenials;
+  readonly metrics: RequestMetrics;
+}
+
+function answerErrors(app: App, { logger, refusals, denials, metrics }: ErrorParts): void {
   const paths = new KnownPaths();
   app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
   app.setNotFoundHandler((request, reply) => {
@@ -188,11 +201,18 @@ function answerErrors(app: App, logger: Logger, denials: AuditDenials): void {
   });
   app.setErrorHandler((error, request, reply) => {
     const answer = () => {
-      if (sendError(reply, error) !== "UnhandledError") return;
+      const code = sendError(reply, error);
+      const { caller, granted } = request;
+      if (code === "AuthenticationError") refusals.note(request.ip);
+      // Known, but not let in.
+      else if (caller !== null && granted === null) refusals.note(caller.principal.id);
+      if (code === "RateLimitError" && granted === null) metrics.requestLimited("door", "refusals");
+      if (code !== "UnhandledError") return;
       const { id: requestId, method } = request;
-      // Without the query, in which a page's one-time link may stand.
-      const [path] = request.url.split("?");
-      logger.error({ err: error, requestId, method, path }, "a request failed for a reason that nobody expected");
+      logger.error(
+        { err: error, requestId, method, path: loggedPath(request) },
+        "a request failed for a reason that nobody expected",
+      );
     };
     const recorded = denials.record(error, request);
     if (recorded === undefined) answer();

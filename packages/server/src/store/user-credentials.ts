@@ -56,6 +56,17 @@ const setPasswordRow = statement<{ userId: string }>(
   `UPDATE app_user SET password_hash = $2, password_changed_at = $3 WHERE user_id = $1 RETURNING user_id AS "userId"`,
 );
 
+/** Nobody signs in with a password until another one is set. */
+export async function removePassword(db: Queryable, userId: string, at: Timestamp): Promise<void> {
+  await db.query(removePasswordRow, [userId, new Date(at).toISOString()]);
+}
+
+const removePasswordRow = statement<never>(
+  "remove_password",
+  "global",
+  "UPDATE app_user SET password_hash = NULL, password_changed_at = $2 WHERE user_id = $1",
+);
+
 /** Changes a password from the one that was confirmed. False when it was changed meanwhile. */
 export async function changePassword(
   db: Queryable,

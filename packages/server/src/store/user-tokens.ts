@@ -45,3 +45,13 @@ const revokeUserTokenRow = statement<{ tokenHash: Buffer; name: string }>(
    WHERE user_id = $1 AND token_id = $2 AND revoked_at IS NULL
    RETURNING token_hash AS "tokenHash", name`,
 );
+
+export async function revokeAllUserTokens(db: Queryable, userId: string, at: Timestamp): Promise<void> {
+  await db.query(revokeAllUserTokenRows, [userId, new Date(at).toISOString()]);
+}
+
+const revokeAllUserTokenRows = statement<never>(
+  "revoke_all_user_tokens",
+  "global",
+  "UPDATE user_token SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL",
+);

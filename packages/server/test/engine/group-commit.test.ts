@@ -46,6 +46,7 @@ onEveryStore((home) => {
       maxBatchSize: config.maxBatchSize,
       maxBatchBytes: config.maxBatchBytes,
       maxQueuedFacts: config.maxQueuedFacts,
+      maxQueuedFactsPerOrganization: config.maxQueuedFactsPerOrganization,
       storePatienceMs: config.storePatienceMs,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: () => true,
@@ -196,6 +197,25 @@ onEveryStore((home) => {
     await Promise.all(accepted);
     expect(await commit.commit(submission(engine, straight))).toMatchObject({ type: "done" });
     expect(commit.queuedCount).toBe(0);
+  });
+
+  test("an organization that fills its share of the queue is sent away, while another's commands are still taken", async () => {
+    const { commit } = groupCommit({ maxQueuedFacts: 4, maxQueuedFactsPerOrganization: 2 });
+    const other = await service.newOrganization();
+    const { workflowId } = await deploy(other.api, straightDefinition);
+    const others = { organizationId: other.organizationId, workflowId };
+    const accepted = [1, 2].map(() => commit.commit(submission(engine, straight)));
+
+    await expect(commit.commit(submission(engine, straight))).rejects.toMatchObject({
+      code: "RateLimitError",
+      retryAfterSeconds: 1,
+    });
+    accepted.push(...[1, 2].map(() => commit.commit(submission(engine, others))));
+    // Now the whole queue is full, which is nobody's own limit.
+    await expect(commit.commit(submission(engine, straight))).rejects.toMatchObject({ code: "UnavailableError" });
+
+    await Promise.all(accepted);
+    expect(await commit.commit(submission(engine, straight))).toMatchObject({ type: "done" });
   });
 });
 

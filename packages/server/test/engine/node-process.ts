@@ -1,5 +1,5 @@
 import { readConfig } from "../../src/config.ts";
-import { initializeOwner } from "../../src/initial-owner.ts";
+import { initializeOwner } from "../../src/operator/initial-owner.ts";
 import { startService } from "../../src/service.ts";
 
 /**

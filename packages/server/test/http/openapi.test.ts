@@ -6,8 +6,13 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { expect, inject, test } from "vitest";
 import { Authenticator } from "../../src/auth/authenticator.ts";
+import { ExternalBearers } from "../../src/auth/external/bearers.ts";
+import { SingleSignOn } from "../../src/auth/external/single-sign-on.ts";
+import { IdTokenBearers } from "../../src/auth/id-token-bearers.ts";
+import { OpenId } from "../../src/auth/oidc/open-id.ts";
 import { PasswordSignIn } from "../../src/auth/password-sign-in.ts";
 import { permissions } from "../../src/auth/permissions.ts";
+import { RateLimits } from "../../src/auth/rate-limits.ts";
 import { readConfig } from "../../src/config.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { definitionLimits, Plans } from "../../src/engine/plans.ts";
@@ -27,9 +32,17 @@ onEveryStore((home) => {
     const { engine, database } = service.running;
     const config = readConfig({});
     const now = () => engine.now();
-    const authenticator = new Authenticator({ database, now });
-    const signIn = new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
-    const metrics = { requestStarted() {}, requestFinished() {} };
+    const newId = () => engine.newId();
+    const openId = new OpenId({ config, database, secrets, now, newId, publicUrl: () => service.baseUrl });
+    const ignore = () => {};
+    const onEvents = { onChanged: ignore, onTrouble: ignore, onLastOwnerKept: ignore };
+    const singleSignOn = new SingleSignOn([], { database, now, newId, ...onEvents });
+    const externalBearers = new ExternalBearers(singleSignOn);
+    const idTokens = new IdTokenBearers({ ...openId, database });
+    const authenticator = new Authenticator({ database, now, idTokens, externalBearers });
+    const signIn = new PasswordSignIn({ database, now, newId, secrets });
+    const rateLimits = new RateLimits({ database, config, now, nodeCount: () => 1, onFailure() {} });
+    const metrics = { requestStarted() {}, requestFinished() {}, requestLimited() {} };
     const logger = pino({ level: "silent" });
     const executors = executorCatalog(config);
     return createServer({
@@ -40,7 +53,10 @@ onEveryStore((home) => {
       plans: new Plans(executors, definitionLimits(config)),
       authenticator,
       signIn,
+      openId,
+      singleSignOn,
       secrets,
+      rateLimits,
       logger,
       metrics,
     });

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { insertAccountActivity } from "../../src/store/account-activity.ts";
+import { insertUserSession } from "../../src/store/user-sessions.ts";
 import type { Client } from "../support/client.ts";
 import { definitionOf, straightDefinition, waitStep } from "../support/definitions.ts";
 import { deploy, registerVersion, submitAndWait } from "../support/flow.ts";
@@ -18,11 +20,15 @@ onEveryStore((home) => {
 
   /** An organization in which every list has five rows. */
   async function populate(): Promise<{ api: Client; cases: Case[] }> {
-    const { api, owner } = await service.newOrganization();
+    const organization = await service.newOrganization();
+    const { api, owner } = organization;
     const first = await deploy(api, definitionOf(waitStep("w", ["x"], null)));
     const { workflowId, versionId } = first;
     for (let index = 0; index < 4; index += 1) {
       await service.newOrganization(owner);
+      await service.newMember(organization, ["viewer"]);
+      // What an account's owner does is written down: the fifth line follows below.
+      await api.call("CreateUserToken", { body: { name: `u${index}` } });
       await api.call("RegisterWorkflow", { body: { name: `w${index}` } });
       await registerVersion(api, workflowId, straightDefinition);
       await api.call("SetWorkflowVersionTag", { params: { workflowId, tag: `t${index}` }, body: { versionId } });
@@ -33,7 +39,10 @@ onEveryStore((home) => {
       if (index < 4) await submitAndWait(api, workflowId);
       await api.call("SendJobEvent", { params: { jobId }, body: { eventId: `other ${index}` } });
       await api.call("CreateApiToken", { body: { name: `t${index}`, permissions: ["job:read"] } });
+      await api.call("CreateInvitation", { body: { roles: ["viewer"] } });
+      await storeSession(owner.userId);
     }
+    await storeActivity(owner.userId);
     const cases: Case[] = [
       { operation: "ListOrganizations", rows: "organizations", identity: "organizationId" },
       { operation: "ListWorkflows", rows: "workflows", identity: "workflowId" },
@@ -43,8 +52,29 @@ onEveryStore((home) => {
       { operation: "ListJobs", rows: "jobs", identity: "jobId" },
       { operation: "ListJobEvents", rows: "events", identity: "eventId", params: { jobId } },
       { operation: "ListApiTokens", rows: "apiTokens", identity: "tokenId" },
+      { operation: "ListMembers", rows: "members", identity: "userId" },
+      // The five that are built in.
+      { operation: "ListRoles", rows: "roles", identity: "name" },
+      { operation: "ListInvitations", rows: "invitations", identity: "invitationId" },
+      { operation: "ListUserTokens", rows: "userTokens", identity: "tokenId" },
+      { operation: "ListSessions", rows: "sessions", identity: "sessionId" },
+      { operation: "ListAccountActivity", rows: "activities", identity: "activityId" },
     ];
     return { api, cases };
+  }
+
+  async function storeActivity(userId: string): Promise<void> {
+    const { engine, database } = service.running;
+    const how = { action: "signed-in", address: "", details: {} } as const;
+    await insertAccountActivity(database, { userId, activityId: engine.newId(), happenedAt: engine.now(), ...how });
+  }
+
+  async function storeSession(userId: string): Promise<void> {
+    const { engine, database } = service.running;
+    const at = engine.now();
+    const times = { createdAt: at, lastSeenAt: at, expiresAt: at + 60_000 };
+    const how = { signedInBy: "password", userAgent: "test", address: "" };
+    await insertUserSession(database, { userId, sessionId: engine.newId(), ...how, ...times });
   }
 
   async function readPages(api: Client, { operation, rows, identity, params = {} }: Case, pageSize: number) {

@@ -46,6 +46,8 @@ export const boundsRows: Readonly<Record<string, BoundsRow>> = {
   ListUserTokens: personal,
   CreateUserToken: personal,
   RevokeUserToken: personal,
+  ListSessions: personal,
+  EndSession: personal,
 
   CreateOrganization: personal,
   ListOrganizations: shut,
@@ -78,6 +80,7 @@ export const boundsRows: Readonly<Record<string, BoundsRow>> = {
   CancelJob: changesBoth,
   ResumeJob: changesBoth,
   GetMetrics: finds,
+  GetRateLimits: shut,
 
   CreateApiToken: shut,
   ListApiTokens: shut,

@@ -47,6 +47,11 @@ export class Browser {
     return [...this.#cookies.keys()].sort();
   }
 
+  /** What it would send to this address. */
+  cookieHeader(url: URL): string {
+    return this.#cookiesFor(url);
+  }
+
   /** Everything it keeps, in a second one: what a thief of its cookies has. */
   clone(): Browser {
     const other = new Browser(this.#userAgent);

@@ -4,8 +4,10 @@ import { clientOrigins, clientsOf } from "../../auth/oidc/clients.ts";
 import { OpenIdProvider } from "../../auth/oidc/provider.ts";
 import type { App, ServerParts } from "../app.ts";
 import { sendError } from "../errors.ts";
+import { pathOf } from "../logged-path.ts";
 import { measure, type RequestMetrics } from "../operation.ts";
 import { deviceCodePage } from "./device-code-page.ts";
+import { externalSignIn } from "./external-sign-in.ts";
 import { protocolHeaders } from "./protocol-headers.ts";
 import { providerPages } from "./provider-pages.ts";
 import { signInByLink } from "./sign-in-by-link.ts";
@@ -41,6 +43,7 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
       tokenRequests(openId.ledger),
       deviceCodePage(parts, look),
       signInByLink(built, parts, look),
+      externalSignIn(built, parts, look),
       signInPage(built, parts, look),
     ],
     onSessionsEnded: () => authenticator.forgetAll(),
@@ -58,7 +61,8 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
     measured.call(app, request, reply, () => {});
     serve(request, reply).catch((error: unknown) => {
       if (sendError(reply, error) === "UnhandledError") {
-        logger.error({ err: error, requestId: request.id, url }, "the sign-in could not be served");
+        // A query may hold somebody's id token.
+        logger.error({ err: error, requestId: request.id, path: pathOf(url) }, "the sign-in could not be served");
       }
     });
   });

@@ -1,11 +1,9 @@
-import { alert, button, field, hiddenField } from "../pages/form.ts";
+import type { ExternalProvider } from "../../auth/external/provider.ts";
+import { alert, button, field, hiddenField, linkButton } from "../pages/form.ts";
 import { html, type Markup } from "../pages/html.ts";
 
 /** An issuer outside, with which people may sign in instead. */
-export interface ExternalProvider {
-  readonly id: string;
-  readonly name: string;
-}
+type OfferedProvider = Pick<ExternalProvider, "id" | "name">;
 
 export interface SignInForm {
   readonly action: string;
@@ -15,7 +13,9 @@ export interface SignInForm {
   readonly problem?: string | undefined;
   /** A device waits, not the browser itself. */
   readonly forDevice: boolean;
-  readonly externalProviders: readonly ExternalProvider[];
+  /** False where people may not have one here: first who they are. */
+  readonly asksPassword: boolean;
+  readonly externalProviders: readonly OfferedProvider[];
 }
 
 export function signInForm(form: SignInForm): Markup {
@@ -24,32 +24,35 @@ export function signInForm(form: SignInForm): Markup {
 ${forDevice && html`<p>Sign in to let the Stepwell command line act for you.</p>`}
 <form method="post" action="${action}">
 ${firstStep === undefined ? passwordFields(form) : codeFields(form.email, firstStep)}
-${button(firstStep === undefined ? "Sign in" : "Continue")}
+${button(firstStep === undefined && form.asksPassword ? "Sign in" : "Continue")}
 </form>
-${firstStep === undefined && form.externalProviders.map((provider) => externalForm(action, provider))}
+${firstStep === undefined && form.externalProviders.map((provider) => wayOut(action, provider))}
 <form method="post" action="${action}">
 ${hiddenField("cancel", "yes")}
 ${button("Cancel", "quiet")}
 </form>`;
 }
 
-function passwordFields({ email }: SignInForm): Markup {
+function passwordFields({ email, asksPassword }: SignInForm): Markup {
   const isKnown = email !== undefined && email !== "";
   return html`${field({
     name: "email",
     label: "E-mail",
     type: "email",
     autocomplete: "username",
-    isFirst: !isKnown,
+    isFirst: !isKnown || !asksPassword,
     ...(isKnown && { value: email }),
   })}
-${field({
-  name: "password",
-  label: "Password",
-  type: "password",
-  autocomplete: "current-password",
-  isFirst: isKnown,
-})}`;
+${
+  asksPassword &&
+  field({
+    name: "password",
+    label: "Password",
+    type: "password",
+    autocomplete: "current-password",
+    isFirst: isKnown,
+  })
+}`;
 }
 
 function codeFields(email: string | undefined, firstStep: string): Markup {
@@ -66,8 +69,8 @@ ${field({
 })}`;
 }
 
-function externalForm(action: string, { id, name }: ExternalProvider): Markup {
-  return html`<form method="post" action="${action}/with/${id}">
-${button(`Continue with ${name}`, "quiet")}
-</form>`;
+/** A link and no form: the page's policy lets forms lead to this service alone. */
+export function wayOut(action: string, { id, name }: OfferedProvider, email?: string): Markup {
+  const hint = email === undefined ? "" : `?${new URLSearchParams({ login_hint: email })}`;
+  return linkButton(`Continue with ${name}`, `${action}/with/${id}${hint}`);
 }

@@ -4,15 +4,15 @@ import { completeSignIn, refuseSignIn } from "../../auth/oidc/complete-sign-in.t
 import type { Middleware } from "../../auth/oidc/provider.ts";
 import type { SignInResult } from "../../auth/password-sign-in.ts";
 import type { ServerParts } from "../app.ts";
+import { showWayOut } from "./external-sign-in.ts";
+import { goTo, type Interaction, interactionOf, signInPath } from "./interaction.ts";
 import type { Look } from "./look.ts";
 import { showPage } from "./look.ts";
 import { showProblem } from "./problem-page.ts";
 import { tooLate } from "./provider-pages.ts";
 import { readBody } from "./request-body.ts";
-import { type ExternalProvider, signInForm } from "./sign-in-form.ts";
+import { signInForm } from "./sign-in-form.ts";
 import { openFirstStep, sealFirstStep } from "./sign-in-steps.ts";
-
-type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 
 const maxFormBytes = 16 * 1024;
 const deviceCookieMs = 400 * 86_400_000;
@@ -22,14 +22,13 @@ const wrongCode = "The code is not right, or was used already. Wait for the next
 /** The page where people sign in, with a password and then, if the account has one, a second factor. */
 export function signInPage(
   provider: Provider,
-  { openId, signIn, secrets, engine, publicUrl }: ServerParts,
+  { openId, signIn, singleSignOn, secrets, engine, publicUrl }: ServerParts,
   look: Look,
-  externalProviders: readonly ExternalProvider[] = [],
 ): Middleware {
   return async (ctx, next) => {
     const uid = /^\/sign-in\/([\w-]{1,64})$/.exec(ctx.path)?.[1];
     if (uid === undefined || !(ctx.method === "GET" || ctx.method === "POST")) return await next();
-    const interaction = await interactionOf(ctx, uid);
+    const interaction = await interactionOf(provider, ctx, uid);
     if (interaction === undefined)
       return showProblem(ctx, look, { status: 400, error: "session_not_found", detail: tooLate });
     if (ctx.method === "GET") return show(ctx, interaction, {});
@@ -43,18 +42,15 @@ export function signInPage(
     await answer(ctx, interaction, new URLSearchParams(body.toString("utf8")));
   };
 
-  async function interactionOf(ctx: KoaContextWithOIDC, uid: string): Promise<Interaction | undefined> {
-    const found = await provider.interactionDetails(ctx.req, ctx.res).catch((error: unknown) => {
-      if (error instanceof Error && error.name === "SessionNotFound") return undefined;
-      throw error;
-    });
-    return found?.uid === uid ? found : undefined;
-  }
-
   async function answer(ctx: KoaContextWithOIDC, interaction: Interaction, form: URLSearchParams): Promise<void> {
     if (form.has("cancel")) return goTo(ctx, await refuseSignIn(provider, ctx));
     const firstStep = openFirstStep(secrets, interaction.uid, form.get("firstStep"), engine.now());
     const { email, password } = firstStep ?? { email: form.get("email") ?? "", password: form.get("password") ?? "" };
+    // People of a domain with a provider of its own sign in there and nowhere else: whoever has to leave is taken out in one place.
+    const theirs = singleSignOn.forEmail(email.trim());
+    if (theirs !== undefined)
+      return showWayOut(ctx, look, signInPath(publicUrl(), interaction.uid), theirs, email.trim());
+    if (firstStep === undefined && !form.has("password")) return show(ctx, interaction, { email, asksPassword: true });
     const code = firstStep === undefined ? undefined : (form.get("code") ?? "").trim() || undefined;
     const result = await signIn.attempt({
       email: email.trim(),
@@ -82,8 +78,11 @@ export function signInPage(
   function show(ctx: KoaContextWithOIDC, { uid, params }: Interaction, { status = 200, ...view }: SignInView): void {
     const forDevice = params.client_id === commandLineClientId;
     const email = view.email ?? (typeof params.login_hint === "string" ? params.login_hint : undefined);
-    const action = `${new URL(publicUrl()).pathname.replace(/\/+$/, "")}/oidc/sign-in/${uid}`;
-    const content = signInForm({ ...view, email, action, forDevice, externalProviders });
+    const action = signInPath(publicUrl(), uid);
+    const { providers } = singleSignOn;
+    // Whoever signs in elsewhere is not asked for a password here.
+    const asksPassword = view.asksPassword ?? (view.email !== undefined || providers.length === 0);
+    const content = signInForm({ ...view, email, action, forDevice, asksPassword, externalProviders: providers });
     showPage(ctx, look, { status, title: view.firstStep === undefined ? "Sign in" : "Second factor", content });
   }
 
@@ -107,6 +106,7 @@ interface SignInView {
   /** Sealed, for the second step. */
   readonly firstStep?: string;
   readonly problem?: string;
+  readonly asksPassword?: boolean;
 }
 
 /** What the page says next. Whoever was asked for the code is asked for it again. */
@@ -124,14 +124,6 @@ function viewOf(
     case "blocked":
       return { ...step, status: 429, problem: tooMany(result.retryAfterSeconds) };
   }
-}
-
-function goTo(ctx: KoaContextWithOIDC, url: string): void {
-  ctx.status = 303;
-  ctx.redirect(url);
-  // Koa would write the address into the body as well.
-  ctx.status = 303;
-  ctx.body = "";
 }
 
 function tooMany(seconds: number): string {

@@ -45,3 +45,8 @@ export function button(
     value !== undefined && html` name="${value.name}" value="${value.value}"`
   }>${label}</button>`;
 }
+
+/** Leads away as a button would. */
+export function linkButton(label: string, address: string): Markup {
+  return html`<p><a class="button" href="${address}">${label}</a></p>`;
+}

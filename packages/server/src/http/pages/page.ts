@@ -7,6 +7,8 @@ export interface Page {
   readonly status?: number;
   readonly title: string;
   readonly content: Markup;
+  /** Where the browser goes on by itself. */
+  readonly goesTo?: string;
   /** Origins, beside the page's own, to which its forms may lead: browsers hold the redirects after a form against this list too. */
   readonly formTargets?: readonly string[];
 }
@@ -19,7 +21,7 @@ export function sendPage(reply: FastifyReply, page: Page, isSecure: boolean): Fa
     .send(renderPage(page));
 }
 
-export function renderPage({ title, content }: Page): string {
+export function renderPage({ title, content, goesTo }: Page): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -27,6 +29,7 @@ export function renderPage({ title, content }: Page): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
+${goesTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${goesTo}">`}
 <title>${title} · Stepwell</title>
 <style>${style}</style>
 </head>

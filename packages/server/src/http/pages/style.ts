@@ -26,10 +26,11 @@ code, .code { font-family: ui-monospace, SFMono-Regular, Menlo, monospace; }
 label { display: block; margin: 0 0 4px; font-weight: 600; }
 input:not([type=hidden]) { width: 100%; padding: 10px 12px; font: inherit; color: inherit; background: transparent;
   border: 1px solid var(--line); border-radius: 8px; }
-button { width: 100%; min-height: 44px; margin: 0 0 12px; padding: 10px 16px; font: inherit; font-weight: 600; border-radius: 8px; cursor: pointer;
+button, a.button { width: 100%; min-height: 44px; margin: 0 0 12px; padding: 10px 16px; font: inherit; font-weight: 600; border-radius: 8px; cursor: pointer;
   border: 1px solid var(--accent); }
 button.main { background: var(--accent); color: var(--on-accent); }
 button.quiet { background: transparent; color: var(--accent); }
+a.button { display: block; text-align: center; text-decoration: none; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .alert { padding: 10px 12px; color: var(--alert); background: var(--alert-paper); border-left: 4px solid var(--alert); border-radius: 4px; }
 hr { margin: 20px 0; border: 0; border-top: 1px solid var(--line); }

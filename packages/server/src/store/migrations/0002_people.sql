@@ -39,6 +39,9 @@ CREATE TABLE external_identity (
 );
 CREATE INDEX external_identity_of_user ON external_identity (user_id);
 
+-- Those of a member's roles that an issuer outside gave, and so may take away.
+ALTER TABLE member ADD COLUMN provider_roles text[] NOT NULL DEFAULT '{}';
+
 -- One row for each sign-in. What was issued under it holds as long as it is not ended.
 CREATE TABLE user_session (
   user_id uuid NOT NULL REFERENCES app_user,
@@ -116,13 +119,13 @@ CREATE TABLE signing_key (
   retired_at timestamptz
 );
 
--- Requests of the minute that one node counted, for the others to add to their own.
-CREATE TABLE rate_usage (
+-- What all nodes together admitted in a minute, and have set aside to admit without asking, of what may come near a limit. Unlogged: of
+-- no use in the next minute, and after a crash the counts of this one begin anew.
+CREATE UNLOGGED TABLE rate_usage (
   minute timestamptz NOT NULL,
-  node_id uuid NOT NULL,
   subject text NOT NULL,
   used_count bigint NOT NULL,
-  PRIMARY KEY (minute, node_id, subject)
+  PRIMARY KEY (minute, subject)
 );
 
 -- Limits that differ from the configuration's; NULL leaves one as configured.

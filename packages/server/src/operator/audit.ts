@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { SecretBox } from "./auth/secret-box.ts";
-import { secretKeyOf } from "./auth/secret-key.ts";
-import type { Config } from "./config.ts";
-import type { SealLink } from "./core/audit-chain.ts";
-import { type AuditVerification, verifyAudit } from "./engine/audit-verification.ts";
-import { openStore } from "./service.ts";
-import { listAllOrganizationIds } from "./store/audit-verification.ts";
+import { SecretBox } from "../auth/secret-box.ts";
+import { secretKeyOf } from "../auth/secret-key.ts";
+import type { Config } from "../config.ts";
+import type { SealLink } from "../core/audit-chain.ts";
+import { type AuditVerification, verifyAudit } from "../engine/audit-verification.ts";
+import { openStore } from "../service.ts";
+import { listAllOrganizationIds } from "../store/audit-verification.ts";
 
 export interface StoredAuditRequest {
   /** Left out: all there are, also those that were deleted. */

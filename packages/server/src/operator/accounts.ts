@@ -1,11 +1,12 @@
-import { hashAlone } from "./auth/password-hasher.ts";
-import { type IssuedPasswordLink, issuePasswordLink } from "./auth/password-link.ts";
-import { issueSignInLink } from "./auth/sign-in-link.ts";
-import { newId } from "./engine/identifier.ts";
-import { type AccountAction, insertAccountActivity } from "./store/account-activity.ts";
-import type { Database, Transaction } from "./store/database.ts";
-import { endPasswordLink } from "./store/password-links.ts";
-import { replaceRecoveryCodes } from "./store/recovery-codes.ts";
+import { hashAlone } from "../auth/password-hasher.ts";
+import { type IssuedPasswordLink, issuePasswordLink } from "../auth/password-link.ts";
+import { issueSignInLink } from "../auth/sign-in-link.ts";
+import { newId } from "../engine/identifier.ts";
+import { type AccountAction, insertAccountActivity } from "../store/account-activity.ts";
+import type { Database, Transaction } from "../store/database.ts";
+import { endPasswordLink } from "../store/password-links.ts";
+import { replaceRecoveryCodes } from "../store/recovery-codes.ts";
+
 import {
   disableTotp,
   endOtherSessions,
@@ -13,7 +14,7 @@ import {
   setDisabled,
   setPassword,
   type UserCredentials,
-} from "./store/user-credentials.ts";
+} from "../store/user-credentials.ts";
 
 /*
  * What who holds the store may do with the accounts in it, without signing in: they could change the rows by hand. All are known by their

@@ -1,13 +1,13 @@
-import { hashAlone } from "./auth/password-hasher.ts";
-import { type IssuedPasswordLink, issuePasswordLink } from "./auth/password-link.ts";
-import { createToken } from "./auth/token-form.ts";
-import { newId } from "./engine/identifier.ts";
-import { insertAuditEntries } from "./store/audit.ts";
-import type { Database } from "./store/database.ts";
-import { insertMember } from "./store/members.ts";
-import { insertOrganization } from "./store/organizations.ts";
-import { setPassword } from "./store/user-credentials.ts";
-import { findUserByEmail, hasUsers, insertUser, insertUserToken } from "./store/users.ts";
+import { hashAlone } from "../auth/password-hasher.ts";
+import { type IssuedPasswordLink, issuePasswordLink } from "../auth/password-link.ts";
+import { createToken } from "../auth/token-form.ts";
+import { newId } from "../engine/identifier.ts";
+import { insertAuditEntries } from "../store/audit.ts";
+import type { Database } from "../store/database.ts";
+import { insertMember } from "../store/members.ts";
+import { insertOrganization } from "../store/organizations.ts";
+import { setPassword } from "../store/user-credentials.ts";
+import { findUserByEmail, hasUsers, insertUser, insertUserToken } from "../store/users.ts";
 
 export interface InitialOwner {
   readonly userId: string;

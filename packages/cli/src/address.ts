@@ -1,0 +1,14 @@
+/** Where a service is, in the one spelling that sign-ins are kept under: no slash at the end. Throws when it is no such address. */
+export function parseAddress(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
+    throw new Error(`"${text}" is not the address of a service. It looks like https://stepwell.example.com.`);
+  }
+  return url.href.replace(/\/+$/, "");
+}
+
+/** Whether nobody on the way can read what is sent there: it is encrypted, or does not leave this machine. */
+export function isPrivate(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return protocol === "https:" || /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}

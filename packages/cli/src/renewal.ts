@@ -1,0 +1,40 @@
+import * as openid from "openid-client";
+import { discover, explained, type IssuedTokens, isPassing, tokensIn } from "./open-id.ts";
+import { findSignIn, replaceSignIn, type SignIn } from "./stored-sign-ins.ts";
+
+/** Long enough for a command that waits, short enough that most commands ask for nothing. */
+const renewBeforeMs = 120_000;
+
+/**
+ * The sign-in with an id token that holds for a while yet. Two commands may renew it at once: for 30 seconds the service gives both the
+ * same successor. Later the earlier refresh token counts as stolen, and so each command goes on with the newest that is stored.
+ */
+export async function renewed(signIn: SignIn): Promise<SignIn> {
+  if (signIn.expiresAt - Date.now() > renewBeforeMs) return signIn;
+  const tokens = await exchange(signIn);
+  if (tokens !== undefined) return (await replaceSignIn(signIn, { ...signIn, ...tokens })) ?? ended(signIn);
+  const stored = findSignIn(signIn.baseUrl);
+  const isRenewedByOther = stored !== undefined && stored.refreshToken !== signIn.refreshToken;
+  return isRenewedByOther ? stored : ended(signIn);
+}
+
+/** An answer that got lost can be asked for again: it is the same one. */
+const maxAttempts = 4;
+
+/** Undefined when the refresh token holds no more. */
+async function exchange({ baseUrl, isInsecure, refreshToken }: SignIn): Promise<IssuedTokens | undefined> {
+  const provider = await discover(baseUrl, isInsecure);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return tokensIn(await openid.refreshTokenGrant(provider, refreshToken));
+    } catch (error) {
+      if (error instanceof openid.ResponseBodyError && error.error === "invalid_grant") return undefined;
+      if (attempt === maxAttempts || !isPassing(error)) throw explained(error, baseUrl);
+      await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** attempt));
+    }
+  }
+}
+
+function ended({ baseUrl }: SignIn): never {
+  throw new Error(`The sign-in at ${baseUrl} has ended. Sign in again with \`stepwell login --url ${baseUrl}\`.`);
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+
+/** What a sign-in leaves on this machine, for the commands that come after it. */
+export interface SignIn {
+  readonly baseUrl: string;
+  readonly email: string;
+  readonly idToken: string;
+  readonly refreshToken: string;
+  /** Of the id token, by this machine's clock. */
+  readonly expiresAt: number;
+  /** Signed in with `--insecure`: the tokens may go over plain HTTP to another machine. */
+  readonly isInsecure: boolean;
+  /** The one that commands work in. */
+  readonly organizationId?: string | undefined;
+}
+
+/** The sign-in at this address; without one, the last that was made. */
+export function findSignIn(baseUrl?: string): SignIn | undefined {
+  const { current, signIns } = read();
+  return signIns[baseUrl ?? current ?? ""];
+}
+
+/** From now on the one that commands use when no address is named. */
+export async function storeSignIn(signIn: SignIn): Promise<void> {
+  await change(({ signIns }) => ({
+    current: signIn.baseUrl,
+    signIns: { ...signIns, [signIn.baseUrl]: signIn },
+  }));
+}
+
+/**
+ * Puts `renewed` in the place of `used`, unless another command renewed it, signed in anew or signed out in between: what is newest stays.
+ * Answers what is stored then.
+ */
+export async function replaceSignIn(used: SignIn, renewed: SignIn): Promise<SignIn | undefined> {
+  const { baseUrl, refreshToken } = used;
+  const { signIns } = await change((content) => {
+    const isStill = content.signIns[baseUrl]?.refreshToken === refreshToken;
+    return isStill ? { ...content, signIns: { ...content.signIns, [baseUrl]: renewed } } : content;
+  });
+  return signIns[baseUrl];
+}
+
+export async function removeSignIn({ baseUrl }: SignIn): Promise<void> {
+  await change(({ current, signIns }) => {
+    const { [baseUrl]: _, ...others } = signIns;
+    return { ...(current !== baseUrl && { current }), signIns: others };
+  });
+}
+
+interface Content {
+  /** The address of the last sign-in. */
+  readonly current?: string | undefined;
+  readonly signIns: Readonly<Record<string, SignIn>>;
+}
+
+function path(): string {
+  const { STEPWELL_CREDENTIALS_FILE: named, XDG_CONFIG_HOME: configHome } = process.env;
+  if (named !== undefined && named !== "") return resolve(named);
+  const home = configHome === undefined || configHome === "" ? join(homedir(), ".config") : configHome;
+  return join(home, "stepwell", "credentials.json");
+}
+
+function read(): Content {
+  try {
+    const content = JSON.parse(readFileSync(path(), "utf8")) as Partial<Content>;
+    return { ...content, signIns: content.signIns ?? {} };
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return { signIns: {} };
+    throw new Error(
+      `${path()} cannot be read: ${error instanceof Error ? error.message : error}. Delete it and sign in again.`,
+    );
+  }
+}
+
+/** Two commands at once change it one after the other; nothing is waited for while the lock is held. */
+async function change(next: (content: Content) => Content): Promise<Content> {
+  mkdirSync(dirname(path()), { recursive: true, mode: 0o700 });
+  const lock = `${path()}.lock`;
+  while (!takes(lock)) await new Promise((done) => setTimeout(done, 20));
+  try {
+    const before = read();
+    const after = next(before);
+    if (after !== before) write(after);
+    return after;
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+/** Held for some milliseconds. Whoever holds it for longer than this is not there any more. */
+const maxLockMs = 10_000;
+
+function takes(lock: string): boolean {
+  try {
+    writeFileSync(lock, "", { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+    const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > maxLockMs) rmSync(lock, { force: true });
+    return false;
+  }
+}
+
+/** Readable by its owner alone, and whole or not at all. */
+function write(content: Content): void {
+  const unfinished = `${path()}.${randomBytes(6).toString("hex")}`;
+  writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
+  renameSync(unfinished, path());
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

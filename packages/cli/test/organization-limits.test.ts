@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { endAll, printed, run, start, stop } from "./process.ts";
+
+let directory: string;
+let environment: Record<string, string>;
+let organizationId: string;
+let token: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "stepwell-limits-"));
+  environment = { STEPWELL_DATA_DIR: directory, STEPWELL_PORT: "0" };
+  const { output } = await run(environment, "init", "--email", "ada@example.org", "--organization", "acme");
+  organizationId = /organization (\S+)/.exec(output)?.[1] ?? "";
+  token = /stu_\w+/.exec(output)?.[0] ?? "";
+});
+
+afterEach(endAll);
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+function limits(...options: string[]) {
+  return run(environment, "organization", "limits", organizationId, ...options);
+}
+
+async function policyAt(baseUrl: string | undefined): Promise<string | null> {
+  const headers = { Authorization: `Bearer ${token}` };
+  const answer = await fetch(`${baseUrl}/organizations/${organizationId}`, { headers });
+  return answer.headers.get("ratelimit-policy");
+}
+
+test("the operator sets one limit and leaves the other, and takes it back", async () => {
+  expect((await limits()).output).toMatch(/requests per minute +default \(1500000.*\nsubmits per minute +default/);
+  const set = await limits("--requests-per-minute", "120", "--submits-per-minute", "0");
+  expect(set.output).toMatch(/requests per minute +120\nsubmits per minute +no limit\n/);
+  const back = await limits("--submits-per-minute", "default");
+  expect(back.output).toMatch(/requests per minute +120\nsubmits per minute +default \(750000/);
+});
+
+test("what is set holds when the service starts; while it holds the embedded store, the command says what to do", async () => {
+  await limits("--requests-per-minute", "120");
+  const service = start(environment, "serve");
+  const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
+  expect(await policyAt(baseUrl)).toBe('"requests";q=120;w=60');
+  expect(await limits("--requests-per-minute", "7")).toMatchObject({
+    code: 1,
+    complaint: expect.stringMatching(/^stepwell: A running service holds the embedded store\. Stop it, [^\n]*\n$/),
+  });
+  await stop(service, "SIGTERM");
+});
+
+test("a limit that is no number and an organization that is not there are refused in a sentence", async () => {
+  const wrong = await limits("--submits-per-minute", "many");
+  expect(wrong).toMatchObject({
+    code: 1,
+    complaint: expect.stringMatching(/^stepwell: --submits-per-minute takes a number from 0/),
+  });
+  const unknown = await run(environment, "organization", "limits", "00000000-0000-7000-8000-000000000000");
+  expect(unknown).toMatchObject({ code: 1, complaint: expect.stringContaining("has no organization") });
+});

@@ -1,0 +1,76 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { onTestFinished } from "vitest";
+
+export interface Received {
+  readonly method: string;
+  readonly url: string;
+  readonly key: string | undefined;
+  readonly authorization: string | undefined;
+  readonly body: unknown;
+}
+
+/** `drop`: the connection ends without an answer. */
+export type Scripted =
+  | "drop"
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown };
+
+/** A server that answers what it is told to, one after the other, the last one again and again; and writes down what it was asked. */
+export class ScriptedServer {
+  readonly baseUrl: string;
+  readonly received: Received[] = [];
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    this.baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  /** Ends with its test. */
+  static async start(...script: Scripted[]): Promise<ScriptedServer> {
+    const server = createServer();
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const scripted = new ScriptedServer(server);
+    scripted.#play(script);
+    onTestFinished(() => scripted.stop());
+    return scripted;
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#server.listening) return;
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, "close");
+  }
+
+  #play(script: readonly Scripted[]): void {
+    this.#server.on("request", async (request, response) => {
+      const index = this.received.length;
+      this.received.push(await whatCame(request));
+      const next = script[Math.min(index, script.length - 1)] ?? "drop";
+      if (next === "drop") {
+        request.socket.destroy();
+        return;
+      }
+      const isText = typeof next.body === "string";
+      response.writeHead(next.status, { "content-type": isText ? "text/html" : "application/json", ...next.headers });
+      response.end(isText ? next.body : JSON.stringify(next.body ?? {}));
+    });
+  }
+}
+
+async function whatCame(request: IncomingMessage): Promise<Received> {
+  const { method = "", url = "", headers } = request;
+  const key = headers["idempotency-key"];
+  const sent = await text(request);
+  return {
+    method,
+    url,
+    key: typeof key === "string" ? key : undefined,
+    authorization: headers.authorization,
+    body: sent === "" ? undefined : JSON.parse(sent),
+  };
+}

@@ -1,0 +1,97 @@
+import type { Timestamp } from "../../core/job-state.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import { type AdmissionRefusal, admit } from "./admission.ts";
+import { readClaims } from "./claims.ts";
+import { maxSkewSeconds } from "./issuer.ts";
+import type { Origin } from "./provided-membership.ts";
+import { canonicalIssuer } from "./provider.ts";
+import { explanations } from "./refusals.ts";
+import { type SignedToken, verifySigned } from "./signed-token.ts";
+import type { JoinedProvider, SingleSignOn } from "./single-sign-on.ts";
+
+/** Who sends an access token of an issuer outside as the Bearer value. */
+export interface ExternalBearer {
+  readonly userId: string;
+  readonly userName: string;
+  readonly expiresAt: Timestamp;
+}
+
+/** Takes access tokens of the configured issuers that are made for this service. */
+export class ExternalBearers {
+  readonly #signOn: SingleSignOn;
+  readonly #issuers: ReadonlySet<string>;
+
+  constructor(signOn: SingleSignOn) {
+    this.#signOn = signOn;
+    const taken = signOn.providers.filter(({ bearerAudience }) => bearerAudience !== undefined);
+    this.#issuers = new Set(taken.map(({ issuer }) => canonicalIssuer(issuer)));
+  }
+
+  /** Whether it calls itself a token of one of them. Of what it says nothing is believed yet. */
+  mayBe(bearer: string): boolean {
+    if (this.#issuers.size === 0) return false;
+    const { iss } = unverifiedClaims(bearer) ?? {};
+    return typeof iss === "string" && this.#issuers.has(canonicalIssuer(iss));
+  }
+
+  /** Undefined for what is not valid. Throws `ServiceError` when the issuer is out of reach, or does not vouch for the person. */
+  async find(bearer: string, origin: Origin): Promise<ExternalBearer | undefined> {
+    const joined = this.#providerOf(bearer);
+    if (joined === undefined) return undefined;
+    const { provider, issuer } = joined;
+    const { parts } = this.#signOn;
+    const token = await verifySigned(issuer, bearer, provider.bearerAudience ?? "", parts.now());
+    if (token === undefined || !isAccessToken(token)) return undefined;
+    const claims = readClaims(provider, token.claims);
+    if (claims === undefined) return undefined;
+    const admission = await admit(parts, provider, claims, origin);
+    if (admission.outcome === "refused") throw notVouchedFor(provider.name, admission.reason);
+    const { userId, userName } = admission;
+    return { userId, userName, expiresAt: ((token.claims.exp ?? 0) + maxSkewSeconds) * 1_000 };
+  }
+
+  /** By issuer and audience: several providers may share an issuer. */
+  #providerOf(bearer: string): JoinedProvider | undefined {
+    const { iss, aud } = unverifiedClaims(bearer) ?? {};
+    if (typeof iss !== "string") return undefined;
+    const audiences = [aud].flat();
+    return this.#signOn.joined.find(
+      ({ provider: { issuer, bearerAudience } }) =>
+        bearerAudience !== undefined &&
+        canonicalIssuer(issuer) === canonicalIssuer(iss) &&
+        audiences.includes(bearerAudience),
+    );
+  }
+}
+
+/** Ours have some 900 characters; those of others name many groups. */
+const maxLength = 12 * 1024;
+const form = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
+
+function unverifiedClaims(bearer: string): Readonly<Record<string, unknown>> | undefined {
+  const payload = bearer.length <= maxLength ? form.exec(bearer)?.[1] : undefined;
+  if (payload === undefined) return undefined;
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
+    return typeof claims === "object" && claims !== null ? { ...claims } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * RFC 9068 names the type `at+jwt`; many issuers say `JWT`. Of those only what an id token or a logout token holds tells them apart. One that is
+ * bound to a key (`cnf`) is worth nothing without a proof of that key, which a Bearer value does not have.
+ */
+function isAccessToken({ header: { typ }, claims }: SignedToken): boolean {
+  const type = typ?.toLowerCase().replace(/^application\//, "");
+  if (type !== "at+jwt" && type !== "jwt") return false;
+  return ["nonce", "at_hash", "c_hash", "events", "cnf"].every((name) => claims[name] === undefined);
+}
+
+function notVouchedFor(name: string, reason: AdmissionRefusal): ServiceError {
+  return new ServiceError(
+    "AuthenticationError",
+    `The token is valid, but lets nobody in: ${explanations(name)[reason]}`,
+  );
+}

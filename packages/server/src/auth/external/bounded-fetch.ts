@@ -1,0 +1,17 @@
+/** What an issuer answers is small: a document, a set of keys, a token. */
+const maxAnswerBytes = 1024 * 1024;
+
+/** `fetch` for issuers outside: follows no redirect, and takes no answer that has no end. */
+export async function boundedFetch(url: string, options: RequestInit): Promise<Response> {
+  const response = await fetch(url, { ...options, redirect: "manual" });
+  const { status, statusText, headers } = response;
+  if (response.body === null) return new Response(null, { status, statusText, headers });
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body) {
+    length += chunk.length;
+    if (length > maxAnswerBytes) throw new TypeError("fetch failed: the answer is too large");
+    chunks.push(chunk);
+  }
+  return new Response(Buffer.concat(chunks), { status, statusText, headers });
+}

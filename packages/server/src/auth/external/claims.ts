@@ -1,0 +1,78 @@
+import type { ExternalProvider } from "./provider.ts";
+
+/** What an issuer says of a person, as far as we ask. Its signature was verified. */
+export interface ExternalClaims {
+  readonly issuer: string;
+  readonly subject: string;
+  /** An address that counts: whole, and verified by the issuer or trusted by the configuration. */
+  readonly email: string | undefined;
+  readonly name: string;
+  /** Undefined: nothing was said of roles. */
+  readonly roleValues: readonly string[] | undefined;
+}
+
+type RawClaims = Readonly<Record<string, unknown>>;
+
+/** Undefined without a subject: then it is nobody. */
+export function readClaims(provider: ExternalProvider, raw: RawClaims): ExternalClaims | undefined {
+  const { iss, sub } = raw;
+  if (typeof iss !== "string" || typeof sub !== "string" || !isPrintable(sub, maxSubjectLength)) return undefined;
+  const email = emailOf(provider, raw);
+  return { issuer: iss, subject: sub, email, name: nameOf(raw, email), roleValues: roleValuesOf(provider, raw) };
+}
+
+/** OpenID Connect Core, section 2. */
+const maxSubjectLength = 255;
+const maxNameLength = 200;
+const maxRoleValues = 1_000;
+
+/** One that the issuer did not verify could be anybody's: everybody can type it there. */
+function emailOf({ trustsEmail }: ExternalProvider, { email, email_verified: isVerified }: RawClaims) {
+  if (typeof email !== "string") return undefined;
+  return isVerified === true || (trustsEmail && isVerified !== false) ? email : undefined;
+}
+
+function nameOf({ name, preferred_username: userName }: RawClaims, email: string | undefined): string {
+  const [found] = [name, userName, email?.split("@")[0]].flatMap((candidate) => {
+    const text =
+      typeof candidate === "string"
+        ? candidate
+            .toWellFormed()
+            .replace(/\p{Cc}/gu, " ")
+            .trim()
+        : "";
+    return text === "" ? [] : [text];
+  });
+  return (found ?? "Somebody").slice(0, maxNameLength).toWellFormed();
+}
+
+/** A text, a list of texts, or (as in `scope`) texts with spaces between. */
+function roleValuesOf({ roleClaim }: ExternalProvider, raw: RawClaims): readonly string[] | undefined {
+  if (roleClaim === undefined) return [];
+  const value = claimAt(raw, roleClaim);
+  if (value === undefined || value === null) return undefined;
+  // One value may have spaces in it: then the whole is looked at as well.
+  const values = typeof value === "string" ? [value, ...value.split(" ")] : Array.isArray(value) ? value : [];
+  return values.filter((item) => typeof item === "string").slice(0, maxRoleValues);
+}
+
+function claimAt(raw: RawClaims, claim: string): unknown {
+  if (!claim.startsWith("/")) return Object.hasOwn(raw, claim) ? raw[claim] : undefined;
+  const tokens = claim
+    .slice(1)
+    .split("/")
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return tokens.reduce<unknown>((value, token) => {
+    const isObject = typeof value === "object" && value !== null && Object.hasOwn(value, token);
+    return isObject ? (value as RawClaims)[token] : undefined;
+  }, raw);
+}
+
+function isPrintable(text: string, maxLength: number): boolean {
+  return text.length > 0 && text.length <= maxLength && !/\p{Cc}/u.test(text) && text.isWellFormed();
+}
+
+/** What a provider's claims give, before anybody looked whether the organization has such roles. */
+export function rolesNamedBy({ roles }: ExternalProvider, values: readonly string[]): readonly string[] {
+  return [...new Set(values.flatMap((value) => roles.get(value) ?? []))].sort();
+}

@@ -1,0 +1,145 @@
+import type { FetchImplementation, JWTVerifyGetKey } from "jose";
+import type { ClientAuth, Configuration } from "openid-client";
+import { ServiceError } from "../../core/service-error.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
+import { canonicalIssuer, type ExternalProvider } from "./provider.ts";
+import { isLoopback } from "./provider-conflicts.ts";
+
+/** An issuer as it describes itself. */
+export interface DiscoveredIssuer {
+  /** For what is asked of it. */
+  readonly configuration: Configuration;
+  /** As its tokens name it. */
+  readonly issuer: string;
+  /** Finds a token's key among the issuer's own, wherever the token says that one would be. */
+  readonly keys: JWTVerifyGetKey;
+}
+
+export interface Patience {
+  /** How old a description may get before it is asked for again. */
+  readonly maxAgeMs: number;
+  /** While the issuer is out of reach an older one will do. */
+  readonly maxStaleMs: number;
+  /** An issuer that did not answer is left alone for this long: not every request asks it again. */
+  readonly failurePauseMs: number;
+  /** A key that is not known makes us ask for the keys anew, but not more often than this: anybody can name keys that there are not. */
+  readonly keyCooldownMs: number;
+  readonly maxKeyAgeMs: number;
+  readonly timeoutSeconds: number;
+}
+
+const usualPatience: Patience = {
+  maxAgeMs: 60 * 60_000,
+  maxStaleMs: 24 * 60 * 60_000,
+  failurePauseMs: 2_000,
+  keyCooldownMs: 30_000,
+  maxKeyAgeMs: 10 * 60_000,
+  timeoutSeconds: 5,
+};
+
+/** Clocks may differ by this much. */
+export const maxSkewSeconds = 30;
+
+/** Asks an issuer outside who it is, when that is first needed, and remembers the answer. */
+export class ExternalIssuer {
+  readonly #provider: ExternalProvider;
+  readonly #onTrouble: (error: unknown) => void;
+  readonly #patience: Patience;
+  #known: { readonly found: DiscoveredIssuer; readonly at: number } | undefined;
+  #asking: Promise<DiscoveredIssuer> | undefined;
+  #failedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(provider: ExternalProvider, onTrouble: (error: unknown) => void, patience: Patience = usualPatience) {
+    this.#provider = provider;
+    this.#onTrouble = onTrouble;
+    this.#patience = patience;
+  }
+
+  /** Throws `ServiceError` UnavailableError when the issuer cannot be reached. */
+  async discover(): Promise<DiscoveredIssuer> {
+    const { maxAgeMs, maxStaleMs, failurePauseMs } = this.#patience;
+    const now = performance.now();
+    const known = this.#known;
+    if (known !== undefined && now - known.at < maxAgeMs) return known.found;
+    const usable = known !== undefined && now - known.at < maxStaleMs ? known.found : undefined;
+    if (now - this.#failedAt < failurePauseMs) return usable ?? this.#giveUp(undefined);
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined;
+    });
+    try {
+      return await this.#asking;
+    } catch (error) {
+      this.#failedAt = performance.now();
+      if (usable === undefined) return this.#giveUp(error);
+      this.#onTrouble(error);
+      return usable;
+    }
+  }
+
+  /** For whoever finds the issuer out of reach at another of its addresses. */
+  unreachable(cause: unknown): ServiceError {
+    if (cause !== undefined) this.#onTrouble(cause);
+    const message = `${this.#provider.name} cannot be reached. Try again in a moment.`;
+    return new ServiceError("UnavailableError", message, { retryAfterSeconds: 5, cause });
+  }
+
+  #giveUp(cause: unknown): never {
+    throw this.unreachable(cause);
+  }
+
+  /** The libraries are loaded here: most services never need them. */
+  async #ask(): Promise<DiscoveredIssuer> {
+    const openid = await import("openid-client");
+    const { issuer: address, clientId, clientSecret } = this.#provider;
+    const server = new URL(address);
+    const isLocal = server.protocol === "http:" && isLoopback(server.hostname);
+    const authentication: ClientAuth = (metadata, ...request) => {
+      if (clientSecret === undefined) return openid.None()(metadata, ...request);
+      const methods = metadata.token_endpoint_auth_methods_supported;
+      // Every issuer that does not say otherwise takes the secret in the header (OpenID Connect Discovery, section 3).
+      const inBody = methods?.includes("client_secret_post") === true && !methods.includes("client_secret_basic");
+      const method = inBody ? openid.ClientSecretPost : openid.ClientSecretBasic;
+      return method(clientSecret)(metadata, ...request);
+    };
+    const configuration = await openid.discovery(
+      server,
+      clientId,
+      { [openid.clockTolerance]: maxSkewSeconds },
+      authentication,
+      {
+        execute: isLocal ? [openid.allowInsecureRequests] : [],
+        timeout: this.#patience.timeoutSeconds,
+        [openid.customFetch]: (url, { body, ...options }) => boundedFetch(url, { ...options, body: body ?? null }),
+      },
+    );
+    const { issuer, jwks_uri: keysAddress } = configuration.serverMetadata();
+    if (canonicalIssuer(issuer) !== canonicalIssuer(address)) throw new Error(`${address} calls itself ${issuer}.`);
+    if (keysAddress === undefined) throw new Error(`${address} names no keys (jwks_uri).`);
+    if (!isLocal && !keysAddress.startsWith("https:")) throw new Error(`${address} has its keys at ${keysAddress}.`);
+    const found = { configuration, issuer, keys: await this.#keysAt(new URL(keysAddress)) };
+    this.#known = { found, at: performance.now() };
+    return found;
+  }
+
+  async #keysAt(address: URL): Promise<JWTVerifyGetKey> {
+    const { createRemoteJWKSet, customFetch } = await import("jose");
+    const { timeoutSeconds, keyCooldownMs, maxKeyAgeMs, failurePauseMs } = this.#patience;
+    let failedAt = Number.NEGATIVE_INFINITY;
+    // The library waits between keys that it got, and not after it got none.
+    const fetchKeys: FetchImplementation = async (url, options) => {
+      if (performance.now() - failedAt < failurePauseMs) throw new TypeError("The keys could not be had a moment ago.");
+      try {
+        return await boundedFetch(url, options);
+      } catch (error) {
+        failedAt = performance.now();
+        throw error;
+      }
+    };
+    return createRemoteJWKSet(address, {
+      timeoutDuration: timeoutSeconds * 1_000,
+      cooldownDuration: keyCooldownMs,
+      cacheMaxAge: maxKeyAgeMs,
+      [customFetch]: fetchKeys,
+    });
+  }
+}

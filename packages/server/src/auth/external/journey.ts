@@ -1,0 +1,126 @@
+import type * as OpenIdClient from "openid-client";
+import type { Timestamp } from "../../core/job-state.ts";
+import { type ExternalClaims, readClaims } from "./claims.ts";
+import type { DiscoveredIssuer } from "./issuer.ts";
+import { verifySigned } from "./signed-token.ts";
+import type { JoinedProvider } from "./single-sign-on.ts";
+
+/** What a browser takes along to an issuer outside and must bring back, so that nobody comes back for another. */
+export interface Journey {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+export interface Departure {
+  /** Which sign-in it is for: the state begins with it, since the way back is one address for all. */
+  readonly interactionId: string;
+  readonly redirectUri: string;
+  readonly loginHint: string | undefined;
+  /** Being signed in there is not enough. */
+  readonly asksAgain: boolean;
+}
+
+/** Where the browser goes. */
+export async function depart(
+  { issuer, provider }: JoinedProvider,
+  { interactionId, redirectUri, loginHint, asksAgain }: Departure,
+): Promise<{ readonly url: URL; readonly journey: Journey }> {
+  const { configuration } = await issuer.discover();
+  const openid = await import("openid-client");
+  const journey = {
+    state: `${interactionId}.${openid.randomState()}`,
+    nonce: openid.randomNonce(),
+    verifier: openid.randomPKCECodeVerifier(),
+  };
+  const url = openid.buildAuthorizationUrl(configuration, {
+    redirect_uri: redirectUri,
+    response_type: "code",
+    scope: provider.scopes.join(" "),
+    state: journey.state,
+    nonce: journey.nonce,
+    code_challenge: await openid.calculatePKCECodeChallenge(journey.verifier),
+    code_challenge_method: "S256",
+    ...(loginHint !== undefined && { login_hint: loginHint }),
+    ...(asksAgain && { prompt: "login" }),
+  });
+  return { url, journey };
+}
+
+/** For which sign-in somebody comes back, as far as the address says. */
+export function interactionIdOf(state: string | null): string | undefined {
+  return /^([\w-]{1,64})\./.exec(state ?? "")?.[1];
+}
+
+export type Return =
+  | { readonly outcome: "proven"; readonly claims: ExternalClaims }
+  /** `cancelled`: the person, or the issuer, does not want to. `not-valid`: what came back is not the answer to what was asked. */
+  | { readonly outcome: "refused"; readonly reason: "cancelled" | "not-valid"; readonly cause: unknown };
+
+/** Takes what the browser brought back. Throws `ServiceError` UnavailableError when the issuer cannot be reached. */
+export async function comeBack(
+  joined: JoinedProvider,
+  arrival: URL,
+  { state, nonce, verifier }: Journey,
+  now: Timestamp,
+): Promise<Return> {
+  const openid = await import("openid-client");
+  const { issuer, provider } = joined;
+  const discovered = await issuer.discover();
+  const checks = {
+    expectedState: state,
+    expectedNonce: nonce,
+    pkceCodeVerifier: verifier,
+    idTokenExpected: true,
+  };
+  try {
+    const tokens = await openid.authorizationCodeGrant(discovered.configuration, arrival, checks);
+    // Over TLS from the issuer itself it would count unsigned. Signed is better: no proxy on the way can change it.
+    const idToken = await verifySigned(issuer, tokens.id_token ?? "", provider.clientId, now);
+    if (idToken === undefined) return notValid(new Error("The id token's signature or claims do not hold."));
+    const others = await userInfoFor(openid, joined, discovered, { ...idToken.claims }, tokens.access_token);
+    const claims = readClaims(provider, { ...others, ...idToken.claims });
+    if (claims === undefined) return notValid(new Error("The id token names no subject."));
+    // Who is in no group is often not told so: nothing said of roles is none.
+    return { outcome: "proven", claims: { ...claims, roleValues: claims.roleValues ?? [] } };
+  } catch (error) {
+    if (error instanceof openid.AuthorizationResponseError) {
+      const isCancelled = error.error === "access_denied";
+      return { outcome: "refused", reason: isCancelled ? "cancelled" : "not-valid", cause: error };
+    }
+    if (isOutOfReach(openid, error)) throw issuer.unreachable(error);
+    if (isOpenIdError(openid, error)) return notValid(error);
+    throw error;
+  }
+}
+
+/** Many issuers put the address and the groups there and not into the id token. */
+async function userInfoFor(
+  openid: typeof OpenIdClient,
+  { provider }: JoinedProvider,
+  { configuration }: DiscoveredIssuer,
+  claims: Readonly<Record<string, unknown>>,
+  accessToken: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { roleClaim } = provider;
+  const hasAll = claims.email !== undefined && (roleClaim === undefined || claims[roleClaim] !== undefined);
+  if (hasAll || configuration.serverMetadata().userinfo_endpoint === undefined) return {};
+  return await openid.fetchUserInfo(configuration, accessToken, String(claims.sub));
+}
+
+function notValid(cause: unknown): Return {
+  return { outcome: "refused", reason: "not-valid", cause };
+}
+
+/** No answer, or that of a broken server. */
+function isOutOfReach(openid: typeof OpenIdClient, error: unknown): boolean {
+  if (!(error instanceof openid.ClientError)) return error instanceof TypeError;
+  const { cause, code } = error;
+  const isServerError = cause instanceof Response && cause.status >= 500;
+  return isServerError || code === "OAUTH_TIMEOUT" || code === "OAUTH_ABORT";
+}
+
+function isOpenIdError(openid: typeof OpenIdClient, error: unknown): boolean {
+  const kinds = [openid.ClientError, openid.ResponseBodyError, openid.WWWAuthenticateChallengeError];
+  return kinds.some((kind) => error instanceof kind);
+}

@@ -1,0 +1,191 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import { type Static, Type } from "typebox";
+import { didYouMean } from "../../core/closest-name.ts";
+import { type Problem, pointerTo } from "../../core/problem.ts";
+import { roleNamePattern } from "../roles.ts";
+import type { ExternalProvider } from "./provider.ts";
+import { findConflicts } from "./provider-conflicts.ts";
+
+/** Reads the file of issuers outside. Throws one error that lists everything that is wrong with it. */
+export function readProviderFile(path: string | undefined): readonly ExternalProvider[] {
+  if (path === undefined) return [];
+  const { providers, problems } = parseProviders(textOf(path), (secretFile) =>
+    readFileSync(resolve(dirname(path), secretFile), "utf8"),
+  );
+  if (problems.length > 0) throw new ProviderFileError(path, problems);
+  return providers;
+}
+
+export class ProviderFileError extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(path: string, problems: readonly Problem[]) {
+    const lines = problems.map(({ pointer, detail }) => `  ${pointer === "" ? "" : `${pointer} `}${detail}`);
+    super(`STEPWELL_SIGN_IN_PROVIDERS_FILE (${path}) is not usable:\n${lines.join("\n")}`);
+    this.name = "ProviderFileError";
+    this.problems = problems;
+  }
+}
+
+export interface ParsedProviders {
+  readonly providers: readonly ExternalProvider[];
+  readonly problems: readonly Problem[];
+}
+
+/** `readSecret` reads a file that the text names. */
+export function parseProviders(text: string, readSecret: (file: string) => string): ParsedProviders {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch (error) {
+    // Without the words of the parser: they quote the text, in which secrets stand.
+    const [position] = /line \d+ column \d+|position \d+/.exec(String(error)) ?? [];
+    const detail = `is not JSON${position === undefined ? "" : `, from ${position} on`}`;
+    return { providers: [], problems: [{ pointer: "", detail }] };
+  }
+  if (!Array.isArray(document) || document.length > maxProviders) {
+    return {
+      providers: [],
+      problems: [{ pointer: "", detail: `must be a list of at most ${maxProviders} providers` }],
+    };
+  }
+  const problems: Problem[] = [];
+  const entries = new Map<number, ProviderEntry>();
+  for (const [index, entry] of document.entries()) {
+    if (isProviderEntry(entry)) entries.set(index, entry);
+    else problems.push(...shapeProblems(index, isProviderEntry.errors ?? []));
+  }
+  problems.push(...findConflicts(entries));
+  const providers = [...entries].map(([index, entry]) => {
+    const pointer = `/${index}/clientSecretFile`;
+    return providerOf(
+      entry,
+      secretOf(entry, (detail) => problems.push({ pointer, detail })),
+    );
+  });
+  return { providers, problems };
+
+  function secretOf(entry: ProviderEntry, complain: (detail: string) => void): string | undefined {
+    if (entry.clientSecretFile === undefined) return entry.clientSecret;
+    try {
+      const secret = readSecret(entry.clientSecretFile).trim();
+      if (secret === "") complain("names an empty file");
+      return secret;
+    } catch (error) {
+      complain(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+      return undefined;
+    }
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const detail = `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    throw new ProviderFileError(path, [{ pointer: "", detail }]);
+  }
+}
+
+function providerOf(entry: ProviderEntry, clientSecret: string | undefined): ExternalProvider {
+  const { id, name, issuer, clientId, emailDomains, organizationId, roleClaim, roles = {}, bearer } = entry;
+  return {
+    id,
+    name,
+    issuer,
+    clientId,
+    clientSecret,
+    scopes: entry.scopes ?? ["openid", "email", "profile"],
+    emailDomains: emailDomains.map((domain) => domain.toLowerCase()),
+    trustsEmail: entry.trustsEmail ?? false,
+    organizationId: organizationId.toLowerCase(),
+    roleClaim,
+    roles: new Map(Object.entries(roles)),
+    defaultRoles: entry.defaultRoles ?? [],
+    bearerAudience: bearer?.audience,
+  };
+}
+
+function words(maxLength: number) {
+  const options = { minLength: 1, maxLength, pattern: "^[^\\p{Cc}]*\\S[^\\p{Cc}]*$" };
+  return Type.String({ ...options, "x-rule": `must be a text of 1 to ${maxLength} characters` });
+}
+
+function listOf(pattern: string, rule: string, maxItems: number) {
+  return Type.Array(Type.String({ pattern, "x-rule": rule }), {
+    minItems: 1,
+    maxItems,
+    uniqueItems: true,
+    "x-rule": `must be a list of 1 to ${maxItems} different items`,
+  });
+}
+
+const Roles = listOf(roleNamePattern, "must be the name of a role: lower-case letters, digits and hyphens", 20);
+
+const Entry = Type.Object(
+  {
+    id: Type.String({
+      pattern: "^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$",
+      "x-rule": "must be 1 to 40 lower-case letters, digits and hyphens: it stands in addresses",
+    }),
+    name: words(60),
+    issuer: words(500),
+    clientId: words(500),
+    clientSecret: Type.Optional(words(2_000)),
+    clientSecretFile: Type.Optional(words(2_000)),
+    scopes: Type.Optional(listOf("^[!#-\\[\\]-~]+$", "must be a scope: one word of ASCII", 30)),
+    emailDomains: listOf(
+      "^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z0-9-]{2,63}$",
+      "must be a domain, as `example.org`; one with other letters than ASCII in its `xn--` form",
+      200,
+    ),
+    trustsEmail: Type.Optional(Type.Boolean({ "x-rule": "must be true or false" })),
+    organizationId: Type.String({
+      pattern: "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
+      "x-rule": "must be an organization's id",
+    }),
+    roleClaim: Type.Optional(words(200)),
+    roles: Type.Optional(Type.Record(Type.String(), Roles, { "x-rule": "must be an object: value → list of roles" })),
+    defaultRoles: Type.Optional(Roles),
+    bearer: Type.Optional(
+      Type.Object(
+        { audience: words(500) },
+        { additionalProperties: false, "x-rule": "must be an object with an `audience`" },
+      ),
+    ),
+  },
+  { additionalProperties: false, "x-rule": "must be an object" },
+);
+
+/** As the file says it. */
+export type ProviderEntry = Static<typeof Entry>;
+
+const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false });
+ajv.addVocabulary(["x-rule"]);
+const isProviderEntry = ajv.compile<ProviderEntry>(Entry);
+const maxProviders = 1_000;
+
+/** Several rules of one text share one sentence: it is said once. */
+function shapeProblems(index: number, errors: readonly ErrorObject[]): Problem[] {
+  const problems = errors.map(problemOf);
+  const first = new Map(problems.map((problem) => [`${problem.pointer} ${problem.detail}`, problem]));
+  return [...first.values()].map(({ pointer, detail }) => ({ pointer: `/${index}${pointer}`, detail }));
+}
+
+function problemOf({ keyword, params, parentSchema, instancePath, message }: ErrorObject): Problem {
+  switch (keyword) {
+    case "required":
+      return { pointer: pointerTo(instancePath, params.missingProperty), detail: "is missing" };
+    case "additionalProperties": {
+      const name: string = params.additionalProperty;
+      const known = Object.keys((parentSchema as { properties?: object }).properties ?? {});
+      return { pointer: pointerTo(instancePath, name), detail: `is not known here${didYouMean(name, known)}` };
+    }
+    default: {
+      const rule = (parentSchema as { readonly "x-rule"?: string })["x-rule"];
+      return { pointer: instancePath, detail: rule ?? message ?? "is not valid" };
+    }
+  }
+}

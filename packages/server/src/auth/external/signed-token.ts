@@ -1,0 +1,42 @@
+import type { JWTHeaderParameters, JWTPayload } from "jose";
+import type { Timestamp } from "../../core/job-state.ts";
+import { type ExternalIssuer, maxSkewSeconds } from "./issuer.ts";
+
+export interface SignedToken {
+  readonly header: JWTHeaderParameters;
+  readonly claims: JWTPayload;
+}
+
+/** Asymmetric ones alone: with a shared secret whoever can verify can sign as well. */
+const algorithms = ["RS256", "PS256", "ES256", "EdDSA"];
+
+/**
+ * Verifies what an issuer signed for an audience. Undefined for everything that is not valid now. Throws `ServiceError` UnavailableError when the
+ * issuer's keys cannot be had.
+ */
+export async function verifySigned(
+  issuer: ExternalIssuer,
+  token: string,
+  audience: string,
+  now: Timestamp,
+): Promise<SignedToken | undefined> {
+  const { jwtVerify, errors } = await import("jose");
+  const { issuer: name, keys } = await issuer.discover();
+  try {
+    const { protectedHeader, payload } = await jwtVerify(token, keys, {
+      algorithms,
+      issuer: name,
+      audience,
+      requiredClaims: ["sub", "exp", "iat"],
+      clockTolerance: maxSkewSeconds,
+      currentDate: new Date(now),
+    });
+    const isFromTheFuture = (payload.iat ?? 0) > Math.floor(now / 1_000) + maxSkewSeconds;
+    return isFromTheFuture ? undefined : { header: protectedHeader, claims: payload };
+  } catch (error) {
+    if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError)) throw issuer.unreachable(error);
+    // What the issuer sent is no set of keys.
+    if (error.code === "ERR_JOSE_GENERIC" || error instanceof errors.JWKSInvalid) throw issuer.unreachable(error);
+    return undefined;
+  }
+}

@@ -1,0 +1,18 @@
+import type { FastifyRequest } from "fastify";
+
+type Asked = Pick<FastifyRequest, "url"> & {
+  readonly routeOptions: {
+    readonly url?: string | undefined;
+    readonly schema?: { readonly hide?: boolean | undefined } | undefined;
+  };
+};
+
+/** Where a request went, as a log may keep it: without the query, and of a page only its pattern, since its path may be somebody's link. */
+export function loggedPath({ url, routeOptions }: Asked): string {
+  if (routeOptions.schema?.hide === true && routeOptions.url !== undefined) return routeOptions.url;
+  return pathOf(url);
+}
+
+export function pathOf(url: string): string {
+  return url.split("?")[0] ?? "";
+}

@@ -1,0 +1,141 @@
+import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import { admit } from "../../auth/external/admission.ts";
+import { comeBack, depart, interactionIdOf } from "../../auth/external/journey.ts";
+import { type ExternalProvider, signInNameOf } from "../../auth/external/provider.ts";
+import { explanations } from "../../auth/external/refusals.ts";
+import type { JoinedProvider } from "../../auth/external/single-sign-on.ts";
+import { completeSignIn } from "../../auth/oidc/complete-sign-in.ts";
+import type { Middleware } from "../../auth/oidc/provider.ts";
+import type { ServerParts } from "../app.ts";
+import { alert } from "../pages/form.ts";
+import { html } from "../pages/html.ts";
+import { goTo, type Interaction, interactionOf, signInPath } from "./interaction.ts";
+import { openJourney, sealJourney } from "./journey-cookie.ts";
+import { type Look, showPage } from "./look.ts";
+import { showProblem } from "./problem-page.ts";
+import { tooLate } from "./provider-pages.ts";
+import { wayOut } from "./sign-in-form.ts";
+
+/**
+ * Leads to an issuer outside and back. The issuer knows one address of ours per provider, where the sign-in's cookies do not come; from there the
+ * browser is sent on to an address below the sign-in itself, where they do.
+ */
+export function externalSignIn(provider: Provider, parts: ServerParts, look: Look): Middleware {
+  const { singleSignOn, openId, secrets, engine, publicUrl } = parts;
+  return async (ctx, next) => {
+    if (ctx.method !== "GET") return await next();
+    const arrivedAt = /^\/callback\/([a-z0-9-]{1,40})$/.exec(ctx.path)?.[1];
+    if (arrivedAt !== undefined) return sendOn(ctx, arrivedAt);
+    const [, uid, id, isBack] = /^\/sign-in\/([\w-]{1,64})\/with\/([a-z0-9-]{1,40})(\/back)?$/.exec(ctx.path) ?? [];
+    const joined = id === undefined ? undefined : singleSignOn.find(id);
+    if (uid === undefined || joined === undefined) return await next();
+    const interaction = await interactionOf(provider, ctx, uid);
+    if (interaction === undefined) return showTooLate(ctx);
+    if (isBack === undefined) await leave(ctx, interaction, joined);
+    else await finish(ctx, interaction, joined);
+  };
+
+  function sendOn(ctx: KoaContextWithOIDC, id: string): void {
+    const uid = interactionIdOf(new URLSearchParams(ctx.querystring).get("state"));
+    if (uid === undefined || singleSignOn.find(id) === undefined) showTooLate(ctx);
+    else goTo(ctx, `${signInPath(publicUrl(), uid)}/with/${id}/back?${ctx.querystring}`);
+  }
+
+  async function leave(ctx: KoaContextWithOIDC, { uid, params }: Interaction, joined: JoinedProvider): Promise<void> {
+    const { login_hint: hint } = ctx.query;
+    const { url, journey } = await depart(joined, {
+      interactionId: uid,
+      redirectUri: redirectUriOf(joined.provider),
+      loginHint: typeof hint === "string" && hint.length <= maxHintLength ? hint : undefined,
+      asksAgain: String(params.prompt ?? "")
+        .split(" ")
+        .includes("login"),
+    });
+    const sealed = sealJourney(secrets, uid, joined.provider.id, { ...journey, at: engine.now() });
+    setCookie(ctx, uid, sealed);
+    goTo(ctx, url.href);
+  }
+
+  async function finish(ctx: KoaContextWithOIDC, { uid }: Interaction, joined: JoinedProvider): Promise<void> {
+    const sealed = ctx.cookies.get(cookieName());
+    // Used once, however it ends.
+    setCookie(ctx, uid, null);
+    const journey = openJourney(secrets, uid, joined.provider.id, sealed, engine.now());
+    if (journey === undefined) return showTooLate(ctx);
+    const arrival = new URL(`${redirectUriOf(joined.provider)}?${ctx.querystring}`);
+    const back = await comeBack(joined, arrival, journey, engine.now());
+    const { name } = joined.provider;
+    if (back.outcome === "refused") {
+      if (back.reason === "not-valid") singleSignOn.parts.onTrouble(joined.provider, back.cause);
+      return showRefusal(ctx, uid, back.reason === "cancelled" ? cancelled(name) : notValid(name));
+    }
+    const origin = { requestId: ctx.response.get("x-request-id"), address: ctx.ip };
+    const admission = await admit(singleSignOn.parts, joined.provider, back.claims, origin);
+    if (admission.outcome === "refused") return showRefusal(ctx, uid, explanations(name)[admission.reason]);
+    const proven = { userId: admission.userId, signedInBy: signInNameOf(joined.provider) };
+    goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, proven));
+  }
+
+  function redirectUriOf({ id }: ExternalProvider): string {
+    return `${publicUrl()}/oidc/callback/${id}`;
+  }
+
+  /** Below the sign-in's own path alone. Lax, since the way back begins at another site. */
+  function setCookie(ctx: KoaContextWithOIDC, uid: string, value: string | null): void {
+    ctx.cookies.set(cookieName(), value, {
+      httpOnly: true,
+      sameSite: "lax",
+      secure: look.isSecure(),
+      path: signInPath(publicUrl(), uid),
+      overwrite: true,
+      signed: false,
+    });
+  }
+
+  function cookieName(): string {
+    return look.isSecure() ? "__Secure-stepwell-journey" : "stepwell-journey";
+  }
+
+  function showTooLate(ctx: KoaContextWithOIDC): void {
+    showProblem(ctx, look, { status: 400, error: "session_not_found", detail: tooLate });
+  }
+
+  function showRefusal(ctx: KoaContextWithOIDC, uid: string, detail: string): void {
+    showPage(ctx, look, {
+      status: 403,
+      title: "You are not signed in",
+      content: html`${alert(detail)}
+<p><a href="${signInPath(publicUrl(), uid)}">Back to the sign-in</a></p>
+<p class="note">For whoever helps you: request ${ctx.response.get("x-request-id")}.</p>`,
+    });
+  }
+}
+
+/** RFC 5321: an address has no more. */
+const maxHintLength = 254;
+
+/** The page on the way out. A redirect would follow a form, which the page's policy keeps at this service. */
+export function showWayOut(
+  ctx: KoaContextWithOIDC,
+  look: Look,
+  action: string,
+  provider: ExternalProvider,
+  email: string,
+): void {
+  const hint = new URLSearchParams({ login_hint: email });
+  showPage(ctx, look, {
+    title: `Continue with ${provider.name}`,
+    goesTo: `${action}/with/${provider.id}?${hint}`,
+    content: html`<p>People with your e-mail address sign in with ${provider.name}.</p>
+${wayOut(action, provider, email)}
+<p><a href="${action}">Use another address</a></p>`,
+  });
+}
+
+function cancelled(name: string): string {
+  return `${name} did not let you in, or you cancelled it there.`;
+}
+
+function notValid(name: string): string {
+  return `What ${name} sent back does not answer this sign-in. Begin again; if it stays so, tell who runs this service.`;
+}

@@ -1,0 +1,30 @@
+import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+
+/** A sign-in that a browser has begun: for which client, and what that asked for. */
+export type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
+
+/** The one of this browser's cookie. Undefined when it has none (any more), or it is another one. */
+export async function interactionOf(
+  provider: Provider,
+  ctx: KoaContextWithOIDC,
+  uid: string,
+): Promise<Interaction | undefined> {
+  const found = await provider.interactionDetails(ctx.req, ctx.res).catch((error: unknown) => {
+    if (error instanceof Error && error.name === "SessionNotFound") return undefined;
+    throw error;
+  });
+  return found?.uid === uid ? found : undefined;
+}
+
+/** Its page, as a path. All that its cookies come with is below it. */
+export function signInPath(publicUrl: string, uid: string): string {
+  return `${new URL(publicUrl).pathname.replace(/\/+$/, "")}/oidc/sign-in/${uid}`;
+}
+
+export function goTo(ctx: KoaContextWithOIDC, url: string): void {
+  ctx.status = 303;
+  ctx.redirect(url);
+  // Koa would write the address into the body as well.
+  ctx.status = 303;
+  ctx.body = "";
+}

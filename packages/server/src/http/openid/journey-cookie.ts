@@ -1,0 +1,34 @@
+import type { Journey } from "../../auth/external/journey.ts";
+import type { SecretBox } from "../../auth/secret-box.ts";
+import type { Timestamp } from "../../core/job-state.ts";
+
+const purpose = "sign-in-journey";
+const lifeMs = 15 * 60_000;
+
+/** The browser keeps it while it is away; sealed, for one sign-in and one provider. */
+export function sealJourney(
+  secrets: SecretBox,
+  interactionId: string,
+  providerId: string,
+  journey: Journey & { readonly at: Timestamp },
+): string {
+  return secrets.seal(purpose, `${interactionId} ${providerId}`, JSON.stringify(journey)).toString("base64url");
+}
+
+/** Undefined where there is none, or one of another sign-in or provider, or one that is too old. */
+export function openJourney(
+  secrets: SecretBox,
+  interactionId: string,
+  providerId: string,
+  sealed: string | undefined,
+  now: Timestamp,
+): Journey | undefined {
+  if (sealed === undefined) return undefined;
+  try {
+    const bytes = secrets.open(purpose, `${interactionId} ${providerId}`, Buffer.from(sealed, "base64url"));
+    const { at, ...journey } = JSON.parse(bytes.toString("utf8")) as Journey & { readonly at: Timestamp };
+    return now - at < lifeMs ? journey : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+import type { Config } from "../config.ts";
+import { openStore } from "../service.ts";
+import { DirectoryLockedError } from "../store/directory-lock.ts";
+import {
+  findOrganizationLimits,
+  type OrganizationLimits,
+  setOrganizationLimits,
+} from "../store/organization-limits.ts";
+import { findOrganization } from "../store/organizations.ts";
+
+/** Undefined leaves a limit as it is, null makes it the configuration's again, 0 lifts it. */
+export interface LimitChanges {
+  readonly requestsPerMinute?: number | null;
+  readonly submitsPerMinute?: number | null;
+}
+
+/**
+ * Changes the limits of one organization in the store, past any running service: they are the operator's, not the organization's. Answers
+ * what they are now. Without changes it only looks.
+ */
+export async function changeOrganizationLimits(
+  config: Config,
+  organizationId: string,
+  changes: LimitChanges,
+): Promise<OrganizationLimits> {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(organizationId)) throw unknownOrganization(organizationId);
+  const database = await openStore(config).catch(explainLock);
+  try {
+    return await database.transaction(async (transaction) => {
+      if ((await findOrganization(transaction, organizationId)) === undefined)
+        throw unknownOrganization(organizationId);
+      const known = await findOrganizationLimits(transaction, organizationId);
+      const limits = {
+        organizationId,
+        requestsPerMinute: known?.requestsPerMinute ?? null,
+        submitsPerMinute: known?.submitsPerMinute ?? null,
+        ...changes,
+      };
+      if (Object.keys(changes).length > 0) await setOrganizationLimits(transaction, limits);
+      return limits;
+    });
+  } finally {
+    await database.close();
+  }
+}
+
+function unknownOrganization(organizationId: string): Error {
+  return new Error(`This store has no organization ${organizationId}. GET /organizations shows the ids of yours.`);
+}
+
+/** The embedded store belongs to one process at a time. */
+function explainLock(error: unknown): never {
+  if (!(error instanceof DirectoryLockedError)) throw error;
+  throw new Error(
+    "A running service holds the embedded store. Stop it, set the limits, and start it again; with a PostgreSQL server (DATABASE_URL) that is not needed.",
+    { cause: error },
+  );
+}

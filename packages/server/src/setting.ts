@@ -1,0 +1,149 @@
+import { isIP, isIPv4 } from "node:net";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+
+/** One setting: its variable, its default as text, what it means and why, and how its text is read. */
+export interface Setting<Value> {
+  readonly variable: string;
+  readonly fallback: string;
+  readonly meaning: string;
+  readonly parse: (raw: string | undefined) => Value;
+}
+
+export function text(variable: string, fallback: string, meaning: string): Setting<string> {
+  return { variable, fallback, meaning, parse: (raw) => raw ?? fallback };
+}
+
+export function machineName(variable: string, meaning: string): Setting<string> {
+  return { variable, fallback: "", meaning, parse: (raw) => raw ?? hostname() };
+}
+
+export function optionalText(variable: string, meaning: string): Setting<string | undefined> {
+  return { variable, fallback: "", meaning, parse: (raw) => raw };
+}
+
+export function directory(variable: string, fallback: string, meaning: string): Setting<string> {
+  return { variable, fallback, meaning, parse: (raw) => resolve(raw ?? fallback) };
+}
+
+export function optionalUrl(variable: string, meaning: string): Setting<URL | undefined> {
+  return {
+    variable,
+    fallback: "",
+    meaning,
+    parse: (raw) => {
+      if (raw === undefined) return undefined;
+      if (!URL.canParse(raw) || !/^https?:$/.test(new URL(raw).protocol)) {
+        throw new Error(`must be an http or https address, but is "${raw}"`);
+      }
+      return new URL(raw);
+    },
+  };
+}
+
+export function integer(
+  variable: string,
+  fallback: number,
+  min: number,
+  max: number,
+  meaning: string,
+): Setting<number> {
+  return { variable, fallback: String(fallback), meaning, parse: (raw) => parseInteger(raw, min, max) ?? fallback };
+}
+
+export function optionalInteger(
+  variable: string,
+  min: number,
+  max: number,
+  meaning: string,
+): Setting<number | undefined> {
+  return { variable, fallback: "", meaning, parse: (raw) => parseInteger(raw, min, max) };
+}
+
+function parseInteger(raw: string | undefined, min: number, max: number): number | undefined {
+  if (raw === undefined) return undefined;
+  const value = Number(raw);
+  if (!/^-?\d+$/.test(raw) || value < min || value > max) {
+    throw new Error(`must be a whole number from ${min} to ${max}, but is "${raw}"`);
+  }
+  return value;
+}
+
+export function boolean(variable: string, fallback: boolean, meaning: string): Setting<boolean> {
+  return {
+    variable,
+    fallback: String(fallback),
+    meaning,
+    parse: (raw) => {
+      if (raw === undefined) return fallback;
+      if (raw !== "true" && raw !== "false") throw new Error(`must be true or false, but is "${raw}"`);
+      return raw === "true";
+    },
+  };
+}
+
+export function list(variable: string, meaning: string): Setting<readonly string[]> {
+  return {
+    variable,
+    fallback: "",
+    meaning,
+    parse: (raw) =>
+      (raw ?? "")
+        .split(",")
+        .map((item) => item.trim())
+        .filter((item) => item !== ""),
+  };
+}
+
+export function urls(variable: string, meaning: string): Setting<readonly string[]> {
+  const texts = list(variable, meaning);
+  return {
+    ...texts,
+    parse: (raw) => {
+      const uris = texts.parse(raw);
+      const wrong = uris.find((uri) => !/^https?:$/.test(URL.parse(uri)?.protocol ?? "") || uri.includes("#"));
+      if (wrong !== undefined)
+        throw new Error(`must be http or https addresses without a fragment, but one is "${wrong}"`);
+      return uris;
+    },
+  };
+}
+
+/** Addresses and networks, such as 10.0.0.1, fd00::/8. */
+export function networks(variable: string, meaning: string): Setting<readonly string[]> {
+  const texts = list(variable, meaning);
+  return {
+    ...texts,
+    parse: (raw) => {
+      const items = texts.parse(raw);
+      const wrong = items.find((item) => !isNetwork(item));
+      if (wrong !== undefined)
+        throw new Error(`must be IP addresses or networks such as 10.0.0.0/8, but one is "${wrong}"`);
+      return items;
+    },
+  };
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", bits = "0", ...rest] = text.split("/");
+  const maxBits = isIPv4(address) ? 32 : 128;
+  return isIP(address) !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits;
+}
+
+export function oneOf<const Value extends string>(
+  variable: string,
+  fallback: Value,
+  values: readonly Value[],
+  meaning: string,
+): Setting<Value> {
+  return {
+    variable,
+    fallback,
+    meaning,
+    parse: (raw) => {
+      const value = values.find((candidate) => candidate === (raw ?? fallback));
+      if (value === undefined) throw new Error(`must be one of ${values.join(", ")}, but is "${raw}"`);
+      return value;
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { expect, onTestFinished, test } from "vitest";
+import { ExternalIssuer, type Patience } from "../../src/auth/external/issuer.ts";
+import { parseProviders } from "../../src/auth/external/provider-file.ts";
+import { verifySigned } from "../../src/auth/external/signed-token.ts";
+
+const impatient: Patience = {
+  maxAgeMs: 60_000,
+  maxStaleMs: 120_000,
+  failurePauseMs: 0,
+  keyCooldownMs: 0,
+  maxKeyAgeMs: 60_000,
+  timeoutSeconds: 1,
+};
+
+/** What an issuer publishes, as far as we ask, with a switch to turn it off. */
+class Published {
+  isDown = false;
+  keys: object[] = [];
+  asked: string[] = [];
+  changes: Record<string, unknown> = {};
+  #address = "";
+
+  static async start(): Promise<Published> {
+    const published = new Published();
+    const server = createServer((request, response) => {
+      published.asked.push(request.url ?? "");
+      if (published.isDown) return void request.socket.destroy();
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(request.url === "/keys" ? { keys: published.keys } : published.#metadata()));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    published.#address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return published;
+  }
+
+  get issuer(): string {
+    return this.#address;
+  }
+
+  async newKey(kid: string, alg = "ES256"): Promise<(claims?: Record<string, unknown>) => Promise<string>> {
+    const { privateKey, publicKey } = await generateKeyPair(alg);
+    this.keys.push({ ...(await exportJWK(publicKey)), kid, alg });
+    const now = Math.floor(Date.now() / 1_000);
+    const usual = { iss: this.#address, aud: "us", sub: "a", iat: now, exp: now + 60 };
+    return (claims) => new SignJWT({ ...usual, ...claims }).setProtectedHeader({ alg, kid }).sign(privateKey);
+  }
+
+  /** Our side of it. */
+  connect(patience: Partial<Patience> = {}): ExternalIssuer {
+    const entry = { id: "a", name: "Acme", issuer: this.#address, clientId: "c", emailDomains: ["a.test"] };
+    const organizationId = "0198c0de-0000-7000-8000-00000000ac3e";
+    const text = JSON.stringify([{ ...entry, organizationId, defaultRoles: ["viewer"] }]);
+    const [provider] = parseProviders(text, () => "").providers;
+    if (provider === undefined) throw new Error("It is not taken.");
+    return new ExternalIssuer(provider, () => {}, { ...impatient, ...patience });
+  }
+
+  #metadata(): object {
+    const to = (path: string) => `${this.#address}/${path}`;
+    return {
+      issuer: this.#address,
+      authorization_endpoint: to("auth"),
+      token_endpoint: to("token"),
+      jwks_uri: to("keys"),
+      response_types_supported: ["code"],
+      subject_types_supported: ["public"],
+      id_token_signing_alg_values_supported: ["ES256"],
+      ...this.changes,
+    };
+  }
+}
+
+async function isValid(issuer: ExternalIssuer, token: string): Promise<boolean> {
+  return (await verifySigned(issuer, token, "us", Date.now())) !== undefined;
+}
+
+test("an issuer is asked once who it is, however many want to know", async () => {
+  const published = await Published.start();
+  const issuer = published.connect();
+  await Promise.all([1, 2, 3].map(() => issuer.discover()));
+  await issuer.discover();
+  expect(published.asked).toEqual(["/.well-known/openid-configuration"]);
+});
+
+test("a description that is too old is asked for again, and an old one will do while the issuer is away", async () => {
+  const published = await Published.start();
+  const issuer = published.connect({ maxAgeMs: 0 });
+  await issuer.discover();
+  await issuer.discover();
+  expect(published.asked).toHaveLength(2);
+  published.isDown = true;
+  await issuer.discover();
+  const forgetful = published.connect({ maxAgeMs: 0, maxStaleMs: 0 });
+  await expect(forgetful.discover()).rejects.toMatchObject({ code: "UnavailableError" });
+});
+
+test("an issuer that did not answer is left alone for a while", async () => {
+  const published = await Published.start();
+  published.isDown = true;
+  const issuer = published.connect({ failurePauseMs: 60_000 });
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    await expect(issuer.discover()).rejects.toMatchObject({
+      code: "UnavailableError",
+      message: "Acme cannot be reached. Try again in a moment.",
+    });
+  }
+  expect(published.asked).toHaveLength(1);
+});
+
+test("a new key of the issuer is found at its first use", async () => {
+  const published = await Published.start();
+  const signOld = await published.newKey("old");
+  const issuer = published.connect();
+  expect(await isValid(issuer, await signOld())).toBe(true);
+  published.keys = [];
+  const signNew = await published.newKey("new");
+  expect(await isValid(issuer, await signNew())).toBe(true);
+  expect(await isValid(issuer, await signOld())).toBe(false);
+});
+
+test("keys that nobody has heard of make us ask once in a while and not each time", async () => {
+  const published = await Published.start();
+  const signKnown = await published.newKey("known");
+  const issuer = published.connect({ keyCooldownMs: 60_000 });
+  expect(await isValid(issuer, await signKnown())).toBe(true);
+  const kept = published.keys;
+  published.keys = [];
+  const signUnknown = await published.newKey("unknown");
+  published.keys = kept;
+  published.asked = [];
+  for (let attempt = 0; attempt < 5; attempt += 1) expect(await isValid(issuer, await signUnknown())).toBe(false);
+  expect(published.asked).toEqual([]);
+});
+
+test("keys that cannot be had are no answer about a token, and are not asked for by each of them", async () => {
+  const published = await Published.start();
+  const signToken = await published.newKey("known");
+  const issuer = published.connect({ failurePauseMs: 60_000 });
+  await issuer.discover();
+  published.isDown = true;
+  published.asked = [];
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    await expect(isValid(issuer, await signToken())).rejects.toMatchObject({ code: "UnavailableError" });
+  }
+  expect(published.asked).toEqual(["/keys"]);
+});
+
+test("a key of another kind than the algorithms that are taken verifies nothing", async () => {
+  const published = await Published.start();
+  const signToken = await published.newKey("p384", "ES384");
+  expect(await isValid(published.connect(), await signToken())).toBe(false);
+});
+
+test("who describes themselves as another issuer, or has no keys, is not believed", async () => {
+  const published = await Published.start();
+  for (const changes of [{ issuer: "https://other.test" }, { jwks_uri: undefined }, { jwks_uri: "no address" }]) {
+    published.changes = changes;
+    await expect(published.connect().discover()).rejects.toMatchObject({ code: "UnavailableError" });
+  }
+});

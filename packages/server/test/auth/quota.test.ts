@@ -1,0 +1,262 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { freeShare, Quota } from "../../src/auth/quota.ts";
+
+/** The store's count, as far as quotas see it. */
+class Ledger {
+  total = 0;
+
+  exchange(quota: Quota): void {
+    const asked = quota.ask();
+    if (asked === undefined) return;
+    this.total += asked.change;
+    quota.hear(asked.change, this.total);
+  }
+}
+
+function quotaOf(limit: number, nodeCount: number): Quota {
+  return new Quota("organization", "o", "requests", limit, nodeCount);
+}
+
+/** One request, as `RateLimits` treats it; asks as often as it must. Answers whether it was admitted. */
+function request(quota: Quota, ledger: Ledger): boolean {
+  for (;;) {
+    if (quota.used < quota.mark) break;
+    const decision = quota.decide();
+    if (decision === "refuse") {
+      quota.noteRefused();
+      return false;
+    }
+    if (decision === "admit") {
+      quota.passMark();
+      break;
+    }
+    quota.noteWaiting();
+    ledger.exchange(quota);
+  }
+  quota.used += 1;
+  return true;
+}
+
+function usedTogether(quotas: readonly Quota[]): number {
+  return quotas.reduce((sum, quota) => sum + quota.used, 0);
+}
+
+describe("alone", () => {
+  test("a node admits exactly the limit, and never asks the store", () => {
+    const quota = quotaOf(100, 1);
+    const admitted = Array.from({ length: 150 }, () => {
+      if (quota.used >= quota.mark) return quota.decide();
+      quota.used += 1;
+      return "admit";
+    });
+    expect(admitted).toEqual([...Array(100).fill("admit"), ...Array(50).fill("refuse")]);
+    expect(quota.remaining).toBe(0);
+  });
+
+  test("what has no limit is never looked at", () => {
+    const quota = quotaOf(Number.POSITIVE_INFINITY, 3);
+    quota.used = Number.MAX_SAFE_INTEGER - 1;
+    expect(quota.used < quota.mark).toBe(true);
+  });
+
+  test.each([
+    { name: "a raised limit lets in at once", limit: 200, decision: "admit", remaining: 100 },
+    { name: "a lowered limit refuses at once", limit: 50, decision: "refuse", remaining: 0 },
+  ])("$name", ({ limit, decision, remaining }) => {
+    const quota = quotaOf(100, 1);
+    quota.used = 100;
+    quota.adjust(limit, 1);
+    expect([quota.used < quota.mark ? "admit" : quota.decide(), quota.remaining]).toEqual([decision, remaining]);
+  });
+});
+
+describe("among several nodes", () => {
+  test("a quota far from its limit says nothing to the store", () => {
+    const quota = quotaOf(1_200, 3);
+    for (let count = 0; count < 7; count += 1) {
+      expect(quota.used < quota.mark).toBe(true);
+      quota.used += 1;
+    }
+  });
+
+  test("in an even stream the store is asked before anybody has to wait for it", () => {
+    const quota = quotaOf(12_000, 3);
+    const ledger = new Ledger();
+    const decisions: string[] = [];
+    for (let count = 0; count < 3_000; count += 1) {
+      if (quota.used >= quota.mark) {
+        decisions.push(quota.decide());
+        quota.passMark();
+        // The store takes as long as ten more requests.
+        for (let under = 0; under < 10; under += 1) quota.used += 1;
+        ledger.exchange(quota);
+      }
+      quota.used += 1;
+    }
+    expect(decisions.length).toBeGreaterThan(5);
+    expect(new Set(decisions)).toEqual(new Set(["admit"]));
+  });
+
+  test("all of a sudden burst on one node is decided in two exchanges", () => {
+    const quota = quotaOf(600, 3);
+    const ledger = new Ledger();
+    let exchanges = 0;
+    let [waiting, admitted, refused] = [2_000, 0, 0];
+    while (waiting > 0) {
+      const asking = waiting;
+      waiting = 0;
+      for (let count = 0; count < asking; count += 1) {
+        const decision = quota.used < quota.mark ? "admit" : quota.decide();
+        if (decision === "ask") {
+          quota.noteWaiting();
+          waiting += 1;
+        } else if (decision === "refuse") refused += 1;
+        else {
+          quota.passMark();
+          quota.used += 1;
+          admitted += 1;
+        }
+      }
+      ledger.exchange(quota);
+      exchanges += 1;
+    }
+    expect({ admitted, refused }).toEqual({ admitted: 600, refused: 1_400 });
+    expect(exchanges).toBeLessThanOrEqual(3);
+  });
+
+  test("what an idle node holds it gives back, for another to use", () => {
+    const [idle, busy] = [quotaOf(1_000, 2), quotaOf(1_000, 2)];
+    const ledger = new Ledger();
+    for (let count = 0; count < 30; count += 1) request(idle, ledger);
+    expect(idle.stored).toBeGreaterThan(idle.used);
+    ledger.exchange(idle);
+    ledger.exchange(idle);
+    expect(idle.stored).toBe(30);
+    expect(idle.ask()).toBeUndefined();
+
+    while (request(busy, ledger));
+    expect(idle.used + busy.used).toBe(1_000);
+  });
+
+  test("a node that leaves owes nothing afterwards", () => {
+    const [leaving, staying] = [quotaOf(1_000, 2), quotaOf(1_000, 2)];
+    const ledger = new Ledger();
+    for (let count = 0; count < 100; count += 1) request(leaving, ledger);
+    ledger.total += leaving.giveBack()?.change ?? 0;
+    expect(ledger.total).toBe(100);
+    while (request(staying, ledger));
+    expect(staying.used).toBe(900);
+  });
+
+  test("while the store is out of reach a node goes by what it knows, and tells afterwards what it admitted", () => {
+    const [first, second] = [quotaOf(100, 2), quotaOf(100, 2)];
+    const ledger = new Ledger();
+    for (let count = 0; count < 20; count += 1) request(first, ledger);
+    for (let count = 0; count < 30; count += 1) request(second, ledger);
+    const known = second.remaining;
+    second.ask();
+    second.goBlind();
+    let blind = 0;
+    while (second.decide() === "admit") {
+      second.used += 1;
+      blind += 1;
+    }
+    expect(blind).toBe(known);
+    ledger.exchange(second);
+    while (request(first, ledger));
+    expect(first.used + second.used).toBeLessThanOrEqual(100);
+  });
+
+  test("a node that was alone tells the one that joins what it has admitted", () => {
+    const [old, joined] = [quotaOf(1_000, 1), quotaOf(1_000, 2)];
+    const ledger = new Ledger();
+    old.used = 700;
+    old.adjust(1_000, 2);
+    expect(old.used >= old.mark).toBe(true);
+    ledger.exchange(old);
+    while (request(joined, ledger));
+    expect(joined.used + old.used).toBeLessThanOrEqual(1_025);
+    expect(joined.used + old.used).toBeGreaterThanOrEqual(975);
+  });
+});
+
+describe("whatever the load, the order of exchanges and their delays", () => {
+  /** Each step: requests on a node, one half of an exchange (so that others come in between), or its other half. */
+  const steps = (nodeCount: number) =>
+    fc.array(
+      fc.oneof(
+        fc.record({ node: fc.nat(nodeCount - 1), requests: fc.integer({ min: 1, max: 60 }) }),
+        fc.record({ node: fc.nat(nodeCount - 1), exchange: fc.constantFrom("begin" as const, "end" as const) }),
+      ),
+      { maxLength: 150, size: "max" },
+    );
+  const cases = fc
+    .tuple(fc.integer({ min: 2, max: 5 }), fc.integer({ min: 1, max: 400 }))
+    .chain(([nodeCount, limit]) => fc.tuple(fc.constant(nodeCount), fc.constant(limit), steps(nodeCount)));
+
+  test("the nodes together never admit more than the limit and what each may use without a word", () => {
+    fc.assert(
+      fc.property(cases, ([nodeCount, limit, script]) => {
+        const ledger = new Ledger();
+        const nodes = Array.from({ length: nodeCount }, () => quotaOf(limit, nodeCount));
+        const underWay = new Map<Quota, { change: number; total: number }>();
+        const most = limit + nodeCount * freeShare(limit, nodeCount);
+        for (const step of script) {
+          const quota = nodes[step.node];
+          if (quota === undefined) continue;
+          if ("requests" in step) play(quota, step.requests);
+          else if (step.exchange === "begin" && !underWay.has(quota)) {
+            const asked = quota.ask();
+            if (asked === undefined) continue;
+            ledger.total += asked.change;
+            underWay.set(quota, { change: asked.change, total: ledger.total });
+          } else if (step.exchange === "end") {
+            const heard = underWay.get(quota);
+            underWay.delete(quota);
+            if (heard !== undefined) quota.hear(heard.change, heard.total);
+          }
+          expect(usedTogether(nodes)).toBeLessThanOrEqual(most);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("as long as somebody asks, the whole limit is given out in the end", () => {
+    fc.assert(
+      fc.property(cases, fc.nat(4), ([nodeCount, limit, script], greedy) => {
+        const ledger = new Ledger();
+        const nodes = Array.from({ length: nodeCount }, () => quotaOf(limit, nodeCount));
+        for (const step of script) {
+          const quota = nodes[step.node];
+          if (quota === undefined) continue;
+          if ("requests" in step) play(quota, step.requests);
+          else ledger.exchange(quota);
+        }
+        // Twice: an idle node sees that it is idle, then gives back.
+        for (const quota of [...nodes, ...nodes, ...nodes]) ledger.exchange(quota);
+        const asking = nodes[greedy % nodeCount];
+        if (asking === undefined) throw new Error("No such node.");
+        request(asking, ledger);
+        ledger.exchange(asking);
+        while (request(asking, ledger));
+        expect(usedTogether(nodes)).toBeGreaterThanOrEqual(limit);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  /** Requests that arrive together, of which those that cannot be decided go on waiting. */
+  function play(quota: Quota, requests: number): void {
+    for (let count = 0; count < requests; count += 1) {
+      const decision = quota.used < quota.mark ? "admit" : quota.decide();
+      if (decision === "ask") quota.noteWaiting();
+      else if (decision === "refuse") quota.noteRefused();
+      else {
+        quota.passMark();
+        quota.used += 1;
+      }
+    }
+  }
+});

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
+import { loggedPath } from "../../src/http/logged-path.ts";
+import { TestService } from "../support/service.ts";
+import { postgresHome } from "../support/stores.ts";
+
+test.each([
+  ["without a proxy, whatever the client says", "", "192.0.2.7", "127.0.0.1"],
+  ["behind a trusted proxy, as that proxy says", "127.0.0.0/8", "192.0.2.7", "192.0.2.7"],
+  ["behind a trusted proxy, and not as the client told the proxy", "127.0.0.0/8", "10.9.9.9, 192.0.2.7", "192.0.2.7"],
+  ["behind two of them, as the outer one says", "127.0.0.1, 10.0.0.0/8", "192.0.2.7, 10.1.1.1", "192.0.2.7"],
+  ["from somebody who is no proxy of ours, as it connects", "10.0.0.0/8", "192.0.2.7", "127.0.0.1"],
+])("the client's address is taken %s", async (_case, trusted, forwardedFor, expected) => {
+  const service = new TestService(postgresHome, { STEPWELL_TRUSTED_PROXIES: trusted });
+  await service.start();
+  try {
+    const { api } = await service.newOrganization();
+    const headers = { "x-forwarded-for": forwardedFor };
+    await api.call("RegisterWorkflow", { body: { name: "w" }, headers });
+    const { body } = await api.call<{ entries: { address: string }[] }>("ListAudit", {
+      query: { action: "RegisterWorkflow" },
+    });
+    expect(body.entries.map(({ address }) => address.replace("::ffff:", "").replace("::1", "127.0.0.1"))).toEqual([
+      expected,
+    ]);
+  } finally {
+    await service.stop();
+  }
+});
+
+test("trusted proxies must be addresses", () => {
+  for (const wrong of ["proxy.internal", "10.0.0.0/33", "10.0.0.1/8/8", "fd00::/129", "10.0.0.1/x"]) {
+    expect(() => readConfig({ STEPWELL_TRUSTED_PROXIES: wrong })).toThrow("STEPWELL_TRUSTED_PROXIES");
+  }
+  expect(readConfig({ STEPWELL_TRUSTED_PROXIES: "10.0.0.1, fd00::/8" }).trustedProxies).toEqual([
+    "10.0.0.1",
+    "fd00::/8",
+  ]);
+});
+
+test("a log names no query, and of a page no link", () => {
+  expect(loggedPath({ url: "/jobs/1?pageToken=x", routeOptions: { url: "/jobs/:jobId", schema: {} } })).toBe("/jobs/1");
+  const page = { url: "/invitations/:code", schema: { hide: true } };
+  expect(loggedPath({ url: "/invitations/sti_secret", routeOptions: page })).toBe("/invitations/:code");
+});

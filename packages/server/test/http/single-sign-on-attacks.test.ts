@@ -1,0 +1,148 @@
+import { expect, test } from "vitest";
+import { Browser } from "../support/browser.ts";
+import { isArrival } from "../support/sign-in.ts";
+import { onEveryStore } from "../support/stores.ts";
+import { linkTo, useSingleSignOn } from "./single-sign-on-world.ts";
+
+function isWayBack(url: URL): boolean {
+  return url.pathname.startsWith("/oidc/callback/");
+}
+
+function withParameter(url: URL, name: string, value: string): URL {
+  const changed = new URL(url);
+  changed.searchParams.set(name, value);
+  return changed;
+}
+
+onEveryStore((home) => {
+  const world = useSingleSignOn(home);
+
+  /** Up to the moment at which the browser is about to come back. `change` is done to the address of the provider on the way. */
+  async function awaySignedIn(change: (url: URL) => URL = (url) => url) {
+    const { login } = await world.newPersonAt("acme");
+    const { browser, page } = await world.begin();
+    const out = await browser.open(linkTo(page, "acme"), (url) => url.origin === world.acme.issuer);
+    const there = await browser.open(change(out.url));
+    const { url } = await browser.submit(there, { login }, isWayBack);
+    return { browser, page, wayBack: url };
+  }
+
+  test("the request to the provider carries PKCE by SHA-256, a state and a nonce of its own each time", async () => {
+    const outs = await Promise.all(
+      [1, 2].map(async () => {
+        const { browser, page } = await world.begin();
+        return (await browser.open(linkTo(page, "acme"), (url) => url.origin === world.acme.issuer)).url;
+      }),
+    );
+    for (const name of ["state", "nonce", "code_challenge"]) {
+      const [one, other] = outs.map(({ searchParams }) => searchParams.get(name));
+      expect(one).toMatch(/^[\w.-]{40,}$/);
+      expect(one).not.toBe(other);
+    }
+    expect(outs[0]?.searchParams.get("code_challenge_method")).toBe("S256");
+    expect(outs[0]?.searchParams.get("response_type")).toBe("code");
+  });
+
+  test("nothing of the way there is left to read in cookies, which the browser sends to that sign-in alone", async () => {
+    const { browser, page } = await world.begin();
+    const response = await fetch(linkTo(page, "acme"), {
+      headers: { cookie: browser.cookieHeader(linkTo(page, "acme")) },
+      redirect: "manual",
+    });
+    const journey = response.headers.getSetCookie().find((line) => line.startsWith("stepwell-journey="));
+    expect(journey).toMatch(/; path=\/oidc\/sign-in\/[\w-]+;/i);
+    expect(journey).toMatch(/; samesite=lax/i);
+    expect(journey).toMatch(/; httponly/i);
+    const { searchParams } = new URL(response.headers.get("location") ?? "");
+    expect(journey).not.toContain(searchParams.get("nonce"));
+  });
+
+  test("whoever comes back with another state is not signed in", async () => {
+    const { browser, wayBack } = await awaySignedIn();
+    const state = wayBack.searchParams.get("state") ?? "";
+    const changed = await browser.open(withParameter(wayBack, "state", `${state}x`), isArrival);
+    expect([changed.status, isArrival(changed.url)]).toEqual([403, false]);
+    const none = await browser.open(withParameter(wayBack, "state", ""), isArrival);
+    expect(none.status).toBe(400);
+  });
+
+  test("an attempt with the wrong state uses the way back up", async () => {
+    const { browser, wayBack } = await awaySignedIn();
+    const state = wayBack.searchParams.get("state") ?? "";
+    await browser.open(withParameter(wayBack, "state", `${state}x`), isArrival);
+    expect((await browser.open(wayBack, isArrival)).status).toBe(400);
+  });
+
+  test("a way back that was taken once leads nowhere again", async () => {
+    const { browser, wayBack } = await awaySignedIn();
+    const thief = browser.clone();
+    expect(isArrival((await browser.open(wayBack, isArrival)).url)).toBe(true);
+    expect((await browser.open(wayBack, isArrival)).status).toBe(400);
+    // Even with all cookies that the browser had before: the code was exchanged, and the sign-in is over.
+    expect(isArrival((await thief.open(wayBack, isArrival)).url)).toBe(false);
+  });
+
+  test("nobody is signed in by a link that an attacker's browser was about to follow", async () => {
+    const { wayBack } = await awaySignedIn();
+    expect((await new Browser().open(wayBack, isArrival)).status).toBe(400);
+    const victim = await awaySignedIn();
+    expect((await victim.browser.open(wayBack, isArrival)).status).toBe(400);
+    const code = wayBack.searchParams.get("code") ?? "";
+    const mixed = await victim.browser.open(withParameter(victim.wayBack, "code", code), isArrival);
+    expect([mixed.status, isArrival(mixed.url)]).toEqual([403, false]);
+  });
+
+  const detours: readonly (readonly [string, string])[] = [
+    ["nonce", "another-nonce-that-was-not-asked-for"],
+    ["code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"],
+    ["state", "another.state"],
+  ];
+
+  test.for(detours)("a request that was changed on the way there (%s) ends in no sign-in", async ([name, value]) => {
+    const { browser, wayBack } = await awaySignedIn((url) => withParameter(url, name, value));
+    const end = await browser.open(wayBack, isArrival);
+    expect(end.status).toBeGreaterThanOrEqual(400);
+    expect(isArrival(end.url)).toBe(false);
+  });
+
+  test("an answer of one provider is not taken for another's", async () => {
+    const { browser, wayBack } = await awaySignedIn();
+    const other = new URL(wayBack);
+    other.pathname = "/oidc/callback/globex";
+    expect((await browser.open(other, isArrival)).status).toBe(400);
+    const otherIssuer = await awaySignedIn();
+    const mixedUp = await otherIssuer.browser.open(
+      withParameter(otherIssuer.wayBack, "iss", world.globex.issuer),
+      isArrival,
+    );
+    expect([mixedUp.status, isArrival(mixedUp.url)]).toEqual([403, false]);
+  });
+
+  test("whoever is refused there reads so, and can go back to the sign-in", async () => {
+    const { browser, page } = await world.begin();
+    const there = await world.leaveFor(browser, page, "acme");
+    const end = await browser.submit(there, { login: "nobody known" }, isArrival);
+    expect(end.status).toBe(403);
+    expect(end.text).toContain("Acme did not let you in, or you cancelled it there.");
+    expect((await browser.open(page.url)).text).toContain("Continue with Acme");
+  });
+
+  test("what an attacker writes into the way back is shown to nobody", async () => {
+    const { browser, wayBack } = await awaySignedIn();
+    const url = new URL(wayBack);
+    url.searchParams.delete("code");
+    url.searchParams.set("error", "access_denied");
+    url.searchParams.set("error_description", "Call 555-1234 <b>now</b>");
+    const { status, text } = await browser.open(url, isArrival);
+    expect(status).toBe(403);
+    expect(text).not.toContain("555-1234");
+  });
+
+  test("there is no way to a provider that is not configured, nor without a sign-in that began here", async () => {
+    const { browser, page } = await world.begin();
+    const link = linkTo(page, "acme");
+    expect((await browser.open(new URL(link.href.replace("/with/acme", "/with/other")))).status).toBe(404);
+    expect((await new Browser().open(link)).status).toBe(400);
+    expect((await browser.open(`${world.service.baseUrl}/oidc/callback/other?state=a.b&code=c`)).status).toBe(400);
+  });
+});
