@@ -4,6 +4,7 @@ import { ExternalBearers } from "./auth/external/bearers.ts";
 import type { ExternalProvider } from "./auth/external/provider.ts";
 import { readProviderFile } from "./auth/external/provider-file.ts";
 import { SingleSignOn } from "./auth/external/single-sign-on.ts";
+import { describeTrouble } from "./auth/external/trouble.ts";
 import { IdTokenBearers } from "./auth/id-token-bearers.ts";
 import { OpenId } from "./auth/oidc/open-id.ts";
 import { PasswordSignIn } from "./auth/password-sign-in.ts";
@@ -176,7 +177,10 @@ async function listen(server: App, { host, port }: Config): Promise<string> {
 }
 
 function warnOfProvider(logger: Logger, { id, issuer }: ExternalProvider, error: unknown): void {
-  logger.warn({ provider: id, issuer, err: error }, "a sign-in provider does not do what it should");
+  logger.warn(
+    { provider: id, issuer, reason: describeTrouble(error) },
+    "a sign-in provider does not do what it should",
+  );
 }
 
 /** When tokens were last used is written down off the requests' path. */

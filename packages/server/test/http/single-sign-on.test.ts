@@ -54,6 +54,13 @@ onEveryStore((home) => {
     expect(second.tokens?.claims()?.sub).toBe(first.tokens?.claims()?.sub);
   });
 
+  test("whoever is known but has an address of another domain by now is refused", async () => {
+    const { login } = await world.newPersonAt("acme");
+    await world.signIn("acme", login);
+    await world.acme.setAccount(login, { email: "a@elsewhere.test", email_verified: true, groups: ["staff"] });
+    expect((await world.signIn("acme", login)).page.text).toContain("does not speak for your e-mail address");
+  });
+
   test("address and groups are taken from the userinfo endpoint where the id token has none", async () => {
     const { login, email } = await world.newPersonAt("globex");
     const { tokens } = await world.signIn("globex", login);
