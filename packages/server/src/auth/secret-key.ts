@@ -33,7 +33,7 @@ function parse(text: string, where: string): Buffer {
 /** `wx` fails when another process made it meanwhile; then that one holds. */
 function keyInFile(dataDir: string): Buffer {
   const file = join(dataDir, "secret.key");
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   try {
     writeFileSync(file, `${randomBytes(minBytes).toString("base64")}\n`, { flag: "wx", mode: 0o600, flush: true });
   } catch (error) {

@@ -139,7 +139,8 @@ function subjectOf(name: string, rule: BackoffRule, isShared: boolean): BackoffS
   return { hash: hash("sha256", name, "buffer"), rule, isShared };
 }
 
-function networkOf(address: string): string {
+/** What one subscriber has: an IPv4 address, or a /64. */
+export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
   if (!isIPv6(address)) return address;

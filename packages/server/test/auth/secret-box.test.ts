@@ -48,15 +48,17 @@ test.each([
 });
 
 test("the embedded store gets a key file of its own, which nobody else can read, and keeps it", () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "stepwell-key-"));
+  const parent = mkdtempSync(join(tmpdir(), "stepwell-key-"));
+  const dataDir = join(parent, "data");
   try {
     const config = { secretKey: undefined, databaseUrl: undefined, dataDir };
     const key = secretKeyOf(config);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
     expect(statSync(join(dataDir, "secret.key")).mode & 0o777).toBe(0o600);
     expect(secretKeyOf(config)).toEqual(key);
     writeFileSync(join(dataDir, "secret.key"), "");
     expect(() => secretKeyOf(config)).toThrow(/secret\.key must be at least 32 random bytes/);
   } finally {
-    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(parent, { recursive: true, force: true });
   }
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { loggedPath } from "../../src/http/logged-path.ts";
+import { inOneMinute } from "../support/minute.ts";
 import { TestService } from "../support/service.ts";
 import { postgresHome } from "../support/stores.ts";
 
@@ -27,6 +28,35 @@ test.each([
     await service.stop();
   }
 });
+
+test("who begins sign-ins without end is held back, and nobody else", async () => {
+  const service = new TestService(postgresHome, { STEPWELL_TRUSTED_PROXIES: "127.0.0.0/8, ::1" });
+  await service.start();
+  try {
+    const begin = async (address: string) => {
+      const body = new URLSearchParams({ client_id: "stepwell-cli", scope: "openid" });
+      const headers = { "x-forwarded-for": address };
+      return await fetch(`${service.baseUrl}/oidc/device/auth`, { method: "POST", body, headers });
+    };
+    let flooding = "192.0.2.1";
+    await inOneMinute(service, async () => {
+      flooding = `192.0.2.${Number(flooding.split(".").at(-1)) + 1}`;
+      const statuses: number[] = [];
+      for (let round = 0; round < 31; round += 1) {
+        const answers = await Promise.all(Array.from({ length: 20 }, () => begin(flooding)));
+        statuses.push(...answers.map(({ status }) => status));
+      }
+      expect(statuses.filter((status) => status === 200)).toHaveLength(600);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(20);
+      const refused = await begin(flooding);
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(await refused.json()).toMatchObject({ error: "temporarily_unavailable" });
+      expect((await begin("198.51.100.1")).status).toBe(200);
+    });
+  } finally {
+    await service.stop();
+  }
+}, 60_000);
 
 test("trusted proxies must be addresses", () => {
   for (const wrong of ["proxy.internal", "10.0.0.0/33", "10.0.0.1/8/8", "fd00::/129", "10.0.0.1/x"]) {

@@ -6,6 +6,7 @@ import type { App, ServerParts } from "../app.ts";
 import { sendError } from "../errors.ts";
 import { pathOf } from "../logged-path.ts";
 import { measure, type RequestMetrics } from "../operation.ts";
+import { boundBegunSignIns } from "./begun-sign-ins.ts";
 import { deviceCodePage } from "./device-code-page.ts";
 import { externalSignIn } from "./external-sign-in.ts";
 import { protocolHeaders } from "./protocol-headers.ts";
@@ -40,6 +41,7 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
     pages: providerPages(look),
     middlewares: (built) => [
       protocolHeaders(look),
+      boundBegunSignIns(() => engine.now(), look),
       tokenRequests(openId.ledger),
       deviceCodePage(parts, look),
       signInByLink(built, parts, look),

@@ -1,0 +1,28 @@
+import { MinuteCounts } from "../../auth/minute-counts.ts";
+import type { Middleware } from "../../auth/oidc/provider.ts";
+import { networkOf } from "../../auth/sign-in-backoff.ts";
+import type { Timestamp } from "../../core/job-state.ts";
+import type { Look } from "./look.ts";
+import { showProblem } from "./problem-page.ts";
+
+/** More than the people of an office begin behind one address; few enough that what is kept of them stays small. */
+const maxPerMinute = 600;
+
+/** Where somebody of whom nothing is known makes the provider keep a row, for as long as a session may last. */
+const beginnings = new Set(["/auth", "/device", "/device/auth", "/session/end"]);
+
+/** Bounds how many rows strangers make in the store, by their address and on this node. */
+export function boundBegunSignIns(now: () => Timestamp, look: Look): Middleware {
+  const counts = new MinuteCounts(maxPerMinute, now);
+  return async (ctx, next) => {
+    if (!beginnings.has(ctx.path)) return await next();
+    const network = networkOf(ctx.ip);
+    if (counts.isOver(network)) {
+      ctx.set("retry-after", String(counts.secondsLeft()));
+      const detail = "Too many sign-ins were begun from your address. Try again in a minute.";
+      return showProblem(ctx, look, { status: 429, error: "temporarily_unavailable", detail });
+    }
+    counts.note(network);
+    await next();
+  };
+}
