@@ -46,7 +46,7 @@ const units = [
   ["second", 1],
 ] as const satisfies readonly (readonly [Intl.RelativeTimeFormatUnit, number])[];
 
-const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "narrow" });
 const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
 const thisYear = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric", ...clock });
 const otherYear = new Intl.DateTimeFormat(locale, { year: "numeric", month: "short", day: "numeric", ...clock });

@@ -79,7 +79,7 @@ function columnsFor(
     id: "actions",
     header: words.actions,
     align: "end",
-    width: "126px",
+    width: "112px",
     cell: (tag) => (
       <>
         <Button kind="quiet" aria-label={words.moveTag(tag.tag)} onClick={() => onMove({ tag: tag.tag })}>

@@ -40,7 +40,7 @@ export class TestBrowser {
     page.on("pageerror", (error) => this.#faults.push(`page: ${error.stack ?? error.message}`));
     page.on("request", (request) => {
       const { protocol, hostname } = new URL(request.url());
-      const isOwn = hostname === "localhost" || protocol === "data:" || protocol === "blob:";
+      const isOwn = ["localhost", "127.0.0.1"].includes(hostname) || protocol === "data:" || protocol === "blob:";
       if (!isOwn) this.#faults.push(`asked a third party: ${request.url()}`);
     });
     return page;
@@ -51,10 +51,15 @@ export class TestBrowser {
     this.#expected.push(pattern);
   }
 
-  async endTest(): Promise<void> {
+  /** Before the service goes that they look at. */
+  async closePages(): Promise<void> {
     for (const context of this.#contexts) await context.close();
-    const unexpected = this.#faults.filter((fault) => !this.#expected.some((pattern) => pattern.test(fault)));
     this.#contexts = [];
+  }
+
+  async endTest(): Promise<void> {
+    await this.closePages();
+    const unexpected = this.#faults.filter((fault) => !this.#expected.some((pattern) => pattern.test(fault)));
     this.#faults = [];
     this.#expected = [];
     expect(unexpected).toEqual([]);
