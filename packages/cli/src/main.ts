@@ -1,18 +1,13 @@
 #!/usr/bin/env node
 import { Command } from "commander";
-import { verify } from "./audit.ts";
 import { deploy } from "./deploy.ts";
-import { dev } from "./dev.ts";
-import { init } from "./init.ts";
 import { sendEvent, showJob, submit } from "./jobs.ts";
 import { login } from "./login.ts";
 import { logout } from "./logout.ts";
-import { organizationLimits } from "./organization-limits.ts";
-import { serve } from "./serve.ts";
 import { explain } from "./terminal.ts";
-import { disable, enable, resetLink } from "./users.ts";
 import { whoAmI } from "./who-am-i.ts";
 
+// Commands that need the service itself load it when they run: to load it takes half a second, which no other command should wait.
 const program = new Command("stepwell")
   .description(
     "Durable workflows, self-hosted. Commands that talk to a service read STEPWELL_URL, STEPWELL_TOKEN and\nSTEPWELL_ORGANIZATION; what is not set comes from `stepwell login`, or the dev.json that `stepwell dev` wrote.",
@@ -22,14 +17,17 @@ const program = new Command("stepwell")
 program
   .command("dev")
   .description("start the service for trying it out: with a user, an organization, a token and a sample job")
-  .action(dev);
-program.command("serve").description("start the service").action(serve);
+  .action(async () => (await import("./dev.ts")).dev());
+program
+  .command("serve")
+  .description("start the service")
+  .action(async () => (await import("./serve.ts")).serve());
 program
   .command("init")
   .description("make the first owner of an empty store; print the owner's token and a link to set a password, once")
   .requiredOption("--email <address>", "the owner's mail address")
   .requiredOption("--organization <name>", "name of the first organization")
-  .action(init);
+  .action(async (options) => (await import("./init.ts")).init(options));
 const user = program
   .command("user")
   .description("people's accounts, for who runs the service: works on the store itself");
@@ -38,13 +36,17 @@ user
   .argument("<email>")
   .option("--remove-second-factor", "for who lost the authenticator app and the recovery codes")
   .description("print a link that sets another password, once")
-  .action(resetLink);
+  .action(async (email, options) => (await import("./users.ts")).resetLink(email, options));
 user
   .command("disable")
   .argument("<email>")
   .description("let a user in no more, whatever they sign in with")
-  .action(disable);
-user.command("enable").argument("<email>").description("let a disabled user in again").action(enable);
+  .action(async (email) => (await import("./users.ts")).disable(email));
+user
+  .command("enable")
+  .argument("<email>")
+  .description("let a disabled user in again")
+  .action(async (email) => (await import("./users.ts")).enable(email));
 program
   .command("organization")
   .description("what the operator decides about an organization")
@@ -56,7 +58,7 @@ program
   )
   .option("--submits-per-minute <number>", 'jobs that it submits; 0: no limit; "default": as configured')
   .description("show an organization's rate limits, or set them: in the store itself, on the operator's machine")
-  .action(organizationLimits);
+  .action(async (id, options) => (await import("./organization-limits.ts")).organizationLimits(id, options));
 program
   .command("login")
   .option("--url <address>", "the service; left out: STEPWELL_URL, or the one that `stepwell dev` started here")
@@ -103,7 +105,7 @@ program
   .option("--organization <id>", "verify this organization's trail; left out: those of all there are in the store")
   .option("--expect <number:hash>", "a seal that must be there: the newest one that an earlier verification printed")
   .description("hold the audit trail against its seals; ends with 1 when a row was changed, removed or inserted")
-  .action(verify);
+  .action(async (options) => (await import("./audit.ts")).verify(options));
 
 try {
   await program.parseAsync();

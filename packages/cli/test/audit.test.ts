@@ -38,7 +38,7 @@ test("while a service holds the store its trail is verified through the service"
   });
   await sealed(baseUrl, token);
   expect(await stop(service, "SIGTERM")).toBe(0);
-}, 90_000);
+});
 
 test("a stopped store is verified by itself, and the newest seal can be expected the next time", async () => {
   const first = await run(environment, "audit", "verify");

@@ -53,7 +53,7 @@ test("who signs in in a browser works from the command line as themselves, in th
   expect(answer).toMatchObject({ type: "user", id: person.userId, email: person.email });
   const missing = await run(environment, "submit", "nothing");
   expect(missing).toMatchObject({ code: 1, complaint: "stepwell: There is no workflow named nothing.\n" });
-}, 60_000);
+});
 
 test("who has several organizations chooses one by its name or its id", async () => {
   const otherId = await newMembership(person);
@@ -73,7 +73,7 @@ test("who has several organizations chooses one by its name or its id", async ()
     complaint: expect.stringContaining("none of your organizations is nobody's"),
   });
   expect(stored().organizationId).toBeUndefined();
-}, 60_000);
+});
 
 test("signing in again ends the session before", async () => {
   await signIn(person);
@@ -81,7 +81,7 @@ test("signing in again ends the session before", async () => {
   await signIn(person);
   expect(await accessOf(idToken)).toBe(401);
   expect(await accessOf(stored().idToken)).toBe(200);
-}, 60_000);
+});
 
 test("a sign-in that is about to end is renewed and stored, once for commands that run at once", async () => {
   await signIn(person);
@@ -101,7 +101,7 @@ test("a sign-in that is about to end is renewed and stored, once for commands th
   expect((await run(environment, "whoami")).code).toBe(0);
   expect(stored().refreshToken).not.toBe(first.refreshToken);
   expect(await accessOf(stored().idToken)).toBe(200);
-}, 60_000);
+});
 
 test("logout ends the session at the service and leaves nothing here", async () => {
   await signIn(person);
@@ -117,7 +117,7 @@ test("logout ends the session at the service and leaves nothing here", async () 
     code: 1,
     complaint: expect.stringContaining("stepwell login"),
   });
-}, 60_000);
+});
 
 test("logging out removes the tokens here even when the service is away, and says what is left", async () => {
   await signIn(person);
@@ -126,7 +126,7 @@ test("logging out removes the tokens here even when the service is away, and say
   const { code, complaint } = await run(environment, "logout");
   expect([code, complaint]).toEqual([1, expect.stringMatching(/removed here, but .* cannot be reached/)]);
   expect(readFileSync(credentials, "utf8")).not.toContain("refreshToken");
-}, 60_000);
+});
 
 test("a session that was ended elsewhere is told with what to do, at once and when the sign-in is to be renewed", async () => {
   await signIn(person);
@@ -140,7 +140,7 @@ test("a session that was ended elsewhere is told with what to do, at once and wh
     code: 1,
     complaint: `stepwell: The sign-in at ${service.baseUrl} has ended. Sign in again with \`stepwell login --url ${service.baseUrl}\`.\n`,
   });
-}, 60_000);
+});
 
 test("what is declined in the browser gives nothing away; the page said what asked", async () => {
   const asking = converse(environment, ["login", "--url", service.baseUrl]);
@@ -149,14 +149,14 @@ test("what is declined in the browser gives nothing away; the page said what ask
   expect(page.text).toContain("stepwell on ");
   await browser.submit(page, { abort: "yes", confirm: "yes" });
   expect(await asking.ended).toMatchObject({ code: 1, complaint: expect.stringContaining("declined in the browser") });
-}, 60_000);
+});
 
 test("a code that got too old is said to be", async () => {
   const asking = converse(environment, ["login", "--url", service.baseUrl]);
   await asking.said("Waiting");
   await query("DELETE FROM oidc_record WHERE kind = 'DeviceCode'");
   expect(await asking.ended).toMatchObject({ code: 1, complaint: expect.stringContaining("The code is too old") });
-}, 60_000);
+});
 
 test("a sign-in over http to another machine is refused before anything is sent", async () => {
   for (const url of ["http://stepwell.example.com", "http://10.0.0.1:8080", "http://localhost.example.com"]) {
@@ -171,7 +171,7 @@ test("a sign-in over http to another machine is refused before anything is sent"
       complaint: expect.stringContaining("is not the address of a service"),
     });
   }
-}, 60_000);
+});
 
 test("a service that is away, is something else, or has another address is told from each other", async () => {
   const away = await run(environment, "login", "--url", "http://localhost:9");
@@ -186,7 +186,7 @@ test("a service that is away, is something else, or has another address is told 
   other.close();
   const spelled = await run(environment, "login", "--url", `http://127.0.0.1:${service.port}`);
   expect(spelled.complaint).toContain(`Use --url ${service.baseUrl}`);
-}, 60_000);
+});
 
 test("STEPWELL_TOKEN comes before the sign-in, and the sign-in before what stepwell dev left; each goes to its own address only", async () => {
   await signIn(person);
@@ -206,7 +206,7 @@ test("STEPWELL_TOKEN comes before the sign-in, and the sign-in before what stepw
   leaveDevFile("http://localhost:9");
   const elsewhere = await run({ ...inDirectory, STEPWELL_URL: service.baseUrl }, "whoami");
   expect(elsewhere.complaint).toContain(`Nobody is signed in at ${service.baseUrl}`);
-}, 60_000);
+});
 
 test("in a directory where stepwell dev started a service, a sign-in elsewhere does not take over", async () => {
   const dataDirectory = await mkdtemp(join(directory, "dev-"));
@@ -218,7 +218,7 @@ test("in a directory where stepwell dev started a service, a sign-in elsewhere d
     code: 1,
     complaint: expect.stringContaining("http://localhost:9 cannot be reached"),
   });
-}, 60_000);
+});
 
 interface SessionList {
   readonly sessions: readonly { readonly sessionId: string; readonly isCurrent: boolean }[];
