@@ -1,4 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { ownPermissionsQuery } from "./api/permissions.ts";
+import { queryClient } from "./api/query-client.ts";
+import { workflowsQuery } from "./api/workflows.ts";
 import { basePath } from "./base-url.ts";
 import { parseJobSearch } from "./pages/jobs/job-search.ts";
 import { Broken } from "./shell/Broken.tsx";
@@ -16,12 +19,18 @@ const first = createRoute({ getParentRoute: () => root, path: "/", component: Fi
 const app = createRoute({ getParentRoute: () => root, path: "/app", component: FirstPage });
 const account = createRoute({ getParentRoute: () => root, path: "/app/account", component: NotFound });
 
-const organization = createRoute({ getParentRoute: () => root, path: "/app/organizations/$organizationId" });
+const organization = createRoute({
+  getParentRoute: () => root,
+  path: "/app/organizations/$organizationId",
+  // Asked for while the page's script is on its way: nearly every page needs it first.
+  loader: ({ params }) => void queryClient.prefetchQuery(ownPermissionsQuery(params.organizationId)),
+});
 const inOrganization = () => organization;
 
 const home = createRoute({
   getParentRoute: inOrganization,
   path: "/",
+  loader: ({ params }) => void queryClient.prefetchInfiniteQuery(workflowsQuery(params.organizationId)),
   component: lazyRouteComponent(() => import("./pages/home/HomePage.tsx"), "HomePage"),
 });
 const workflows = createRoute({

@@ -30,7 +30,7 @@ function absolute(date: Date): string {
   return (date.getFullYear() === new Date().getFullYear() ? thisYear : otherYear).format(date);
 }
 
-export function relative(at: number, now: number): string {
+function relative(at: number, now: number): string {
   const seconds = Math.round((at - now) / 1_000);
   for (const [unit, length] of units) {
     if (Math.abs(seconds) >= length || unit === "second")

@@ -1,17 +1,15 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
 /** Holds the page as it stands against the rules of WCAG 2.2 A and AA, as far as a program can tell. */
 export async function expectAccessible(page: Page, what: string): Promise<void> {
-  await page.evaluate(axe);
+  await page.evaluate(axe.source);
   const violations = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => [id, target.join(" "), failureSummary].join(": "))))`)) as string[];
   expect(violations, what).toEqual([]);
 }
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const options = {
   runOnly: {
     type: "tag",
