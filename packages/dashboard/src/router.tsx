@@ -46,13 +46,36 @@ const jobs = createRoute({
   component: NotFound,
 });
 const job = createRoute({ getParentRoute: inOrganization, path: "jobs/$jobId", component: NotFound });
-const settings = createRoute({ getParentRoute: inOrganization, path: "settings", component: NotFound });
+const settings = createRoute({
+  getParentRoute: inOrganization,
+  path: "settings",
+  component: lazyRouteComponent(() => import("./pages/settings/SettingsLayout.tsx"), "SettingsLayout"),
+});
+const inSettings = () => settings;
+
+const firstSettings = createRoute({
+  getParentRoute: inSettings,
+  path: "/",
+  component: lazyRouteComponent(() => import("./pages/settings/FirstSettings.tsx"), "FirstSettings"),
+});
+const apiTokens = createRoute({
+  getParentRoute: inSettings,
+  path: "api-tokens",
+  component: lazyRouteComponent(() => import("./pages/settings/api-tokens/ApiTokensPage.tsx"), "ApiTokensPage"),
+});
+const apiToken = createRoute({
+  getParentRoute: inSettings,
+  path: "api-tokens/$tokenId",
+  component: lazyRouteComponent(() => import("./pages/settings/api-tokens/ApiTokenPage.tsx"), "ApiTokenPage"),
+});
+
+const settingsPages = [firstSettings, apiTokens, apiToken] as const;
 
 const routes = root.addChildren([
   first,
   app,
   account,
-  organization.addChildren([home, workflows, workflow, version, jobs, job, settings]),
+  organization.addChildren([home, workflows, workflow, version, jobs, job, settings.addChildren(settingsPages)]),
 ]);
 
 export function createAppRouter() {

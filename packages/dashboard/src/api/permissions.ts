@@ -3,6 +3,8 @@ import { type Answer, api, resultOf } from "./api.ts";
 
 type OwnPermissions = Answer<"GetOwnPermissions">;
 export type Permission = OwnPermissions["permissions"][number];
+/** What a role or a token can hold: all but what belongs to people and to no organization. */
+export type GrantablePermission = Exclude<Permission, "organization:create" | "account:manage" | "invitation:accept">;
 
 /** What the person who looks may do here. Says false until it is known, so that nothing is offered that would be refused. */
 export function usePermission(organizationId: string, permission: Permission): boolean {
@@ -10,7 +12,7 @@ export function usePermission(organizationId: string, permission: Permission): b
   return data?.permissions.includes(permission) ?? false;
 }
 
-function ownPermissionsQuery(organizationId: string) {
+export function ownPermissionsQuery(organizationId: string) {
   return queryOptions({
     queryKey: ["organizations", organizationId, "permissions"],
     queryFn: async ({ signal }): Promise<OwnPermissions> => {

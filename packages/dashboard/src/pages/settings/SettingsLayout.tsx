@@ -1,0 +1,23 @@
+import { Link, Outlet, useParams } from "@tanstack/react-router";
+import { LinkTabs } from "../../parts/LinkTabs.tsx";
+import { PageHeading } from "../../parts/PageHeading.tsx";
+import { texts } from "../../texts/texts.ts";
+
+const base = "/app/organizations/$organizationId/settings";
+
+/** The organization's settings: one page for each kind of thing. */
+export function SettingsLayout() {
+  const params = useParams({ from: "/app/organizations/$organizationId" });
+  const words = texts.settings;
+  return (
+    <>
+      <PageHeading title={words.title} />
+      <LinkTabs label={words.navigation}>
+        <Link to={`${base}/api-tokens`} params={params}>
+          {words.apiTokens}
+        </Link>
+      </LinkTabs>
+      <Outlet />
+    </>
+  );
+}
