@@ -68,8 +68,23 @@ const apiToken = createRoute({
   path: "api-tokens/$tokenId",
   component: lazyRouteComponent(() => import("./pages/settings/api-tokens/ApiTokenPage.tsx"), "ApiTokenPage"),
 });
+const members = createRoute({
+  getParentRoute: inSettings,
+  path: "members",
+  component: lazyRouteComponent(() => import("./pages/settings/members/MembersPage.tsx"), "MembersPage"),
+});
+const invitations = createRoute({
+  getParentRoute: inSettings,
+  path: "invitations",
+  component: lazyRouteComponent(() => import("./pages/settings/invitations/InvitationsPage.tsx"), "InvitationsPage"),
+});
+const roles = createRoute({
+  getParentRoute: inSettings,
+  path: "roles",
+  component: lazyRouteComponent(() => import("./pages/settings/roles/RolesPage.tsx"), "RolesPage"),
+});
 
-const settingsPages = [firstSettings, apiTokens, apiToken] as const;
+const settingsPages = [firstSettings, apiTokens, apiToken, members, invitations, roles] as const;
 
 const routes = root.addChildren([
   first,

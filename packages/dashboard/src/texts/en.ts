@@ -2,6 +2,7 @@ import { actor } from "./en/actor.ts";
 import { apiTokens } from "./en/api-tokens.ts";
 import { charts } from "./en/charts.ts";
 import { home } from "./en/home.ts";
+import { invitations, members, roles } from "./en/members.ts";
 import { parts } from "./en/parts.ts";
 import { permissionGroups, permissions } from "./en/permissions.ts";
 import { problem } from "./en/problem.ts";
@@ -10,7 +11,19 @@ import { shell } from "./en/shell.ts";
 import { status } from "./en/status.ts";
 import { workflow, workflows } from "./en/workflows.ts";
 
-const inSettings = { apiTokens, expiry, permissionGroups, permissions, permitted, picker, secret, settings };
+const inSettings = {
+  invitations,
+  members,
+  roles,
+  apiTokens,
+  expiry,
+  permissionGroups,
+  permissions,
+  permitted,
+  picker,
+  secret,
+  settings,
+};
 
 /** English. One file for each area; sentences with values in them are functions. */
 export const en = {

@@ -16,6 +16,15 @@ export function SettingsLayout() {
         <Link to={`${base}/api-tokens`} params={params}>
           {words.apiTokens}
         </Link>
+        <Link to={`${base}/members`} params={params}>
+          {words.members}
+        </Link>
+        <Link to={`${base}/invitations`} params={params}>
+          {words.invitations}
+        </Link>
+        <Link to={`${base}/roles`} params={params}>
+          {words.roles}
+        </Link>
       </LinkTabs>
       <Outlet />
     </>
