@@ -14,7 +14,43 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, er
 
 const first = createRoute({ getParentRoute: () => root, path: "/", component: FirstPage });
 const app = createRoute({ getParentRoute: () => root, path: "/app", component: FirstPage });
-const account = createRoute({ getParentRoute: () => root, path: "/app/account", component: NotFound });
+const account = createRoute({
+  getParentRoute: () => root,
+  path: "/app/account",
+  component: lazyRouteComponent(() => import("./pages/settings/account/AccountLayout.tsx"), "AccountLayout"),
+});
+const inAccount = () => account;
+
+const profile = createRoute({
+  getParentRoute: inAccount,
+  path: "/",
+  component: lazyRouteComponent(() => import("./pages/settings/account/ProfilePage.tsx"), "ProfilePage"),
+});
+const password = createRoute({
+  getParentRoute: inAccount,
+  path: "password",
+  component: lazyRouteComponent(() => import("./pages/settings/account/PasswordPage.tsx"), "PasswordPage"),
+});
+const secondFactor = createRoute({
+  getParentRoute: inAccount,
+  path: "second-factor",
+  component: lazyRouteComponent(() => import("./pages/settings/account/SecondFactorPage.tsx"), "SecondFactorPage"),
+});
+const sessions = createRoute({
+  getParentRoute: inAccount,
+  path: "sessions",
+  component: lazyRouteComponent(() => import("./pages/settings/account/SessionsPage.tsx"), "SessionsPage"),
+});
+const userTokens = createRoute({
+  getParentRoute: inAccount,
+  path: "tokens",
+  component: lazyRouteComponent(() => import("./pages/settings/account/UserTokensPage.tsx"), "UserTokensPage"),
+});
+const activity = createRoute({
+  getParentRoute: inAccount,
+  path: "activity",
+  component: lazyRouteComponent(() => import("./pages/settings/account/ActivityPage.tsx"), "ActivityPage"),
+});
 
 const organization = createRoute({ getParentRoute: () => root, path: "/app/organizations/$organizationId" });
 const inOrganization = () => organization;
@@ -85,11 +121,12 @@ const roles = createRoute({
 });
 
 const settingsPages = [firstSettings, apiTokens, apiToken, members, invitations, roles] as const;
+const accountPages = [profile, password, secondFactor, sessions, userTokens, activity] as const;
 
 const routes = root.addChildren([
   first,
   app,
-  account,
+  account.addChildren(accountPages),
   organization.addChildren([home, workflows, workflow, version, jobs, job, settings.addChildren(settingsPages)]),
 ]);
 

@@ -1,3 +1,4 @@
+import { account, activity, secondFactor, sessions, userTokens } from "./en/account.ts";
 import { actor } from "./en/actor.ts";
 import { apiTokens } from "./en/api-tokens.ts";
 import { charts } from "./en/charts.ts";
@@ -11,6 +12,7 @@ import { shell } from "./en/shell.ts";
 import { status } from "./en/status.ts";
 import { workflow, workflows } from "./en/workflows.ts";
 
+const ofAccount = { account, activity, secondFactor, sessions, userTokens };
 const inSettings = {
   invitations,
   members,
@@ -38,4 +40,5 @@ export const en = {
   workflow,
   workflows,
   ...inSettings,
+  ...ofAccount,
 };
