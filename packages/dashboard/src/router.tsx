@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { basePath } from "./base-url.ts";
 import { parseJobSearch } from "./pages/jobs/job-search.ts";
+import { parseAuditSearch } from "./pages/settings/audit/audit-search.ts";
 import { Broken } from "./shell/Broken.tsx";
 import { FirstPage } from "./shell/FirstPage.tsx";
 import { NotFound } from "./shell/NotFound.tsx";
@@ -119,8 +120,19 @@ const roles = createRoute({
   path: "roles",
   component: lazyRouteComponent(() => import("./pages/settings/roles/RolesPage.tsx"), "RolesPage"),
 });
+const audit = createRoute({
+  getParentRoute: inSettings,
+  path: "audit",
+  validateSearch: parseAuditSearch,
+  component: lazyRouteComponent(() => import("./pages/settings/audit/AuditPage.tsx"), "AuditPage"),
+});
+const rateLimits = createRoute({
+  getParentRoute: inSettings,
+  path: "rate-limits",
+  component: lazyRouteComponent(() => import("./pages/settings/rate-limits/RateLimitsPage.tsx"), "RateLimitsPage"),
+});
 
-const settingsPages = [firstSettings, apiTokens, apiToken, members, invitations, roles] as const;
+const settingsPages = [firstSettings, apiTokens, apiToken, members, invitations, roles, audit, rateLimits] as const;
 const accountPages = [profile, password, secondFactor, sessions, userTokens, activity] as const;
 
 const routes = root.addChildren([

@@ -1,6 +1,7 @@
 import { account, activity, secondFactor, sessions, userTokens } from "./en/account.ts";
 import { actor } from "./en/actor.ts";
 import { apiTokens } from "./en/api-tokens.ts";
+import { audit, rateLimits } from "./en/audit.ts";
 import { charts } from "./en/charts.ts";
 import { home } from "./en/home.ts";
 import { invitations, members, roles } from "./en/members.ts";
@@ -14,6 +15,8 @@ import { workflow, workflows } from "./en/workflows.ts";
 
 const ofAccount = { account, activity, secondFactor, sessions, userTokens };
 const inSettings = {
+  audit,
+  rateLimits,
   invitations,
   members,
   roles,

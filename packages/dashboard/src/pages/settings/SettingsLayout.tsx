@@ -25,6 +25,12 @@ export function SettingsLayout() {
         <Link to={`${base}/roles`} params={params}>
           {words.roles}
         </Link>
+        <Link to={`${base}/audit`} params={params}>
+          {words.audit}
+        </Link>
+        <Link to={`${base}/rate-limits`} params={params}>
+          {words.rateLimits}
+        </Link>
       </LinkTabs>
       <Outlet />
     </>
