@@ -4,6 +4,7 @@ import { queryClient } from "./api/query-client.ts";
 import { workflowsQuery } from "./api/workflows.ts";
 import { basePath } from "./base-url.ts";
 import { parseJobSearch } from "./pages/jobs/job-search.ts";
+import { parseAuditSearch } from "./pages/settings/audit/audit-search.ts";
 import { Broken } from "./shell/Broken.tsx";
 import { FirstPage } from "./shell/FirstPage.tsx";
 import { NotFound } from "./shell/NotFound.tsx";
@@ -17,7 +18,43 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, er
 
 const first = createRoute({ getParentRoute: () => root, path: "/", component: FirstPage });
 const app = createRoute({ getParentRoute: () => root, path: "/app", component: FirstPage });
-const account = createRoute({ getParentRoute: () => root, path: "/app/account", component: NotFound });
+const account = createRoute({
+  getParentRoute: () => root,
+  path: "/app/account",
+  component: lazyRouteComponent(() => import("./pages/settings/account/AccountLayout.tsx"), "AccountLayout"),
+});
+const inAccount = () => account;
+
+const profile = createRoute({
+  getParentRoute: inAccount,
+  path: "/",
+  component: lazyRouteComponent(() => import("./pages/settings/account/ProfilePage.tsx"), "ProfilePage"),
+});
+const password = createRoute({
+  getParentRoute: inAccount,
+  path: "password",
+  component: lazyRouteComponent(() => import("./pages/settings/account/PasswordPage.tsx"), "PasswordPage"),
+});
+const secondFactor = createRoute({
+  getParentRoute: inAccount,
+  path: "second-factor",
+  component: lazyRouteComponent(() => import("./pages/settings/account/SecondFactorPage.tsx"), "SecondFactorPage"),
+});
+const sessions = createRoute({
+  getParentRoute: inAccount,
+  path: "sessions",
+  component: lazyRouteComponent(() => import("./pages/settings/account/SessionsPage.tsx"), "SessionsPage"),
+});
+const userTokens = createRoute({
+  getParentRoute: inAccount,
+  path: "tokens",
+  component: lazyRouteComponent(() => import("./pages/settings/account/UserTokensPage.tsx"), "UserTokensPage"),
+});
+const activity = createRoute({
+  getParentRoute: inAccount,
+  path: "activity",
+  component: lazyRouteComponent(() => import("./pages/settings/account/ActivityPage.tsx"), "ActivityPage"),
+});
 
 const organization = createRoute({
   getParentRoute: () => root,
@@ -55,13 +92,63 @@ const jobs = createRoute({
   component: NotFound,
 });
 const job = createRoute({ getParentRoute: inOrganization, path: "jobs/$jobId", component: NotFound });
-const settings = createRoute({ getParentRoute: inOrganization, path: "settings", component: NotFound });
+const settings = createRoute({
+  getParentRoute: inOrganization,
+  path: "settings",
+  component: lazyRouteComponent(() => import("./pages/settings/SettingsLayout.tsx"), "SettingsLayout"),
+});
+const inSettings = () => settings;
+
+const firstSettings = createRoute({
+  getParentRoute: inSettings,
+  path: "/",
+  component: lazyRouteComponent(() => import("./pages/settings/FirstSettings.tsx"), "FirstSettings"),
+});
+const apiTokens = createRoute({
+  getParentRoute: inSettings,
+  path: "api-tokens",
+  component: lazyRouteComponent(() => import("./pages/settings/api-tokens/ApiTokensPage.tsx"), "ApiTokensPage"),
+});
+const apiToken = createRoute({
+  getParentRoute: inSettings,
+  path: "api-tokens/$tokenId",
+  component: lazyRouteComponent(() => import("./pages/settings/api-tokens/ApiTokenPage.tsx"), "ApiTokenPage"),
+});
+const members = createRoute({
+  getParentRoute: inSettings,
+  path: "members",
+  component: lazyRouteComponent(() => import("./pages/settings/members/MembersPage.tsx"), "MembersPage"),
+});
+const invitations = createRoute({
+  getParentRoute: inSettings,
+  path: "invitations",
+  component: lazyRouteComponent(() => import("./pages/settings/invitations/InvitationsPage.tsx"), "InvitationsPage"),
+});
+const roles = createRoute({
+  getParentRoute: inSettings,
+  path: "roles",
+  component: lazyRouteComponent(() => import("./pages/settings/roles/RolesPage.tsx"), "RolesPage"),
+});
+const audit = createRoute({
+  getParentRoute: inSettings,
+  path: "audit",
+  validateSearch: parseAuditSearch,
+  component: lazyRouteComponent(() => import("./pages/settings/audit/AuditPage.tsx"), "AuditPage"),
+});
+const rateLimits = createRoute({
+  getParentRoute: inSettings,
+  path: "rate-limits",
+  component: lazyRouteComponent(() => import("./pages/settings/rate-limits/RateLimitsPage.tsx"), "RateLimitsPage"),
+});
+
+const settingsPages = [firstSettings, apiTokens, apiToken, members, invitations, roles, audit, rateLimits] as const;
+const accountPages = [profile, password, secondFactor, sessions, userTokens, activity] as const;
 
 const routes = root.addChildren([
   first,
   app,
-  account,
-  organization.addChildren([home, workflows, workflow, version, jobs, job, settings]),
+  account.addChildren(accountPages),
+  organization.addChildren([home, workflows, workflow, version, jobs, job, settings.addChildren(settingsPages)]),
 ]);
 
 export function createAppRouter() {

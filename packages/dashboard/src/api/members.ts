@@ -1,15 +1,58 @@
-import { queryOptions } from "@tanstack/react-query";
-import { api, resultOf } from "./api.ts";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { api, resultOf, type Schemas } from "./api.ts";
+
+export type Member = Schemas["Member"];
+
+const path = "/organizations/{organizationId}/members" as const;
+const memberPath = "/organizations/{organizationId}/members/{userId}" as const;
+
+interface MemberKey {
+  readonly organizationId: string;
+  readonly userId: string;
+}
+
+export function membersQueryKey(organizationId: string) {
+  return ["organizations", organizationId, "members"] as const;
+}
 
 /** The first of them, which is everybody where there are not hundreds: names for what people did. */
 export function memberNamesQuery(organizationId: string) {
   return queryOptions({
-    queryKey: ["organizations", organizationId, "members", "names"],
+    queryKey: [...membersQueryKey(organizationId), "names"],
     queryFn: async ({ signal }) => {
       const params = { path: { organizationId }, query: { pageSize: 200 } };
-      const { members } = await resultOf(api.GET("/organizations/{organizationId}/members", { params, signal }));
+      const { members } = await resultOf(api.GET(path, { params, signal }));
       return new Map(members.map(({ userId, displayName }) => [userId, displayName]));
     },
     staleTime: 60_000,
   });
+}
+
+export function membersQuery(organizationId: string) {
+  return infiniteQueryOptions({
+    queryKey: [...membersQueryKey(organizationId), "list"],
+    queryFn: async ({ signal, pageParam }) => {
+      const query = { pageSize: 100, ...(pageParam !== undefined && { pageToken: pageParam }) };
+      return await resultOf(api.GET(path, { params: { path: { organizationId }, query }, signal }));
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextPageToken,
+  });
+}
+
+export async function updateMember(key: MemberKey, roles: string[]) {
+  return await resultOf(api.PATCH(memberPath, { params: { path: key }, body: { roles } }));
+}
+
+export async function removeMember(key: MemberKey) {
+  await resultOf(api.DELETE(memberPath, { params: { path: key } }));
+}
+
+export async function leaveOrganization(organizationId: string) {
+  await resultOf(api.POST(`${path}/me/leave`, { params: { path: { organizationId } } }));
+}
+
+/** The answer holds the link, this once. */
+export async function createPasswordLink(key: MemberKey) {
+  return await resultOf(api.POST(`${memberPath}/password-link`, { params: { path: key } }));
 }

@@ -4,6 +4,8 @@ import { type Answer, api, resultOf } from "./api.ts";
 
 type OwnPermissions = Answer<"GetOwnPermissions">;
 export type Permission = OwnPermissions["permissions"][number];
+/** What a role or a token can hold: all but what belongs to people and to no organization. */
+export type GrantablePermission = Exclude<Permission, "organization:create" | "account:manage" | "invitation:accept">;
 
 /** What the person who looks may do here; undefined until it is known. */
 export function usePermissions(organizationId: string): ReadonlySet<Permission> | undefined {

@@ -65,6 +65,23 @@ export function asProblem(error: unknown): ProblemError {
   return new ProblemError({ title: texts.problem.pageTitle, status: 0, detail, code: "PageError" });
 }
 
+/** What is wrong with the fields of a form, each by the pointer of what it is sent as; `rest` is what belongs to no field. */
+export function fieldProblems(error: unknown, pointers: readonly string[]) {
+  const problem = error === null || error === undefined ? undefined : asProblem(error);
+  const at = (pointer: string): string | undefined => {
+    const found = problem?.errors.filter((one) => isWithin(one.pointer, pointer)).map(({ detail }) => detail) ?? [];
+    return found.length === 0 ? undefined : texts.problem.ofField(found);
+  };
+  const errors = problem?.errors ?? [];
+  const areAllShown =
+    errors.length > 0 && errors.every((one) => pointers.some((shown) => isWithin(one.pointer, shown)));
+  return { at, rest: areAllShown ? undefined : problem };
+}
+
+function isWithin(pointer: string, outer: string): boolean {
+  return pointer === outer || pointer.startsWith(`${outer}/`);
+}
+
 function isProblem(error: unknown): error is Problem {
   return typeof error === "object" && error !== null && "code" in error && "detail" in error;
 }

@@ -8,9 +8,11 @@ interface CopyButtonProps extends Omit<ButtonProps, "onClick" | "icon" | "childr
   /** What is copied, for those who do not see beside what the button stands. Default: "Copy". */
   readonly label?: string;
   readonly isIconOnly?: boolean;
+  readonly onCopied?: () => void;
 }
 
-export function CopyButton({ text, label = texts.parts.copy, isIconOnly = false, ...rest }: CopyButtonProps) {
+export function CopyButton(props: CopyButtonProps) {
+  const { text, label = texts.parts.copy, isIconOnly = false, onCopied, ...rest } = props;
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
@@ -18,8 +20,9 @@ export function CopyButton({ text, label = texts.parts.copy, isIconOnly = false,
     return () => clearTimeout(timer);
   }, [isCopied]);
   const copy = async () => {
-    if (await copyText(text)) setCopied(true);
-    else toast({ kind: "failure", text: texts.parts.copyFailed });
+    if (!(await copyText(text))) return toast({ kind: "failure", text: texts.parts.copyFailed });
+    setCopied(true);
+    onCopied?.();
   };
   return (
     <Button kind="quiet" {...rest} icon={isCopied ? "check" : "copy"} onClick={() => void copy()}>

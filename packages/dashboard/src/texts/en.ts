@@ -1,11 +1,47 @@
+import { account, activity, secondFactor, sessions, userTokens } from "./en/account.ts";
 import { actor } from "./en/actor.ts";
+import { apiTokens } from "./en/api-tokens.ts";
+import { audit, rateLimits } from "./en/audit.ts";
 import { charts } from "./en/charts.ts";
 import { home } from "./en/home.ts";
+import { invitations, members, roles } from "./en/members.ts";
 import { parts } from "./en/parts.ts";
+import { permissionGroups, permissions } from "./en/permissions.ts";
 import { problem } from "./en/problem.ts";
+import { expiry, permitted, picker, secret, settings } from "./en/settings.ts";
 import { shell } from "./en/shell.ts";
 import { status } from "./en/status.ts";
 import { workflow, workflows } from "./en/workflows.ts";
 
+const ofAccount = { account, activity, secondFactor, sessions, userTokens };
+const inSettings = {
+  audit,
+  rateLimits,
+  invitations,
+  members,
+  roles,
+  apiTokens,
+  expiry,
+  permissionGroups,
+  permissions,
+  permitted,
+  picker,
+  secret,
+  settings,
+};
+
 /** English. One file for each area; sentences with values in them are functions. */
-export const en = { language: "en", actor, charts, home, parts, problem, shell, status, workflow, workflows };
+export const en = {
+  language: "en",
+  actor,
+  charts,
+  home,
+  parts,
+  problem,
+  shell,
+  status,
+  workflow,
+  workflows,
+  ...inSettings,
+  ...ofAccount,
+};

@@ -1,0 +1,56 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { api, resultOf, type Schemas } from "./api.ts";
+import type { GrantablePermission } from "./permissions.ts";
+
+export type ApiToken = Schemas["ApiToken"];
+
+const path = "/organizations/{organizationId}/api-tokens" as const;
+const tokenPath = "/organizations/{organizationId}/api-tokens/{tokenId}" as const;
+
+export interface ApiTokenKey {
+  readonly organizationId: string;
+  readonly tokenId: string;
+}
+
+export function apiTokensQueryKey(organizationId: string) {
+  return ["organizations", organizationId, "api-tokens"] as const;
+}
+
+export function apiTokensQuery(organizationId: string) {
+  return infiniteQueryOptions({
+    queryKey: [...apiTokensQueryKey(organizationId), "list"],
+    queryFn: async ({ signal, pageParam }) => {
+      const query = { pageSize: 100, ...(pageParam !== undefined && { pageToken: pageParam }) };
+      return await resultOf(api.GET(path, { params: { path: { organizationId }, query }, signal }));
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextPageToken,
+  });
+}
+
+export function apiTokenQuery(key: ApiTokenKey) {
+  return queryOptions({
+    queryKey: [...apiTokensQueryKey(key.organizationId), "one", key.tokenId],
+    queryFn: async ({ signal }) => await resultOf(api.GET(tokenPath, { params: { path: key }, signal })),
+  });
+}
+
+interface ApiTokenWish {
+  readonly name: string;
+  readonly permissions: GrantablePermission[];
+  readonly expiresAt?: string;
+}
+
+/** The answer holds the token, this once. */
+export async function createApiToken(organizationId: string, body: ApiTokenWish) {
+  return await resultOf(api.POST(path, { params: { path: { organizationId } }, body }));
+}
+
+/** The answer holds the new secret, this once. */
+export async function rotateApiToken(key: ApiTokenKey, overlapSeconds: number) {
+  return await resultOf(api.POST(`${tokenPath}/rotate`, { params: { path: key }, body: { overlapSeconds } }));
+}
+
+export async function revokeApiToken(key: ApiTokenKey) {
+  await resultOf(api.DELETE(tokenPath, { params: { path: key } }));
+}

@@ -1,0 +1,26 @@
+import type { operations } from "@stepwell/client";
+import { infiniteQueryOptions } from "@tanstack/react-query";
+import { type Answer, api, resultOf, type Schemas } from "./api.ts";
+
+export type AuditEntry = Schemas["AuditEntry"];
+/** The filters of the list, by the names that the API gives them. */
+export type AuditFilters = Omit<NonNullable<operations["ListAudit"]["parameters"]["query"]>, "pageToken" | "pageSize">;
+export type AuditVerification = Answer<"VerifyAudit">;
+
+const path = "/organizations/{organizationId}/audit" as const;
+
+export function auditQuery(organizationId: string, filters: AuditFilters) {
+  return infiniteQueryOptions({
+    queryKey: ["organizations", organizationId, "audit", filters],
+    queryFn: async ({ signal, pageParam }) => {
+      const query = { ...filters, pageSize: 100, ...(pageParam !== undefined && { pageToken: pageParam }) };
+      return await resultOf(api.GET(path, { params: { path: { organizationId }, query }, signal }));
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextPageToken,
+  });
+}
+
+export async function verifyAudit(organizationId: string): Promise<AuditVerification> {
+  return await resultOf(api.GET(`${path}/verification`, { params: { path: { organizationId } } }));
+}

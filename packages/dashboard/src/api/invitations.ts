@@ -1,0 +1,37 @@
+import { infiniteQueryOptions } from "@tanstack/react-query";
+import { api, resultOf, type Schemas } from "./api.ts";
+
+export type Invitation = Schemas["Invitation"];
+
+const path = "/organizations/{organizationId}/invitations" as const;
+
+export function invitationsQueryKey(organizationId: string) {
+  return ["organizations", organizationId, "invitations"] as const;
+}
+
+export function invitationsQuery(organizationId: string) {
+  return infiniteQueryOptions({
+    queryKey: invitationsQueryKey(organizationId),
+    queryFn: async ({ signal, pageParam }) => {
+      const query = { pageSize: 100, ...(pageParam !== undefined && { pageToken: pageParam }) };
+      return await resultOf(api.GET(path, { params: { path: { organizationId }, query }, signal }));
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextPageToken,
+  });
+}
+
+interface InvitationWish {
+  readonly roles: string[];
+  readonly email?: string;
+  readonly expiresAt?: string;
+}
+
+/** The answer holds the link, this once. */
+export async function createInvitation(organizationId: string, body: InvitationWish) {
+  return await resultOf(api.POST(path, { params: { path: { organizationId } }, body }));
+}
+
+export async function revokeInvitation(organizationId: string, invitationId: string) {
+  await resultOf(api.DELETE(`${path}/{invitationId}`, { params: { path: { organizationId, invitationId } } }));
+}

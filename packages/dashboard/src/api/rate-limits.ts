@@ -1,0 +1,16 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api, resultOf, type Schemas } from "./api.ts";
+
+export type RateLimit = Schemas["RateLimit"];
+
+/** They are of this minute, so they are asked for again and again while somebody looks. */
+export function rateLimitsQuery(organizationId: string) {
+  return queryOptions({
+    queryKey: ["organizations", organizationId, "rate-limits"],
+    queryFn: async ({ signal }) =>
+      await resultOf(
+        api.GET("/organizations/{organizationId}/rate-limits", { params: { path: { organizationId } }, signal }),
+      ),
+    refetchInterval: 5_000,
+  });
+}

@@ -1,0 +1,48 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api, idempotencyKey, resultOf, type Schemas } from "./api.ts";
+import type { GrantablePermission } from "./permissions.ts";
+
+export type Role = Schemas["Role"];
+
+const path = "/organizations/{organizationId}/roles" as const;
+const rolePath = "/organizations/{organizationId}/roles/{role}" as const;
+
+export function rolesQueryKey(organizationId: string) {
+  return ["organizations", organizationId, "roles"] as const;
+}
+
+/** All of them: an organization has some dozens at most. */
+export function rolesQuery(organizationId: string) {
+  return queryOptions({
+    queryKey: rolesQueryKey(organizationId),
+    queryFn: async ({ signal }) => {
+      const roles: Role[] = [];
+      let pageToken: string | undefined;
+      do {
+        const query = { pageSize: 200, ...(pageToken !== undefined && { pageToken }) };
+        const page = await resultOf(api.GET(path, { params: { path: { organizationId }, query }, signal }));
+        roles.push(...page.roles);
+        pageToken = page.nextPageToken;
+      } while (pageToken !== undefined);
+      return roles;
+    },
+  });
+}
+
+interface RoleWish {
+  readonly name: string;
+  readonly description: string;
+  readonly permissions: GrantablePermission[];
+}
+
+export async function createRole(organizationId: string, body: RoleWish) {
+  return await resultOf(api.POST(path, { params: { path: { organizationId }, header: idempotencyKey() }, body }));
+}
+
+export async function updateRole(organizationId: string, { name: role, ...body }: RoleWish) {
+  return await resultOf(api.PATCH(rolePath, { params: { path: { organizationId, role } }, body }));
+}
+
+export async function deleteRole(organizationId: string, role: string) {
+  await resultOf(api.DELETE(rolePath, { params: { path: { organizationId, role } } }));
+}

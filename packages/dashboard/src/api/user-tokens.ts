@@ -1,0 +1,24 @@
+import { infiniteQueryOptions } from "@tanstack/react-query";
+import { accountQueryKey } from "./account.ts";
+import { api, resultOf, type Schemas } from "./api.ts";
+
+export type UserToken = Schemas["UserToken"];
+
+export const userTokensQuery = infiniteQueryOptions({
+  queryKey: [...accountQueryKey, "tokens"],
+  queryFn: async ({ signal, pageParam }) => {
+    const query = { pageSize: 100, ...(pageParam !== undefined && { pageToken: pageParam }) };
+    return await resultOf(api.GET("/account/tokens", { params: { query }, signal }));
+  },
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.nextPageToken,
+});
+
+/** The answer holds the token, this once. */
+export async function createUserToken(body: { readonly name: string; readonly expiresAt?: string }) {
+  return await resultOf(api.POST("/account/tokens", { body }));
+}
+
+export async function revokeUserToken(userTokenId: string) {
+  await resultOf(api.DELETE("/account/tokens/{userTokenId}", { params: { path: { userTokenId } } }));
+}

@@ -1,0 +1,47 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { type AccountActivity, accountActivityQuery } from "../../../api/account.ts";
+import { EmptyState } from "../../../parts/EmptyState.tsx";
+import { ListPanel } from "../../../parts/ListPanel.tsx";
+import type { Column } from "../../../parts/Table.tsx";
+import { Time } from "../../../parts/Time.tsx";
+import { texts } from "../../../texts/texts.ts";
+
+/** What happened to the account, so that its owner sees what was not them. */
+export function ActivityPage() {
+  const words = texts.activity;
+  const query = useInfiniteQuery(accountActivityQuery);
+  return (
+    <ListPanel
+      title={words.title}
+      caption={words.caption}
+      query={query}
+      rows={query.data?.pages.flatMap((page) => page.activities)}
+      rowKey={({ activityId }) => activityId}
+      columns={columns()}
+      empty={<EmptyState text={words.none} />}
+    />
+  );
+}
+
+function columns(): readonly Column<AccountActivity>[] {
+  const words = texts.activity;
+  return [
+    {
+      id: "what",
+      header: words.what,
+      cell: ({ action }) => <span title={action}>{words.actions[action] ?? action}</span>,
+    },
+    { id: "when", header: words.when, width: "170px", cell: ({ happenedAt }) => <Time at={happenedAt} /> },
+    { id: "address", header: words.address, isOptional: true, cell: ({ address }) => address ?? words.fromHere },
+    {
+      id: "details",
+      header: words.details,
+      isOptional: true,
+      width: "34%",
+      cell: ({ details }) => {
+        const text = Object.entries(details).map(([name, value]) => words.detail(name, value));
+        return <span title={text.join(", ")}>{text.join(", ")}</span>;
+      },
+    },
+  ];
+}

@@ -1,0 +1,99 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { type Account, accountQueryKey, changePassword } from "../../../api/account.ts";
+import { fieldProblems } from "../../../api/problem.ts";
+import { Button } from "../../../parts/Button.tsx";
+import { Field } from "../../../parts/Field.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { toast } from "../../../parts/toasts.ts";
+import { texts } from "../../../texts/texts.ts";
+import { WithAccount } from "./WithAccount.tsx";
+
+export function PasswordPage() {
+  const words = texts.account;
+  return (
+    <WithAccount title={words.password}>
+      {(account) => (account.hasPassword ? <Password account={account} /> : <p>{words.noPassword}</p>)}
+    </WithAccount>
+  );
+}
+
+const blank = { current: "", next: "", again: "", code: "" };
+
+function Password({ account }: { readonly account: Account }) {
+  const words = texts.account;
+  const [typed, setTyped] = useState(blank);
+  const [isDifferent, setDifferent] = useState(false);
+  const hasSecondFactor = account.secondFactorEnabledAt !== undefined;
+  const queries = useQueryClient();
+  const change = useMutation({
+    mutationFn: () =>
+      changePassword({
+        currentPassword: typed.current,
+        newPassword: typed.next,
+        ...(hasSecondFactor && { code: typed.code.trim() }),
+      }),
+    onSuccess: async () => {
+      setTyped(blank);
+      toast({ kind: "success", text: words.passwordChanged });
+      await queries.invalidateQueries({ queryKey: accountQueryKey });
+    },
+  });
+  const problems = fieldProblems(change.error, ["/currentPassword", "/newPassword", "/code"]);
+  const bound = (name: keyof typeof blank) => ({
+    value: typed[name],
+    onChange: (event: { readonly target: { readonly value: string } }) =>
+      setTyped({ ...typed, [name]: event.target.value }),
+    required: true,
+  });
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setDifferent(typed.next !== typed.again);
+        if (typed.next === typed.again) change.mutate();
+      }}
+    >
+      {/* For password managers: whose password this is. */}
+      <input type="text" className="visually-hidden" autoComplete="username" value={account.email} readOnly hidden />
+      <Field
+        label={words.currentPassword}
+        type="password"
+        autoComplete="current-password"
+        problem={problems.at("/currentPassword")}
+        {...bound("current")}
+      />
+      {hasSecondFactor && (
+        <Field
+          label={words.code}
+          hint={words.codeHint}
+          autoComplete="one-time-code"
+          problem={problems.at("/code")}
+          {...bound("code")}
+        />
+      )}
+      <Field
+        label={words.newPassword}
+        hint={words.newPasswordHint}
+        type="password"
+        autoComplete="new-password"
+        problem={problems.at("/newPassword")}
+        {...bound("next")}
+      />
+      <Field
+        label={words.repeatPassword}
+        type="password"
+        autoComplete="new-password"
+        problem={isDifferent && typed.next !== typed.again ? words.notTheSame : undefined}
+        {...bound("again")}
+      />
+      {problems.rest !== undefined && <Problem error={problems.rest} />}
+      <div>
+        <Button type="submit" kind="main" isBusy={change.isPending}>
+          {words.changePassword}
+        </Button>
+      </div>
+    </form>
+  );
+}

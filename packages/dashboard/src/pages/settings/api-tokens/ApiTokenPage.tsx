@@ -1,0 +1,128 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { type ApiToken, apiTokenQuery } from "../../../api/api-tokens.ts";
+import { usePermission } from "../../../api/permissions.ts";
+import { ActorName } from "../../../parts/ActorName.tsx";
+import { Button } from "../../../parts/Button.tsx";
+import { Expiry } from "../../../parts/Expiry.tsx";
+import { Facts } from "../../../parts/Facts.tsx";
+import { Panel } from "../../../parts/Panel.tsx";
+import { Permitted } from "../../../parts/Permitted.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { Skeleton } from "../../../parts/Skeleton.tsx";
+import { Time } from "../../../parts/Time.tsx";
+import { texts } from "../../../texts/texts.ts";
+import { RevokeApiToken } from "./RevokeApiToken.tsx";
+import { RotateApiToken } from "./RotateApiToken.tsx";
+
+const list = "/app/organizations/$organizationId/settings/api-tokens";
+
+/** One token: what it may do, and what can be done with it. */
+export function ApiTokenPage() {
+  const { organizationId, tokenId } = useParams({ from: `${list}/$tokenId` });
+  const words = texts.apiTokens;
+  return (
+    <Permitted organizationId={organizationId} permission="apitoken:read" title={words.title}>
+      <p>
+        <Link to={list} params={{ organizationId }}>
+          {words.all}
+        </Link>
+      </p>
+      <OneToken organizationId={organizationId} tokenId={tokenId} />
+    </Permitted>
+  );
+}
+
+function OneToken(key: { readonly organizationId: string; readonly tokenId: string }) {
+  const { organizationId } = key;
+  const words = texts.apiTokens;
+  const { data: token, error, refetch } = useQuery(apiTokenQuery(key));
+  const mayRotate = usePermission(organizationId, "apitoken:update");
+  const mayRevoke = usePermission(organizationId, "apitoken:revoke");
+  const [open, setOpen] = useState<"rotate" | "revoke" | undefined>();
+  const navigate = useNavigate();
+  const close = () => setOpen(undefined);
+  if (token === undefined) {
+    return error === null ? <Skeleton rows={6} /> : <Problem error={error} onRetry={() => void refetch()} />;
+  }
+  const actions = (
+    <div className="row">
+      {mayRotate && (
+        <Button icon="retry" onClick={() => setOpen("rotate")}>
+          {words.rotate}
+        </Button>
+      )}
+      {mayRevoke && (
+        <Button kind="danger" onClick={() => setOpen("revoke")}>
+          {words.revoke}
+        </Button>
+      )}
+    </div>
+  );
+  return (
+    <>
+      <Panel title={token.name} actions={actions}>
+        <Facts facts={factsOf(organizationId, token)} />
+      </Panel>
+      {open === "rotate" && <RotateApiToken organizationId={organizationId} token={token} onClose={close} />}
+      {open === "revoke" && (
+        <RevokeApiToken
+          organizationId={organizationId}
+          token={token}
+          onClose={close}
+          onRevoked={() => void navigate({ to: list, params: { organizationId } })}
+        />
+      )}
+    </>
+  );
+}
+
+function factsOf(organizationId: string, token: ApiToken): readonly (readonly [string, ReactNode])[] {
+  const words = texts.apiTokens;
+  const { tokenPrefix, permissions, boundTo, createdAt, createdBy, lastUsedAt, expiresAt, rotatedAt } = token;
+  const facts: (readonly [string, ReactNode])[] = [
+    [words.prefix, <code key="prefix">{tokenPrefix}…</code>],
+    [words.permissions, <Codes key="permissions" values={permissions} />],
+    [words.boundTo, <Bounds key="bounds" boundTo={boundTo} />],
+    [words.lastUsed, lastUsedAt === undefined ? words.neverUsed : <Time key="used" at={lastUsedAt} isRelative />],
+    [words.expires, <Expiry key="expires" at={expiresAt} />],
+    [
+      words.created,
+      <span key="created">
+        <Time at={createdAt} />, <ActorName organizationId={organizationId} actor={createdBy} />
+      </span>,
+    ],
+  ];
+  if (rotatedAt !== undefined) facts.push([words.rotated, <Time key="rotated" at={rotatedAt} />]);
+  if (token.previousExpiresAt !== undefined) {
+    facts.push([words.previousUntil, <Time key="previous" at={token.previousExpiresAt} />]);
+  }
+  return facts;
+}
+
+function Codes({ values }: { readonly values: readonly string[] }) {
+  return (
+    <ul>
+      {values.map((value) => (
+        <li key={value}>
+          <code>{value}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Bounds({ boundTo }: { readonly boundTo: ApiToken["boundTo"] | undefined }) {
+  const words = texts.apiTokens;
+  const { workflowIds = [], tags = [], jobEvent } = boundTo ?? {};
+  if (boundTo === undefined) return words.unbound;
+  return (
+    <>
+      {workflowIds.length > 0 && <p>{words.boundWorkflows(workflowIds.length)}:</p>}
+      {workflowIds.length > 0 && <Codes values={workflowIds} />}
+      {tags.length > 0 && <p>{words.boundTags(tags)}</p>}
+      {jobEvent !== undefined && <p>{words.boundEventOf(jobEvent.eventId, jobEvent.jobId)}</p>}
+    </>
+  );
+}

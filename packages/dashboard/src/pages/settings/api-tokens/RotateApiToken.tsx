@@ -1,0 +1,56 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { type ApiToken, apiTokensQueryKey, rotateApiToken } from "../../../api/api-tokens.ts";
+import { ConfirmDialog } from "../../../parts/ConfirmDialog.tsx";
+import { Choice } from "../../../parts/Field.tsx";
+import { SecretDialog } from "../../../parts/SecretDialog.tsx";
+import { texts } from "../../../texts/texts.ts";
+
+interface RotateApiTokenProps {
+  readonly organizationId: string;
+  readonly token: ApiToken;
+  readonly onClose: () => void;
+}
+
+/** A new secret for the same token; the present one holds on for a while. */
+export function RotateApiToken({ organizationId, token: { tokenId, name }, onClose }: RotateApiTokenProps) {
+  const words = texts.apiTokens;
+  const [overlap, setOverlap] = useState("3600");
+  const queries = useQueryClient();
+  const rotate = useMutation({
+    mutationFn: () => rotateApiToken({ organizationId, tokenId }, Number(overlap)),
+    onSuccess: () => queries.invalidateQueries({ queryKey: apiTokensQueryKey(organizationId) }),
+  });
+  if (rotate.data !== undefined) {
+    const { token } = rotate.data;
+    return (
+      <SecretDialog
+        title={words.rotatedTitle(name)}
+        text={words.use}
+        label={words.token}
+        secret={token}
+        onClose={onClose}
+      />
+    );
+  }
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={words.rotateTitle(name)}
+      description={words.rotateText}
+      action={words.rotate}
+      isBusy={rotate.isPending}
+      error={rotate.error}
+      onConfirm={() => rotate.mutate()}
+    >
+      <Choice label={words.overlap} value={overlap} onChange={(event) => setOverlap(event.target.value)}>
+        {Object.entries(words.overlaps).map(([seconds, text]) => (
+          <option key={seconds} value={seconds}>
+            {text}
+          </option>
+        ))}
+      </Choice>
+    </ConfirmDialog>
+  );
+}

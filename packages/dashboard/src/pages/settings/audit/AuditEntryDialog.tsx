@@ -1,0 +1,62 @@
+import type { ReactNode } from "react";
+import type { AuditEntry } from "../../../api/audit.ts";
+import { Button } from "../../../parts/Button.tsx";
+import { Command } from "../../../parts/Command.tsx";
+import { Dialog } from "../../../parts/Dialog.tsx";
+import { Facts } from "../../../parts/Facts.tsx";
+import { Time } from "../../../parts/Time.tsx";
+import { texts } from "../../../texts/texts.ts";
+import type { AuditSearch } from "./audit-search.ts";
+
+interface AuditEntryDialogProps {
+  readonly entry: AuditEntry;
+  readonly onClose: () => void;
+  /** Leads to what belongs together with it. */
+  readonly onChoose: (search: AuditSearch) => void;
+}
+
+export function AuditEntryDialog({ entry, onClose, onChoose }: AuditEntryDialogProps) {
+  const words = texts.audit;
+  const { action, actor, target, details } = entry;
+  const { type: targetType, id: targetId } = target;
+  return (
+    <Dialog isOpen onClose={onClose} title={action}>
+      <Facts facts={factsOf(entry)} />
+      <h3>{words.changes}</h3>
+      <Command text={JSON.stringify(details, undefined, 2)} />
+      <div className="dialog-actions">
+        {actor.type !== "service" && (
+          <Button onClick={() => onChoose({ actorId: actor.id })}>{words.byThisActor}</Button>
+        )}
+        {targetId !== undefined && (
+          <Button onClick={() => onChoose({ targetType, targetId })}>{words.ofThisTarget}</Button>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function factsOf(entry: AuditEntry): readonly (readonly [string, ReactNode])[] {
+  const words = texts.audit;
+  const { entryId, recordedAt, actor, outcome, target, requestId, address, seal } = entry;
+  return [
+    [words.when, <Time key="when" at={recordedAt} />],
+    [
+      words.who,
+      <span key="who">
+        {actor.name} {words.actorTypes[actor.type]} <code>{actor.id}</code>
+      </span>,
+    ],
+    [words.outcome, words.outcomes[outcome]],
+    [
+      words.target,
+      <span key="target">
+        {words.targets[target.type]} <code>{target.id}</code>
+      </span>,
+    ],
+    [words.address, address],
+    [words.request, <code key="request">{requestId}</code>],
+    [words.entry, <code key="entry">{entryId}</code>],
+    [words.seal, seal === undefined ? words.notSealed : words.sealNumber(seal.number)],
+  ];
+}

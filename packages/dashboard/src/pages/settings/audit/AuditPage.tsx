@@ -1,0 +1,120 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { type AuditEntry, auditQuery } from "../../../api/audit.ts";
+import { Button } from "../../../parts/Button.tsx";
+import { EmptyState } from "../../../parts/EmptyState.tsx";
+import { ListPanel } from "../../../parts/ListPanel.tsx";
+import { Permitted } from "../../../parts/Permitted.tsx";
+import type { Column } from "../../../parts/Table.tsx";
+import { Time } from "../../../parts/Time.tsx";
+import { texts } from "../../../texts/texts.ts";
+import { AuditEntryDialog } from "./AuditEntryDialog.tsx";
+import { AuditFilterForm } from "./AuditFilterForm.tsx";
+import { AuditVerification } from "./AuditVerification.tsx";
+import type { AuditSearch } from "./audit-search.ts";
+
+const address = "/app/organizations/$organizationId/settings/audit";
+
+/** Who did what, and what was denied; the filters are in the address. */
+export function AuditPage() {
+  const { organizationId } = useParams({ from: address });
+  const search = useSearch({ from: address });
+  const navigate = useNavigate();
+  const choose = (next: AuditSearch) => void navigate({ to: address, params: { organizationId }, search: next });
+  return (
+    <Permitted organizationId={organizationId} permission="audit:read" title={texts.audit.title}>
+      <AuditFilterForm search={search} onChange={choose} />
+      <Entries organizationId={organizationId} search={search} onChoose={choose} />
+    </Permitted>
+  );
+}
+
+interface EntriesProps {
+  readonly organizationId: string;
+  readonly search: AuditSearch;
+  readonly onChoose: (search: AuditSearch) => void;
+}
+
+function Entries({ organizationId, search, onChoose }: EntriesProps) {
+  const words = texts.audit;
+  const query = useInfiniteQuery(auditQuery(organizationId, search));
+  const [shown, setShown] = useState<AuditEntry | undefined>();
+  return (
+    <>
+      <ListPanel
+        title={words.title}
+        caption={words.caption}
+        query={query}
+        rows={query.data?.pages.flatMap((page) => page.entries)}
+        rowKey={({ entryId }) => entryId}
+        columns={columnsFor(setShown)}
+        empty={<EmptyState title={words.noneTitle} text={words.none} />}
+        actions={<AuditVerification organizationId={organizationId} />}
+      />
+      {shown !== undefined && (
+        <AuditEntryDialog
+          entry={shown}
+          onClose={() => setShown(undefined)}
+          onChoose={(next) => {
+            setShown(undefined);
+            onChoose(next);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function columnsFor(onShow: (entry: AuditEntry) => void): readonly Column<AuditEntry>[] {
+  const words = texts.audit;
+  return [
+    { id: "action", header: words.action, cell: ({ action }) => <strong title={action}>{action}</strong> },
+    {
+      id: "when",
+      header: words.when,
+      isOptional: true,
+      width: "160px",
+      cell: ({ recordedAt }) => <Time at={recordedAt} />,
+    },
+    {
+      id: "who",
+      header: words.who,
+      cell: ({ actor: { type, id, name } }) => <span title={id}>{name ?? texts.actor[type](id.slice(0, 8))}</span>,
+    },
+    {
+      id: "target",
+      header: words.target,
+      isOptional: true,
+      width: "26%",
+      cell: ({ target: { type, id } }) => (
+        <span title={id}>
+          {words.targets[type]} {id !== undefined && <code>{id}</code>}
+        </span>
+      ),
+    },
+    {
+      id: "outcome",
+      header: words.outcome,
+      width: "88px",
+      isOptional: true,
+      cell: ({ outcome }) =>
+        outcome === "denied" ? <strong>{words.outcomes.denied}</strong> : words.outcomes.accepted,
+    },
+    {
+      id: "details",
+      header: words.details,
+      align: "end",
+      width: "100px",
+      cell: (entry) => (
+        <Button
+          kind="quiet"
+          aria-label={words.detailsOf(entry.action, entry.entryId.slice(-6))}
+          onClick={() => onShow(entry)}
+        >
+          {words.details}
+        </Button>
+      ),
+    },
+  ];
+}

@@ -1,0 +1,31 @@
+import type { AuditFilters } from "../../../api/audit.ts";
+
+/** What the address of the audit log says: the API's own filters. */
+export type AuditSearch = AuditFilters;
+
+export const targetTypes = [
+  "organization",
+  "member",
+  "invitation",
+  "role",
+  "apiToken",
+  "workflow",
+  "version",
+  "tag",
+  "job",
+] as const;
+
+const names = ["action", "actorId", "targetId", "after", "before"] as const;
+
+/** Leaves out what is no filter: an address that somebody typed must show something. */
+export function parseAuditSearch(search: Record<string, unknown>): AuditSearch {
+  const parsed: AuditSearch = {};
+  for (const name of names) {
+    const value = search[name];
+    if (typeof value === "string" && value !== "") parsed[name] = value;
+  }
+  const targetType = targetTypes.find((one) => one === search.targetType);
+  if (targetType !== undefined) parsed.targetType = targetType;
+  if (search.outcome === "accepted" || search.outcome === "denied") parsed.outcome = search.outcome;
+  return parsed;
+}

@@ -1,0 +1,97 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { createInvitation, invitationsQueryKey } from "../../../api/invitations.ts";
+import { fieldProblems } from "../../../api/problem.ts";
+import { Button } from "../../../parts/Button.tsx";
+import { Dialog } from "../../../parts/Dialog.tsx";
+import { Choice, Field } from "../../../parts/Field.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { SecretDialog } from "../../../parts/SecretDialog.tsx";
+import { texts } from "../../../texts/texts.ts";
+import { RolePicker } from "../RolePicker.tsx";
+
+interface CreateInvitationProps {
+  readonly organizationId: string;
+  readonly onClose: () => void;
+}
+
+/** As long as the service lets one live, unless its operator has set less. */
+const lives = [1, 7, 30];
+
+/** Makes a link for somebody, and shows it once. */
+export function CreateInvitation({ organizationId, onClose }: CreateInvitationProps) {
+  const words = texts.invitations;
+  const [email, setEmail] = useState("");
+  const [roles, setRoles] = useState<string[]>([]);
+  const [days, setDays] = useState(7);
+  const [isMissing, setMissing] = useState(false);
+  const queries = useQueryClient();
+  const create = useMutation({
+    mutationFn: () => createInvitation(organizationId, { roles, ...addressed(email), expiresAt: expiryIn(days) }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: invitationsQueryKey(organizationId) }),
+  });
+  const problems = fieldProblems(create.error, ["/email", "/roles", "/expiresAt"]);
+  if (create.data !== undefined) {
+    const { link } = create.data;
+    return (
+      <SecretDialog title={words.createdTitle} text={words.use} label={words.link} secret={link} onClose={onClose} />
+    );
+  }
+  return (
+    <Dialog isOpen onClose={onClose} title={words.createTitle} description={words.createText}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setMissing(roles.length === 0);
+          if (roles.length > 0) create.mutate();
+        }}
+      >
+        <Field
+          label={words.email}
+          hint={words.emailHint}
+          type="email"
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+          problem={problems.at("/email")}
+          autoComplete="off"
+        />
+        <RolePicker
+          organizationId={organizationId}
+          value={roles}
+          onChange={setRoles}
+          problem={isMissing && roles.length === 0 ? texts.members.chooseRole : problems.at("/roles")}
+        />
+        <Choice
+          label={words.days}
+          value={days}
+          onChange={(event) => setDays(Number(event.target.value))}
+          problem={problems.at("/expiresAt")}
+        >
+          {lives.map((life) => (
+            <option key={life} value={life}>
+              {texts.expiry.inDays(life)}
+            </option>
+          ))}
+        </Choice>
+        {problems.rest !== undefined && <Problem error={problems.rest} />}
+        <div className="dialog-actions">
+          <Button onClick={onClose}>{texts.parts.cancel}</Button>
+          <Button type="submit" kind="main" isBusy={create.isPending}>
+            {words.createAction}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function addressed(email: string): { readonly email?: string } {
+  const address = email.trim();
+  return address === "" ? {} : { email: address };
+}
+
+/** A minute less: this clock and the service's are not the same. */
+function expiryIn(days: number): string {
+  return new Date(Date.now() + days * 86_400_000 - 60_000).toISOString();
+}

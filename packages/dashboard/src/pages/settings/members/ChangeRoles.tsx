@@ -1,0 +1,55 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { type Member, membersQueryKey, updateMember } from "../../../api/members.ts";
+import { fieldProblems } from "../../../api/problem.ts";
+import { ConfirmDialog } from "../../../parts/ConfirmDialog.tsx";
+import { toast } from "../../../parts/toasts.ts";
+import { texts } from "../../../texts/texts.ts";
+import { RolePicker } from "../RolePicker.tsx";
+
+export interface MemberDialogProps {
+  readonly organizationId: string;
+  readonly member: Member;
+  readonly onClose: () => void;
+}
+
+export function ChangeRoles({
+  organizationId,
+  member: { userId, displayName, roles: before },
+  onClose,
+}: MemberDialogProps) {
+  const words = texts.members;
+  const [roles, setRoles] = useState<string[]>(before);
+  const [isMissing, setMissing] = useState(false);
+  const queries = useQueryClient();
+  const change = useMutation({
+    mutationFn: () => updateMember({ organizationId, userId }, roles),
+    onSuccess: async () => {
+      onClose();
+      toast({ kind: "success", text: words.changed(displayName) });
+      // Who changed their own roles may do something else now.
+      await queries.invalidateQueries({ queryKey: ["organizations", organizationId] });
+      await queries.invalidateQueries({ queryKey: membersQueryKey(organizationId) });
+    },
+  });
+  const problems = fieldProblems(change.error, ["/roles"]);
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={words.changeTitle(displayName)}
+      description={words.changeText}
+      action={words.changeAction}
+      isBusy={change.isPending}
+      error={problems.rest}
+      onConfirm={() => (roles.length === 0 ? setMissing(true) : change.mutate())}
+    >
+      <RolePicker
+        organizationId={organizationId}
+        value={roles}
+        onChange={setRoles}
+        problem={isMissing && roles.length === 0 ? words.chooseRole : problems.at("/roles")}
+      />
+    </ConfirmDialog>
+  );
+}

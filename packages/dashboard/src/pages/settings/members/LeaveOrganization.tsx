@@ -1,0 +1,46 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { leaveOrganization } from "../../../api/members.ts";
+import { organizationsQuery } from "../../../api/organizations.ts";
+import { Button } from "../../../parts/Button.tsx";
+import { ConfirmDialog } from "../../../parts/ConfirmDialog.tsx";
+import { toast } from "../../../parts/toasts.ts";
+import { texts } from "../../../texts/texts.ts";
+
+export function LeaveOrganization({ organizationId }: { readonly organizationId: string }) {
+  const words = texts.members;
+  const [isOpen, setOpen] = useState(false);
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const leave = useMutation({
+    mutationFn: () => leaveOrganization(organizationId),
+    onSuccess: async () => {
+      setOpen(false);
+      toast({ kind: "success", text: words.left });
+      await queries.fetchQuery({ ...organizationsQuery, staleTime: 0 });
+      await navigate({ to: "/" });
+      queries.removeQueries({ queryKey: ["organizations", organizationId] });
+    },
+  });
+  return (
+    <>
+      <div>
+        <Button kind="danger" icon="out" onClick={() => setOpen(true)}>
+          {words.leave}
+        </Button>
+      </div>
+      <ConfirmDialog
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        title={words.leaveTitle}
+        description={words.leaveText}
+        action={words.leave}
+        isDanger
+        isBusy={leave.isPending}
+        error={leave.error}
+        onConfirm={() => leave.mutate()}
+      />
+    </>
+  );
+}

@@ -1,0 +1,35 @@
+import { useMutation } from "@tanstack/react-query";
+import { createPasswordLink } from "../../../api/members.ts";
+import { ConfirmDialog } from "../../../parts/ConfirmDialog.tsx";
+import { SecretDialog } from "../../../parts/SecretDialog.tsx";
+import { texts } from "../../../texts/texts.ts";
+import type { MemberDialogProps } from "./ChangeRoles.tsx";
+
+/** For a member who forgot their password: a link, shown once. */
+export function PasswordLink({ organizationId, member: { userId, displayName }, onClose }: MemberDialogProps) {
+  const words = texts.members;
+  const make = useMutation({ mutationFn: () => createPasswordLink({ organizationId, userId }) });
+  if (make.data !== undefined) {
+    return (
+      <SecretDialog
+        title={words.passwordLinkMade(displayName)}
+        text={words.passwordLinkUse}
+        label={words.link}
+        secret={make.data.link}
+        onClose={onClose}
+      />
+    );
+  }
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={words.passwordLinkTitle(displayName)}
+      description={words.passwordLinkText}
+      action={words.passwordLinkAction}
+      isBusy={make.isPending}
+      error={make.error}
+      onConfirm={() => make.mutate()}
+    />
+  );
+}

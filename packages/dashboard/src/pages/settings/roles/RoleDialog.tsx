@@ -1,0 +1,92 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { GrantablePermission } from "../../../api/permissions.ts";
+import { fieldProblems } from "../../../api/problem.ts";
+import { createRole, type Role, updateRole } from "../../../api/roles.ts";
+import { Button } from "../../../parts/Button.tsx";
+import { Dialog } from "../../../parts/Dialog.tsx";
+import { Field } from "../../../parts/Field.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { toast } from "../../../parts/toasts.ts";
+import { texts } from "../../../texts/texts.ts";
+import { PermissionPicker } from "../PermissionPicker.tsx";
+
+interface RoleDialogProps {
+  readonly organizationId: string;
+  /** The role to change; without one, a new role is made. */
+  readonly role?: Role;
+  readonly onClose: () => void;
+}
+
+export function RoleDialog({ organizationId, role, onClose }: RoleDialogProps) {
+  const words = texts.roles;
+  const [name, setName] = useState(role?.name ?? "");
+  const [description, setDescription] = useState(role?.description ?? "");
+  const [permissions, setPermissions] = useState((role?.permissions ?? []) as GrantablePermission[]);
+  const [isMissing, setMissing] = useState(false);
+  const queries = useQueryClient();
+  const save = useMutation({
+    mutationFn: () =>
+      (role === undefined ? createRole : updateRole)(organizationId, { name, description, permissions }),
+    onSuccess: async () => {
+      onClose();
+      toast({ kind: "success", text: role === undefined ? words.created(name) : words.changed(name) });
+      // The role may be the reader's own, who may do something else now.
+      await queries.invalidateQueries({ queryKey: ["organizations", organizationId] });
+    },
+  });
+  const problems = fieldProblems(save.error, ["/name", "/description", "/permissions"]);
+  return (
+    <Dialog
+      isOpen
+      isWide
+      onClose={onClose}
+      title={role === undefined ? words.createTitle : words.changeTitle(role.name)}
+      description={role === undefined ? words.createText : words.changeText}
+    >
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setMissing(permissions.length === 0);
+          if (permissions.length > 0) save.mutate();
+        }}
+      >
+        {role === undefined && (
+          <Field
+            label={words.name}
+            hint={words.nameHint}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            problem={problems.at("/name")}
+            required
+            maxLength={64}
+            autoComplete="off"
+            spellCheck={false}
+          />
+        )}
+        <Field
+          label={words.description}
+          hint={words.descriptionHint}
+          value={description}
+          onChange={(event) => setDescription(event.target.value)}
+          problem={problems.at("/description")}
+          autoComplete="off"
+        />
+        <PermissionPicker
+          organizationId={organizationId}
+          value={permissions}
+          onChange={setPermissions}
+          problem={isMissing && permissions.length === 0 ? words.choosePermission : problems.at("/permissions")}
+        />
+        {problems.rest !== undefined && <Problem error={problems.rest} />}
+        <div className="dialog-actions">
+          <Button onClick={onClose}>{texts.parts.cancel}</Button>
+          <Button type="submit" kind="main" isBusy={save.isPending}>
+            {role === undefined ? words.create : words.changeAction}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,47 @@
+import type { GrantablePermission } from "../../api/permissions.ts";
+
+/** What each permission allows, in the order in which they are offered. */
+export const permissions: Readonly<Record<GrantablePermission, string>> = {
+  "organization:read": "See the organization",
+  "organization:update": "Rename the organization",
+  "organization:delete": "Delete the organization",
+  "workflow:create": "Register workflows",
+  "workflow:read": "See workflows and tags",
+  "workflow:delete": "Delete workflows",
+  "workflow:version:create": "Register versions and move tags",
+  "workflow:version:read": "See definitions",
+  "job:submit": "Submit jobs",
+  "job:read": "See a job with its input and output",
+  "job:list": "List and find jobs",
+  "job:cancel": "Cancel and resume jobs",
+  "job:event:send": "Send events to jobs",
+  "metrics:read": "See metrics",
+  "apitoken:create": "Create API tokens",
+  "apitoken:read": "See API tokens, never their secrets",
+  "apitoken:update": "Change and rotate API tokens",
+  "apitoken:revoke": "Revoke API tokens",
+  "member:read": "See members",
+  "member:update": "Change members' roles and reset passwords",
+  "member:remove": "Remove members",
+  "invitation:create": "Invite people",
+  "invitation:read": "See invitations",
+  "invitation:revoke": "Revoke invitations",
+  "role:create": "Create roles",
+  "role:read": "See roles",
+  "role:update": "Change roles",
+  "role:delete": "Delete roles",
+  "audit:read": "Read the audit log",
+};
+
+/** By the first word of the permission. */
+export const permissionGroups = {
+  organization: "Organization",
+  workflow: "Workflows",
+  job: "Jobs",
+  metrics: "Metrics",
+  apitoken: "API tokens",
+  member: "Members",
+  invitation: "Invitations",
+  role: "Roles",
+  audit: "Audit log",
+} as const;

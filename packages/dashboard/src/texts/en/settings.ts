@@ -1,0 +1,43 @@
+import { countOf } from "../plural.ts";
+
+export const settings = {
+  title: "Settings",
+  navigation: "Settings of the organization",
+  apiTokens: "API tokens",
+  members: "Members",
+  invitations: "Invitations",
+  roles: "Roles",
+  audit: "Audit log",
+  rateLimits: "Rate limits",
+  actions: "Actions",
+} as const;
+
+export const permitted = {
+  title: "Your roles do not show this",
+  text: (permission: string, roles: readonly string[]) =>
+    `It takes the permission ${permission}. You have ${
+      roles.length === 0 ? "no role" : `the ${roles.length === 1 ? "role" : "roles"} ${roles.join(", ")}`
+    } here; an owner can give you another.`,
+} as const;
+
+export const secret = {
+  once: "Shown this once, and kept nowhere. Copy it now.",
+  notCopied: "You have not copied it. Once this is closed, nobody can see it again.",
+  closeAnyway: "Close without copying",
+  done: "Done",
+} as const;
+
+export const expiry = {
+  label: "Expires",
+  never: "never",
+  expired: "expired",
+  neverChoice: "Never",
+  inDays: (days: number) => (days === 365 ? "In a year" : `In ${countOf(days, "day", "days")}`),
+} as const;
+
+export const picker = {
+  legend: "Permissions",
+  onlyHeld: "You can grant only what you hold yourself; the rest is not offered.",
+  all: (group: string) => `All of ${group}`,
+  chosen: (count: number) => `${countOf(count, "permission", "permissions")} chosen`,
+} as const;
