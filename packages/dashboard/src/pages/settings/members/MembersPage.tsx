@@ -9,7 +9,7 @@ import { ListPanel } from "../../../parts/ListPanel.tsx";
 import { Permitted } from "../../../parts/Permitted.tsx";
 import type { Column } from "../../../parts/Table.tsx";
 import { Time } from "../../../parts/Time.tsx";
-import { useUser } from "../../../session/session.ts";
+import { useUser } from "../../../session/use-session.ts";
 import { texts } from "../../../texts/texts.ts";
 import { ChangeRoles } from "./ChangeRoles.tsx";
 import { LeaveOrganization } from "./LeaveOrganization.tsx";
