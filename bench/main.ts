@@ -4,6 +4,7 @@ import { noop3 } from "./noop3.ts";
 import { noop3Poll } from "./noop3-poll.ts";
 import { type BenchOptions, parseBenchOptions, UsageError } from "./options.ts";
 import { medianBy } from "./samples.ts";
+import { runSignInBench } from "./sign-in.ts";
 import { runStartupBench } from "./startup.ts";
 import { openStoreHomes, type StoreHomes } from "./target/store-home.ts";
 
@@ -12,6 +13,7 @@ const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs 
   noop3        jobs of three no-op steps; the submission waits for the result
   noop3-poll   the same, submitted and then polled
   event        jobs that wait for an event; send it, wait for the end
+  sign-in      reads while 100 passwords at once wait for their check, and while none does
   startup      from the start of the process to the first finished job, and memory when idle
   all          each of these in turn
 
@@ -21,11 +23,12 @@ With --store postgres: the server that STEPWELL_BENCH_DATABASE_URL or DATABASE_U
 
 const loadBenches: Readonly<Record<string, LoadBench>> = { noop3, "noop3-poll": noop3Poll, event };
 const defaultRuns = { load: 1, startup: 5 };
+const signInSize = { reads: 4_000, concurrency: 100 };
 const startupSize = { jobs: 1_000, concurrency: 16 };
 
 async function main(args: readonly string[]): Promise<number> {
   try {
-    await run(parseBenchOptions(args, [...Object.keys(loadBenches), "startup"]));
+    await run(parseBenchOptions(args, [...Object.keys(loadBenches), "sign-in", "startup"]));
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
@@ -42,6 +45,7 @@ async function run(options: BenchOptions): Promise<void> {
   for (const name of options.names) {
     const bench = loadBenches[name];
     if (bench !== undefined) report(await medianRun(name, bench, homes, options));
+    else if (name === "sign-in") report(await signIn(homes, options));
     else for (const result of await startup(homes, options)) report(result);
   }
   await homes.close();
@@ -62,6 +66,14 @@ async function medianRun(
     progress(`${name} ${run}/${runs}: ${result.jobsPerSecond} jobs/s, p50 ${result.p50Ms} ms, p99 ${result.p99Ms} ms`);
   }
   return medianBy(results, ({ jobsPerSecond }) => jobsPerSecond);
+}
+
+function signIn(homes: StoreHomes, options: BenchOptions) {
+  const size = {
+    reads: options.jobs ?? signInSize.reads,
+    concurrency: options.concurrency ?? signInSize.concurrency,
+  };
+  return runSignInBench(homes, size, options.runs ?? defaultRuns.load, progress);
 }
 
 function startup(homes: StoreHomes, options: BenchOptions) {

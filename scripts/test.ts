@@ -11,6 +11,8 @@ const report = join(tmpdir(), `stepwell-tests-${process.pid}.json`);
 const checks: readonly (readonly [string, readonly string[]])[] = [
   ["types", ["node_modules/typescript/bin/tsc", "-b"]],
   ["test types", ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.test.json"]],
+  ["dashboard types", ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "packages/dashboard"]],
+  ["dashboard test types", ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "packages/dashboard/test"]],
   ["lint", ["node_modules/@biomejs/biome/bin/biome", "check", "."]],
   ["client types", ["scripts/generate-client.ts", "--check"]],
   ["settings page", ["scripts/configuration-doc.ts", "--check"]],

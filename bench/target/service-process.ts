@@ -21,6 +21,7 @@ export interface ServiceOptions {
 export interface DevFile {
   readonly organizationId: string;
   readonly token: string;
+  readonly password: string;
   readonly workflowId: string;
   readonly jobId: string;
 }
@@ -153,9 +154,9 @@ function inheritedEnvironment(): NodeJS.ProcessEnv {
 function readDevFile(dataDir: string): DevFile | undefined {
   try {
     const content = JSON.parse(readFileSync(join(dataDir, "dev.json"), "utf8")) as Partial<DevFile>;
-    const { organizationId, token, workflowId, jobId } = content;
-    if (!organizationId || !token || !workflowId || !jobId) return undefined;
-    return { organizationId, token, workflowId, jobId };
+    const { organizationId, token, password, workflowId, jobId } = content;
+    if (!organizationId || !token || !password || !workflowId || !jobId) return undefined;
+    return { organizationId, token, password, workflowId, jobId };
   } catch {
     return undefined;
   }

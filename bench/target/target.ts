@@ -10,6 +10,10 @@ export interface Target {
   readonly port: number;
   readonly organizationId: string;
   readonly token: string;
+  /** Of the seeded user. */
+  readonly password: string;
+  /** The sample job, which waits. */
+  readonly jobId: string;
   readonly api: Api;
   readonly requests: RequestWriter;
 }
@@ -17,6 +21,7 @@ export interface Target {
 export async function startTarget(home: StoreHome): Promise<Target> {
   const port = await findFreePort();
   const service = new ServiceProcess({ home, port });
-  const { organizationId, token } = await service.seeded();
-  return { service, port, organizationId, token, api: new Api(port, token), requests: new RequestWriter(port, token) };
+  const { organizationId, token, password, jobId } = await service.seeded();
+  const requests = new RequestWriter(port, token);
+  return { service, port, organizationId, token, password, jobId, api: new Api(port, token), requests };
 }

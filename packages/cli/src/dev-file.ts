@@ -6,6 +6,9 @@ export interface DevFile {
   readonly baseUrl: string;
   readonly organizationId: string;
   readonly token: string;
+  /** Of the sign-in. */
+  readonly email: string;
+  readonly password: string;
   readonly workflowId: string;
   readonly jobId: string;
 }
@@ -21,7 +24,7 @@ export function readDevFile(dataDir: string): Partial<DevFile> | undefined {
   }
 }
 
-/** Readable by its owner alone, since it holds a token; whole or not at all. */
+/** Readable by its owner alone, since it holds a token and a password; whole or not at all. */
 export function writeDevFile(dataDir: string, content: Partial<DevFile>): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const unfinished = `${pathIn(dataDir)}.unfinished`;

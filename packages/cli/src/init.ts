@@ -1,8 +1,10 @@
-import { initializeOwner, openStore, readConfig } from "@stepwell/server";
+import { initializeOwner, openStore, passwordLinkUrl, readConfig } from "@stepwell/server";
 import { print } from "./terminal.ts";
+import { clientUrl } from "./users.ts";
 
 export async function init(options: { email: string; organization: string }): Promise<void> {
-  const database = await openStore(readConfig(process.env));
+  const config = readConfig(process.env);
+  const database = await openStore(config);
   try {
     const owner = await initializeOwner(database, {
       email: options.email,
@@ -14,6 +16,13 @@ export async function init(options: { email: string; organization: string }): Pr
     }
     print(`organization ${owner.organizationId}`);
     print(`token        ${owner.token}`);
+    if (owner.passwordLink !== undefined) {
+      print(`password     ${passwordLinkUrl(clientUrl(config), owner.passwordLink.secret)}`);
+      print();
+      print(
+        "Start the service with `stepwell serve` and choose a password at this address: it works once, for three days.",
+      );
+    }
     print("The token acts as its owner and is shown only now: keep it like a password.");
   } finally {
     await database.close();

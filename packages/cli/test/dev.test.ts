@@ -10,6 +10,8 @@ interface DevFile {
   readonly baseUrl: string;
   readonly organizationId: string;
   readonly token: string;
+  readonly email: string;
+  readonly password: string;
   readonly workflowId: string;
   readonly jobId: string;
 }
@@ -29,6 +31,8 @@ test("the first five minutes: a sample job waits, is approved with the printed l
   const service = start(environment, "dev");
   const welcome = await printed(service, "npx stepwell submit");
   const seeded = devFile();
+  expect(seeded).toMatchObject({ email: "owner@localhost", password: expect.stringMatching(/^[0-9A-Za-z]{24}$/) });
+  expect(welcome).toContain(seeded.password);
 
   // Look, approve, see it succeed: exactly the lines that were printed.
   const [look, approve, see] = welcome.match(/curl .*/g) ?? [];
@@ -70,6 +74,17 @@ test("who lost dev.json gets a new token for the same data", async () => {
   const after = devFile();
   expect(after).toMatchObject({ organizationId: before.organizationId, workflowId: before.workflowId });
   expect(after.token).not.toBe(before.token);
+  expect(after.password).not.toBe(before.password);
+  await stop(service, "SIGTERM");
+});
+
+test("a store that an earlier version seeded gets a password, and keeps all else", async () => {
+  const { email, password, ...earlier } = devFile();
+  await writeFile(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json"), JSON.stringify(earlier));
+  const service = start(environment, "dev");
+  await printed(service, "npx stepwell submit");
+  expect(devFile()).toEqual({ ...earlier, email, password: expect.stringMatching(/^[0-9A-Za-z]{24}$/) });
+  expect(devFile().password).not.toBe(password);
   await stop(service, "SIGTERM");
 });
 
@@ -86,7 +101,36 @@ test("init makes the first owner of an empty store once, and the token works", a
   const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
   const answer = await fetch(`${baseUrl}/organizations`, { headers: { Authorization: `Bearer ${token}` } });
   expect(await answer.json()).toMatchObject({ organizations: [{ name: "acme" }] });
+  const link = /http\S+set-password\S+/.exec(first.output)?.[0] ?? "";
+  expect(await (await fetch(link)).text()).toContain("ada@example.org");
+  expect(await setPassword(link)).toBe(200);
+  expect(await setPassword(link)).toBe(404);
   await stop(service, "SIGTERM");
+});
+
+test("who runs the service makes a link for who forgot the password; while the embedded store is open, they are told what to do", async () => {
+  const own = { ...environment, STEPWELL_DATA_DIR: join(directory, "init") };
+  const linked = await run(own, "user", "reset-link", "Ada@example.org");
+  const link = /http\S+set-password\S+/.exec(linked.output)?.[0] ?? "";
+  const nobody = await run(own, "user", "reset-link", "eve@example.org");
+  expect(nobody).toMatchObject({
+    code: 1,
+    complaint: "stepwell: Nobody here has the e-mail address eve@example.org.\n",
+  });
+  const service = start(own, "serve");
+  await printed(service, '"msg":"listening"');
+  expect(await setPassword(link)).toBe(200);
+  const refused = await run(own, "user", "reset-link", "ada@example.org");
+  expect(refused).toMatchObject({ code: 1, complaint: expect.stringContaining("Stop the service, run this again") });
+  await stop(service, "SIGTERM");
+});
+
+test("who runs the service disables a user and enables them again", async () => {
+  const { email, token } = devFile();
+  expect(await run(environment, "user", "disable", email)).toMatchObject({ code: 0 });
+  expect(await statusOf(token)).toBe(401);
+  expect(await run(environment, "user", "enable", email)).toMatchObject({ code: 0 });
+  expect(await statusOf(token)).toBe(200);
 });
 
 test("a mistake is told in a sentence, with what to do, and no stack", async () => {
@@ -115,6 +159,24 @@ test("a mistake is told in a sentence, with what to do, and no stack", async () 
     complaint: expect.stringMatching(/^stepwell: The definition is not JSON: [^\n]*\n$/),
   });
 });
+
+/** As the page's form does. */
+async function setPassword(link: string): Promise<number> {
+  const [page, secret = ""] = link.split("?link=");
+  const password = "a long enough password";
+  const body = new URLSearchParams({ link: secret, password, repeated: password });
+  return (await fetch(page ?? "", { method: "POST", body })).status;
+}
+
+/** What a token is answered by a service that is started for it. */
+async function statusOf(token: string): Promise<number> {
+  const service = start(environment, "serve");
+  await printed(service, '"msg":"listening"');
+  const url = `http://localhost:${environment.STEPWELL_PORT}/organizations`;
+  const { status } = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
+  await stop(service, "SIGTERM");
+  return status;
+}
 
 function devFile(): DevFile {
   return JSON.parse(readFileSync(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json"), "utf8"));

@@ -77,6 +77,26 @@ export const settings = {
     "The key under which signing keys and second factors are encrypted in the store: 32 random bytes or more, in base64 (`openssl rand -base64 32`). The same on every node; needed with DATABASE_URL. Without it the embedded store makes one, in the file secret.key of the data directory.",
   ),
 
+  // Sign-in.
+  sessionHours: integer(
+    "STEPWELL_SESSION_HOURS",
+    14 * 24,
+    1,
+    365 * 24,
+    "A sign-in holds this long at most, however much it is used; then the password is asked for again.",
+  ),
+  sessionIdleHours: integer(
+    "STEPWELL_SESSION_IDLE_HOURS",
+    3 * 24,
+    1,
+    365 * 24,
+    "A sign-in that nobody uses ends after this long: a weekend away is no reason to sign in again, a forgotten browser is.",
+  ),
+  dashboardRedirectUris: urls(
+    "STEPWELL_DASHBOARD_REDIRECT_URIS",
+    "Addresses to which a sign-in of the dashboard may lead back beside the service's own, separated by commas: where a dashboard under development is served. Default: none.",
+  ),
+
   // The engine.
   nodeName: machineName(
     "STEPWELL_NODE_NAME",
@@ -376,6 +396,20 @@ function list(variable: string, meaning: string): Setting<readonly string[]> {
         .split(",")
         .map((item) => item.trim())
         .filter((item) => item !== ""),
+  };
+}
+
+function urls(variable: string, meaning: string): Setting<readonly string[]> {
+  const texts = list(variable, meaning);
+  return {
+    ...texts,
+    parse: (raw) => {
+      const uris = texts.parse(raw);
+      const wrong = uris.find((uri) => !/^https?:$/.test(URL.parse(uri)?.protocol ?? "") || uri.includes("#"));
+      if (wrong !== undefined)
+        throw new Error(`must be http or https addresses without a fragment, but one is "${wrong}"`);
+      return uris;
+    },
   };
 }
 

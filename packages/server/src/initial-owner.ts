@@ -1,8 +1,12 @@
+import { hashAlone } from "./auth/password-hasher.ts";
+import { type IssuedPasswordLink, issuePasswordLink } from "./auth/password-link.ts";
 import { createToken } from "./auth/token-form.ts";
 import { newId } from "./engine/identifier.ts";
+import { insertAuditEntries } from "./store/audit.ts";
 import type { Database } from "./store/database.ts";
 import { insertMember } from "./store/members.ts";
 import { insertOrganization } from "./store/organizations.ts";
+import { setPassword } from "./store/user-credentials.ts";
 import { findUserByEmail, hasUsers, insertUser, insertUserToken } from "./store/users.ts";
 
 export interface InitialOwner {
@@ -10,12 +14,16 @@ export interface InitialOwner {
   readonly organizationId: string;
   /** The owner's user token: not kept anywhere, so it is now or never. */
   readonly token: string;
+  /** With it the owner sets a first password; undefined where one was given. */
+  readonly passwordLink: IssuedPasswordLink | undefined;
 }
 
 export interface OwnerRequest {
   readonly email: string;
   readonly displayName: string;
   readonly organizationName: string;
+  /** Left out: the owner sets it, by a link that works once. There is no default. */
+  readonly password?: string;
 }
 
 /**
@@ -28,9 +36,10 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
   const userId = newId(createdAt);
   const organizationId = newId(createdAt);
   const { token, tokenHash, tokenPrefix } = createToken("user", userId);
+  const { email, displayName, organizationName, password } = request;
+  const passwordHash = password === undefined ? undefined : await hashAlone(password);
   return await database.transaction(async (transaction) => {
     if (await hasUsers(transaction)) return undefined;
-    const { email, displayName, organizationName } = request;
     await insertUser(transaction, { userId, email, displayName, createdAt });
     await insertOrganization(transaction, {
       organizationId,
@@ -39,13 +48,31 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
       createdAt,
     });
     await insertMember(transaction, { organizationId, userId, roles: ["owner"], createdAt });
+    await insertAuditEntries(transaction, [
+      {
+        organizationId,
+        entryId: newId(createdAt),
+        recordedAt: createdAt,
+        actor: { type: "service", id: "stepwell init" },
+        action: "CreateOrganization",
+        outcome: "accepted",
+        targetType: "organization",
+        targetId: organizationId,
+        requestId: "",
+        address: "",
+        details: { name: organizationName, displayName: organizationName, owner: userId },
+      },
+    ]);
     const tokenId = newId(createdAt);
-    await insertUserToken(
-      transaction,
-      { userId, tokenId, name: "first token", tokenPrefix, createdAt, expiresAt: null },
-      tokenHash,
-    );
-    return { userId, organizationId, token };
+    const firstToken = { userId, tokenId, name: "first token", tokenPrefix, createdAt, expiresAt: null };
+    await insertUserToken(transaction, firstToken, tokenHash);
+    if (passwordHash !== undefined) {
+      await setPassword(transaction, userId, passwordHash, createdAt);
+      return { userId, organizationId, token, passwordLink: undefined };
+    }
+    const createdBy = { type: "service", id: "stepwell init" } as const;
+    const passwordLink = await issuePasswordLink(transaction, { userId, kind: "first", createdBy, createdAt });
+    return { userId, organizationId, token, passwordLink };
   });
 }
 

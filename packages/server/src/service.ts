@@ -1,10 +1,15 @@
 import { type Logger, pino } from "pino";
 import { Authenticator } from "./auth/authenticator.ts";
+import { IdTokenBearers } from "./auth/id-token-bearers.ts";
+import { OpenId } from "./auth/oidc/open-id.ts";
 import { PasswordSignIn } from "./auth/password-sign-in.ts";
 import { SecretBox } from "./auth/secret-box.ts";
 import { secretKeyOf } from "./auth/secret-key.ts";
+import { forgetOldAttempts } from "./auth/sign-in-backoff.ts";
 import type { Config } from "./config.ts";
+import type { Timestamp } from "./core/job-state.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
+import { auditSealingDuty } from "./engine/maintenance/audit-sealing.ts";
 import type { Duty } from "./engine/maintenance/duty.ts";
 import { retentionDuty } from "./engine/maintenance/retention.ts";
 import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
@@ -12,11 +17,13 @@ import { NodeEngine } from "./engine/node-engine.ts";
 import { definitionLimits, Plans } from "./engine/plans.ts";
 import type { App } from "./http/app.ts";
 import { Metrics, serveMetrics } from "./http/prometheus.ts";
-import { createServer } from "./http/server.ts";
+import { createServer, publicUrlOf } from "./http/server.ts";
 import type { Database } from "./store/database.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { migrate } from "./store/migrate.ts";
+import { deleteExpiredPasswordLinks } from "./store/password-links.ts";
 import { openPostgres } from "./store/postgres.ts";
+import { deleteExpiredSignInLinks } from "./store/sign-in-links.ts";
 
 export interface RunningService {
   /** Where clients reach it, without a slash at the end. */
@@ -62,13 +69,18 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   await engine.start();
 
   const now = () => engine.now();
-  const authenticator = new Authenticator({ database, now });
-  const signIn = new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
+  const newId = () => engine.newId();
+  const openId = new OpenId({ config, database, secrets, now, newId, publicUrl: () => publicUrlOf(config, server) });
+  const authenticator = new Authenticator({ database, now, idTokens: new IdTokenBearers({ ...openId, database }) });
+  const signIn = new PasswordSignIn({ database, now, newId, secrets });
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
+  engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
   engine.addDuty(lastUseDuty(authenticator));
+  for (const duty of openId.duties()) engine.addDuty(duty);
+  engine.addDuty(signInRetentionDuty(database, now));
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const known = { engine, database, config, executors, plans, authenticator, signIn, secrets };
+  const known = { engine, database, config, executors, plans, authenticator, signIn, openId, secrets };
   const server = createServer({ ...known, logger, metrics });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {
@@ -114,6 +126,19 @@ function lastUseDuty(authenticator: Authenticator): Duty {
     async runOnce() {
       await authenticator.flushLastUsed();
       return undefined;
+    },
+  };
+}
+
+/** Forgets failed sign-ins whose count would begin anew, and links that nobody used in time. */
+function signInRetentionDuty(database: Database, now: () => Timestamp): Duty {
+  return {
+    name: "sign-in-retention",
+    everyMs: 15 * 60_000,
+    async runOnce() {
+      await deleteExpiredPasswordLinks(database, now());
+      await deleteExpiredSignInLinks(database, now());
+      return (await forgetOldAttempts(database, now())) ? { againInMs: 0 } : undefined;
     },
   };
 }

@@ -13,8 +13,19 @@ const mayImport: Record<string, readonly string[]> = {
   http: ["core", "store", "engine", "auth", "config.ts"],
   "config.ts": [],
   "initial-owner.ts": ["auth", "engine", "store"],
+  "held-accounts.ts": ["auth", "engine", "store"],
   "service.ts": ["auth", "config.ts", "core", "engine", "http", "store"],
-  "index.ts": ["config.ts", "initial-owner.ts", "service.ts"],
+  "stored-audit.ts": ["auth", "config.ts", "core", "engine", "service.ts", "store"],
+  "index.ts": [
+    "auth",
+    "config.ts",
+    "core",
+    "held-accounts.ts",
+    "initial-owner.ts",
+    "service.ts",
+    "store",
+    "stored-audit.ts",
+  ],
 };
 
 const imports = readdirSync(source, { recursive: true, encoding: "utf8" })

@@ -6,10 +6,11 @@ import { findMemberships } from "../store/members.ts";
 import { findApiTokenByHash } from "../store/tokens.ts";
 import { findUserTokenByHash } from "../store/users.ts";
 import { BriefCache } from "./brief-cache.ts";
-import { LastUse } from "./last-use.ts";
+import type { IdTokenBearers } from "./id-token-bearers.ts";
+import { type CredentialKind, LastUse } from "./last-use.ts";
 import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions.ts";
 import { type Bounds, boundsOf } from "./token-bounds.ts";
-import { parseToken, prefixOf, type TokenKind } from "./token-form.ts";
+import { parseToken, prefixOf } from "./token-form.ts";
 
 /** Who makes a request. */
 export interface Caller {
@@ -22,6 +23,8 @@ export interface Caller {
   readonly bounds?: Bounds | undefined;
   /** The token that the request carries, where it carries one of ours. */
   readonly token?: { readonly prefix: string; readonly expiresAt: Timestamp | null } | undefined;
+  /** The sign-in that the request's id token is of, where it carries one. */
+  readonly sessionId?: string | undefined;
 }
 
 /** As it is written down beside what the caller did. */
@@ -33,6 +36,7 @@ export interface AuthenticatorOptions {
   readonly database: Database;
   /** The database's time. */
   readonly now: () => Timestamp;
+  readonly idTokens: IdTokenBearers;
 }
 
 /** A revoked token, a changed permission or a lost membership holds on every node after this long. */
@@ -46,13 +50,15 @@ const maxRemembered = 20_000;
 export class Authenticator {
   readonly #database: Database;
   readonly #now: () => Timestamp;
+  readonly #idTokens: IdTokenBearers;
   readonly #credentials = new BriefCache<Credential | undefined>(maxAgeMs, maxRemembered);
   readonly #memberships = new BriefCache<PermissionSet | undefined>(maxAgeMs, maxRemembered);
   readonly #lastUse = new LastUse();
 
-  constructor({ database, now }: AuthenticatorOptions) {
+  constructor({ database, now, idTokens }: AuthenticatorOptions) {
     this.#database = database;
     this.#now = now;
+    this.#idTokens = idTokens;
   }
 
   /** Throws (or rejects with) `ServiceError` AuthenticationError when the value is nobody's, expired or revoked. */
@@ -107,7 +113,10 @@ export class Authenticator {
   /** What cannot be a token is refused before anything is asked or remembered. */
   #look(bearer: string, tokenHash: string): Promise<Credential | undefined> {
     const parsed = parseToken(bearer);
-    if (parsed === undefined) throw unknownCredential();
+    if (parsed === undefined) {
+      if (!this.#idTokens.mayBe(bearer)) throw unknownCredential();
+      return this.#idToken(bearer);
+    }
     const { kind, ownerId } = parsed;
     const hashBytes = Buffer.from(tokenHash, "hex");
     const prefix = prefixOf(bearer);
@@ -142,11 +151,33 @@ export class Authenticator {
     };
     return { kind: "user", ownerId: userId, tokenId, expiresAt, overlapEndsAt: null, lastUsedAt, caller };
   }
+
+  async #idToken(bearer: string): Promise<Credential | undefined> {
+    const found = await this.#idTokens.find(bearer);
+    if (found === undefined) return undefined;
+    const { userId, userName, sessionId, expiresAt, lastSeenAt } = found;
+    const caller: Caller = {
+      principal: { type: "user", id: userId, name: userName },
+      organizationId: undefined,
+      permissions: signedInPermissions,
+      sessionId,
+    };
+    const kind = "session";
+    return {
+      kind,
+      ownerId: userId,
+      tokenId: sessionId,
+      expiresAt,
+      overlapEndsAt: null,
+      lastUsedAt: lastSeenAt,
+      caller,
+    };
+  }
 }
 
 /** What the store says of one token. */
 interface Credential {
-  readonly kind: TokenKind;
+  readonly kind: CredentialKind;
   readonly ownerId: string;
   readonly tokenId: string;
   readonly expiresAt: Timestamp | null;

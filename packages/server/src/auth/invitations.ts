@@ -1,12 +1,10 @@
-import type { Actor, Timestamp } from "../core/job-state.ts";
+import type { Timestamp } from "../core/job-state.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import type { Queryable, Transaction } from "../store/database.ts";
 import { acceptInvitation, findInvitationByLink, type Invitation } from "../store/invitations.ts";
-import { findMember, findMemberships, insertMember } from "../store/members.ts";
+import { findMember, insertMember } from "../store/members.ts";
 import { findOrganization, lockOrganization, type Organization } from "../store/organizations.ts";
-import { findApiToken } from "../store/tokens.ts";
-import { findCredentials } from "../store/user-credentials.ts";
-import { type PermissionSet, permissionsOfRoles, withImplied } from "./permissions.ts";
+import { permissionsOfActor } from "./actor-permissions.ts";
 import { lookUpRoles } from "./roles.ts";
 import { hashToken, parseInvitationCode } from "./token-form.ts";
 
@@ -77,27 +75,7 @@ async function requireStillGrantable(
 ): Promise<void> {
   const { permissions, unknownNames } = await lookUpRoles(transaction, organizationId, roles);
   const held = await permissionsOfActor(transaction, organizationId, createdBy, now);
-  if (unknownNames.length > 0 || !permissions.isSubsetOf(held)) throw grantLost();
-}
-
-const nothing: PermissionSet = new Set();
-
-async function permissionsOfActor(
-  transaction: Transaction,
-  organizationId: string,
-  { type, id }: Actor,
-  now: Timestamp,
-): Promise<PermissionSet> {
-  if (type === "user") {
-    const membership = (await findMemberships(transaction, id, [organizationId])).get(organizationId);
-    const isDisabled = (await findCredentials(transaction, id))?.disabledAt !== null;
-    return membership === undefined || isDisabled
-      ? nothing
-      : permissionsOfRoles(membership.roles, membership.ownRolePermissions);
-  }
-  const token = await findApiToken(transaction, organizationId, id);
-  if (token === undefined || (token.expiresAt !== null && token.expiresAt <= now)) return nothing;
-  return withImplied(token.permissions);
+  if (held === undefined || unknownNames.length > 0 || !permissions.isSubsetOf(held)) throw grantLost();
 }
 
 function usedUp(): ServiceError {

@@ -2,11 +2,16 @@ import type { Timestamp } from "../core/job-state.ts";
 import type { Problem } from "../core/problem.ts";
 import { ServiceError } from "../core/service-error.ts";
 import { type AccountAction, insertAccountActivity } from "../store/account-activity.ts";
-import type { Database, Transaction } from "../store/database.ts";
-import { endPasswordLink, findUserOfPasswordLink, usePasswordLink } from "../store/password-links.ts";
+import type { Database, Queryable, Transaction } from "../store/database.ts";
+import {
+  endPasswordLink,
+  findUserOfPasswordLink,
+  type PasswordLinkUser,
+  usePasswordLink,
+} from "../store/password-links.ts";
 import { clearSignInAttempts } from "../store/sign-in-backoff.ts";
 import { changePassword, endOtherSessions, findCredentials, setPassword } from "../store/user-credentials.ts";
-import type { PasswordHasher } from "./password-hasher.ts";
+import { organizationIdsOf } from "./own-organizations.ts";
 import { hashPasswordLink } from "./password-link.ts";
 import { normalizePassword, problemsOfNewPassword } from "./password-rules.ts";
 import type { PasswordSignIn } from "./password-sign-in.ts";
@@ -43,7 +48,7 @@ export async function changeOwnPassword(parts: PasswordChangeParts, change: OwnP
   }
   const confirmation = { userId, password: currentPassword, code, address, passwordPointer: "/currentPassword" };
   const confirmed = await signIn.confirm(confirmation);
-  const passwordHash = await hashNew(signIn.hasher, newPassword);
+  const passwordHash = await signIn.hasher.inTurn((hashing) => hashing.hash(newPassword));
   await database.transaction(async (transaction) => {
     const at = parts.now();
     if (!(await changePassword(transaction, userId, confirmed.passwordHash, passwordHash, at))) {
@@ -63,38 +68,52 @@ export interface PasswordByLink {
   readonly address: string;
 }
 
-/** Sets the password of whom the link is for. Answers undefined when the link does not hold (any more), else what is wrong with the password. */
+/** Whose password the link sets; undefined when it does not hold (any more). */
+export async function findLinkedUser(
+  { database, now }: PasswordChangeParts,
+  secret: string,
+): Promise<PasswordLinkUser | undefined> {
+  return await linkedUser(database, hashPasswordLink(secret), now());
+}
+
+/** Answers undefined when the link does not hold (any more), else what is wrong with the password; nothing is: then it is set. */
 export async function setPasswordByLink(
   parts: PasswordChangeParts,
   { secret, newPassword, address }: PasswordByLink,
 ): Promise<readonly Problem[] | undefined> {
   const { database, now, signIn } = parts;
-  const linkHash = hashPasswordLink(secret);
-  const user = await findUserOfPasswordLink(database, linkHash, now());
+  const user = await findLinkedUser(parts, secret);
   if (user === undefined) return undefined;
   const problems = problemsOfNewPassword(newPassword, user.email, "/newPassword");
   if (problems.length > 0) return problems;
-  const passwordHash = await hashNew(signIn.hasher, newPassword);
+  const passwordHash = await signIn.hasher.inTurn((hashing) => hashing.hash(newPassword));
   return await database.transaction(async (transaction) => {
     const at = now();
-    if (!(await usePasswordLink(transaction, user.userId, linkHash, at))) return undefined;
-    await setPassword(transaction, user.userId, passwordHash, at);
+    const linkHash = hashPasswordLink(secret);
+    const { userId, email } = (await linkedUser(transaction, linkHash, at)) ?? {};
+    if (userId === undefined || !(await usePasswordLink(transaction, userId, linkHash, at))) return undefined;
+    await setPassword(transaction, userId, passwordHash, at);
     // Who needed the link has probably tried in vain before, and has now shown who they are.
-    await clearSignInAttempts(transaction, accountSubject(user.email).hash);
-    const done = { userId: user.userId, sessionId: null, address, action: "password-set-by-link", at } as const;
-    await finish(parts, transaction, done);
+    await clearSignInAttempts(transaction, accountSubject(email ?? "").hash);
+    await finish(parts, transaction, { userId, sessionId: null, address, action: "password-set-by-link", at });
     return [];
   });
+}
+
+/**
+ * A link that an owner made opens an account that is in that owner's organization alone. Who has joined another one since has an account
+ * that is not the owner's to open.
+ */
+async function linkedUser(db: Queryable, linkHash: Buffer, at: Timestamp): Promise<PasswordLinkUser | undefined> {
+  const user = await findUserOfPasswordLink(db, linkHash, at);
+  if (user?.createdBy.type !== "user") return user;
+  return (await organizationIdsOf(db, user.userId)).length > 1 ? undefined : user;
 }
 
 function throwProblems(problems: readonly Problem[]): void {
   const [first] = problems;
   if (first === undefined) return;
   throw new ServiceError("ValidationError", `The body is not valid: ${first.pointer} ${first.detail}.`, { problems });
-}
-
-async function hashNew(hasher: PasswordHasher, password: string): Promise<string> {
-  return await hasher.inTurn((hashing) => hashing.hash(normalizePassword(password) ?? ""));
 }
 
 interface FinishedChange {

@@ -2,11 +2,13 @@ import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { hash, parseOptions, verify } from "@node-rs/argon2";
 import { ServiceError } from "../core/service-error.ts";
+import { normalizePassword } from "./password-rules.ts";
 
 /** What may be done with a password while it is one's turn. */
 export interface Hashing {
+  /** In its normalized form. */
   hash(password: string): Promise<string>;
-  /** Without a stored hash it takes the same time and says no. */
+  /** Takes the password normalized. Without a stored hash it takes the same time and says no. */
   matches(password: string, storedHash: string | null): Promise<boolean>;
 }
 
@@ -50,7 +52,9 @@ export class PasswordHasher {
   readonly #hashing: Hashing = {
     hash: async (password) => {
       this.#hashCount += 1;
-      return await hash(password, cost);
+      const normalized = normalizePassword(password);
+      if (normalized === undefined) throw new Error("This can be nobody's password.");
+      return await hash(normalized, cost);
     },
     matches: async (password, storedHash) => {
       this.#hashCount += 1;
@@ -69,6 +73,11 @@ export class PasswordHasher {
     }
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
+}
+
+/** For who sets a password without a service that runs: one hash, at once. */
+export async function hashAlone(password: string): Promise<string> {
+  return await new PasswordHasher().inTurn((hashing) => hashing.hash(password));
 }
 
 /** True when a hash was made with other parameters than today's, and is to be made anew at the next occasion. */

@@ -104,8 +104,8 @@ function toBase62(value: bigint, length: number): string {
   return text;
 }
 
-/** Bytes at or over the largest multiple of 62 are thrown away, or the first characters would come more often. */
-function randomBase62(length: number): string {
+/** Random characters of base62, all alike. Bytes at or over the largest multiple of 62 are thrown away, or the first characters would come more often. */
+export function randomBase62(length: number): string {
   const bound = 256 - (256 % alphabet.length);
   let text = "";
   while (text.length < length) {

@@ -7,7 +7,7 @@ import { closed, noContent } from "./schemas.ts";
  * Passwords have no bounds in their schemas: what is too long or too short is told by the rules for passwords, which count in characters
  * and not in UTF-16 halves.
  */
-export const PasswordSchema = Type.String({ format: "password", description: "Your password, once more." });
+export const PasswordSchema = Type.String({ description: "Your password, once more." });
 
 export const CodeSchema = Type.String({
   maxLength: 64,
@@ -20,7 +20,7 @@ export function accountPasswordRoutes(app: App, { engine, database, signIn }: Se
   app.post(
     "/account/password",
     {
-      config: { errors: ["ConflictError", "RateLimitError"] },
+      config: { unaudited: "The account's own activity tells of it.", errors: ["ConflictError", "RateLimitError"] },
       schema: {
         operationId: "ChangePassword",
         "x-permission": "account:manage",
@@ -29,8 +29,8 @@ export function accountPasswordRoutes(app: App, { engine, database, signIn }: Se
         description:
           "12 to 256 characters, of any kind. All other sessions of yours end. Who forgot the password asks an owner for a link that sets another.",
         body: closed({
-          currentPassword: Type.String({ format: "password" }),
-          newPassword: Type.String({ format: "password" }),
+          currentPassword: Type.String(),
+          newPassword: Type.String(),
           code: Type.Optional(CodeSchema),
         }),
         response: { 204: noContent("It is changed.") },

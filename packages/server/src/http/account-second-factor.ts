@@ -37,7 +37,7 @@ export function accountSecondFactorRoutes(app: App, { engine, database, signIn, 
   app.post(
     "/account/second-factor",
     {
-      config: { errors: ["ConflictError", "RateLimitError"] },
+      config: { unaudited: "The account's own activity tells of it.", errors: ["ConflictError", "RateLimitError"] },
       schema: {
         operationId: "StartSecondFactor",
         "x-permission": "account:manage",
@@ -58,7 +58,7 @@ export function accountSecondFactorRoutes(app: App, { engine, database, signIn, 
   app.post(
     "/account/second-factor/confirm",
     {
-      config: { errors: ["ConflictError"] },
+      config: { unaudited: "The account's own activity tells of it.", errors: ["ConflictError"] },
       schema: {
         operationId: "ConfirmSecondFactor",
         "x-permission": "account:manage",
@@ -78,7 +78,7 @@ export function accountSecondFactorRoutes(app: App, { engine, database, signIn, 
   app.post(
     "/account/second-factor/disable",
     {
-      config: { errors: ["ConflictError", "RateLimitError"] },
+      config: { unaudited: "The account's own activity tells of it.", errors: ["ConflictError", "RateLimitError"] },
       schema: {
         operationId: "DisableSecondFactor",
         "x-permission": "account:manage",
@@ -98,7 +98,7 @@ export function accountSecondFactorRoutes(app: App, { engine, database, signIn, 
   app.post(
     "/account/recovery-codes",
     {
-      config: { errors: ["ConflictError", "RateLimitError"] },
+      config: { unaudited: "The account's own activity tells of it.", errors: ["ConflictError", "RateLimitError"] },
       schema: {
         operationId: "RenewRecoveryCodes",
         "x-permission": "account:manage",

@@ -37,6 +37,7 @@ export function accountTokenRoutes(app: App, { engine, database, config, authent
   app.post(
     path,
     {
+      config: { unaudited: "The account's own activity tells of it." },
       schema: {
         operationId: "CreateUserToken",
         "x-permission": "account:manage",
@@ -95,7 +96,7 @@ export function accountTokenRoutes(app: App, { engine, database, config, authent
   app.delete(
     `${path}/:userTokenId`,
     {
-      config: { errors: ["NotFoundError"] },
+      config: { unaudited: "The account's own activity tells of it.", errors: ["NotFoundError"] },
       schema: {
         operationId: "RevokeUserToken",
         "x-permission": "account:manage",

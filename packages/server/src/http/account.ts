@@ -51,7 +51,7 @@ export function accountRoutes(app: App, { database, config, authenticator }: Ser
   app.patch(
     "/account",
     {
-      config: { errors: ["NotFoundError"] },
+      config: { unaudited: "The account's own activity tells of it.", errors: ["NotFoundError"] },
       schema: {
         operationId: "UpdateAccount",
         "x-permission": "account:manage",

@@ -19,6 +19,7 @@ import type { App, ServerParts } from "./app.ts";
 import { changesOf, recordAudit } from "./audit-trail.ts";
 import { requireAll } from "./authorization.ts";
 import { boundToBody, readBoundTo, renderBounds, requireFitting, unbound } from "./bound-to.ts";
+import { lockGrantsFor } from "./grants.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { ApiTokenSchema, NewApiTokenSchema, renderToken } from "./render-token.ts";
 import { answer, closed, nameSchema, noContent, OrganizationParams, oneOf, TokenParams } from "./schemas.ts";
@@ -66,9 +67,9 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
       const { body } = request;
       const createdAt = engine.now();
       const expiresAt = expiryOf(body.expiresAt, createdAt) ?? null;
-      requireAll(request.granted, body.permissions);
       const { token, tokenHash, tokenPrefix } = createToken("organization", organizationId);
       const created = await database.transaction(async (transaction) => {
+        requireAll(await lockGrantsFor(transaction, request), body.permissions);
         const bound = body.boundTo && (await readBoundTo(transaction, organizationId, body.boundTo));
         const created: ApiToken = {
           ...(bound ?? unbound),
@@ -182,9 +183,10 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
     async (request) => {
       const { organizationId, tokenId } = request.params;
       const updatedAt = engine.now();
-      const { body, granted } = request;
+      const { body } = request;
       const expiresAt = expiryOf(body.expiresAt, updatedAt);
       const { changed, hashes } = await database.transaction(async (transaction) => {
+        const granted = await lockGrantsFor(transaction, request);
         const found = await lockApiToken(transaction, organizationId, tokenId);
         if (found === undefined) throw notFound("API token");
         const { tokenHash, previousTokenHash, ...token } = found;
@@ -228,9 +230,10 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
     async (request, reply) => {
       const { organizationId, tokenId } = request.params;
       const hashes = await database.transaction(async (transaction) => {
+        const granted = await lockGrantsFor(transaction, request);
         const token = await lockApiToken(transaction, organizationId, tokenId);
         if (token === undefined) throw notFound("API token");
-        requireAll(request.granted, token.permissions);
+        requireAll(granted, token.permissions);
         await revokeApiToken(transaction, organizationId, tokenId, engine.now());
         const details = auditedFields(token);
         await recordAudit(transaction, request, { targetType: "apiToken", targetId: tokenId, details });

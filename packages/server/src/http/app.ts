@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
+import type { OpenId } from "../auth/oidc/open-id.ts";
 import type { PasswordSignIn } from "../auth/password-sign-in.ts";
 import type { DeclaredPermission, PermissionSet } from "../auth/permissions.ts";
 import type { SecretBox } from "../auth/secret-box.ts";
@@ -30,6 +31,7 @@ export interface ServerParts {
   readonly executors: ExecutorCatalog;
   readonly authenticator: Authenticator;
   readonly signIn: PasswordSignIn;
+  readonly openId: OpenId;
   readonly plans: Plans;
   readonly secrets: SecretBox;
   /** Prefix of every path, without a slash at the end. */

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import type { Caller } from "../auth/authenticator.ts";
 import { ServiceError } from "../core/service-error.ts";
 import { newId } from "../engine/identifier.ts";
 import { insertAuditEntries } from "../store/audit.ts";
@@ -109,6 +110,8 @@ function isAudited({ method, routeOptions }: FastifyRequest): boolean {
  * still part of its own; a user is denied nothing there that an organization should know of.
  */
 function organizationOf({ params, caller }: FastifyRequest): string | undefined {
+  // Pages that everybody may open have no caller.
+  if ((caller as Caller | null) === null) return undefined;
   return (params as { organizationId?: string }).organizationId ?? caller.organizationId;
 }
 

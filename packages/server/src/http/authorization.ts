@@ -40,7 +40,7 @@ export async function isStillAllowed(
 }
 
 /** Throws 403 that names the permission. */
-export function requirePermission(granted: PermissionSet, permission: Permission): void {
+function requirePermission(granted: PermissionSet, permission: Permission): void {
   if (granted.has(permission)) return;
   const detail = `You lack the permission ${permission} for this. Ask an owner of the organization for it, or use another token.`;
   throw new ServiceError("AuthorizationError", detail);
@@ -106,6 +106,7 @@ const kindOfId: Readonly<Record<string, string>> = {
   userTokenId: "user token",
   userId: "member",
   invitationId: "invitation",
+  sessionId: "session",
 };
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,3 +1,6 @@
+import type { FastifyRequest } from "fastify";
+import { permissionsOfActor } from "../auth/actor-permissions.ts";
+import { actorOf } from "../auth/authenticator.ts";
 import type { PermissionSet } from "../auth/permissions.ts";
 import { lookUpRoles } from "../auth/roles.ts";
 import { quoted } from "../core/problem.ts";
@@ -13,6 +16,24 @@ import { requireAll } from "./authorization.ts";
 export async function lockGrants(transaction: Transaction, organizationId: string): Promise<void> {
   if ((await lockOrganization(transaction, organizationId)) === undefined) throw notFound("organization");
 }
+
+/**
+ * The same for who grants, changes or takes away: answers what they may do at this very moment. Authorization may remember for a second what they
+ * could do before; what they gave to others in that second would stay.
+ */
+export async function lockGrantsFor(transaction: Transaction, request: GrantingRequest): Promise<PermissionSet> {
+  const { caller, params, routeOptions, server } = request;
+  const { organizationId } = params;
+  await lockGrants(transaction, organizationId);
+  const granted = await permissionsOfActor(transaction, organizationId, actorOf(caller), server.engine.now());
+  if (granted === undefined) throw notFound("organization");
+  requireAll(granted, [routeOptions.schema?.["x-permission"] ?? "none"]);
+  return granted;
+}
+
+type GrantingRequest = Pick<FastifyRequest, "caller" | "routeOptions" | "server"> & {
+  readonly params: { readonly organizationId: string };
+};
 
 /** Throws 403 unless the caller holds everything that these roles of somebody hold. */
 export async function requireRolesHeld(

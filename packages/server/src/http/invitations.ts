@@ -15,7 +15,7 @@ import {
 import { findUsers } from "../store/users.ts";
 import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
-import { lockGrants, requireGrantableRoles } from "./grants.ts";
+import { lockGrants, lockGrantsFor, requireGrantableRoles } from "./grants.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import {
@@ -121,8 +121,8 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
         acceptedBy: null,
       };
       await database.transaction(async (transaction) => {
-        await lockGrants(transaction, organizationId);
-        await requireGrantableRoles(transaction, organizationId, request.granted, roles);
+        const granted = await lockGrantsFor(transaction, request);
+        await requireGrantableRoles(transaction, organizationId, granted, roles);
         const openCount = await countOpenInvitations(transaction, organizationId, createdAt);
         if (openCount >= config.maxOpenInvitations) throw tooManyOpen(config.maxOpenInvitations);
         await insertInvitation(transaction, invitation, codeHash);

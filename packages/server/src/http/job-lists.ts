@@ -3,8 +3,8 @@ import { ServiceError } from "../core/service-error.ts";
 import { countJobs, type JobSearch, listJobs } from "../store/job-lists.ts";
 import type { App, ServerParts } from "./app.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
-import { JobStatusSchema, JobSummarySchema, renderSummary } from "./render-job.ts";
-import { closed, OrganizationParams } from "./schemas.ts";
+import { JobStatusSchema, ListedJobSchema, renderListed } from "./render-job.ts";
+import { closed, OrganizationParams, oneOf } from "./schemas.ts";
 import { parseTime } from "./time.ts";
 import { reachableWorkflows } from "./token-bounds.ts";
 
@@ -21,7 +21,7 @@ export function jobListRoutes(app: App, { database, config }: ServerParts): void
         "x-permission": "job:list",
         tags: ["jobs"],
         summary: "List jobs",
-        description: "Newest first.",
+        description: "By the time of their submission, the newest first unless `order` says otherwise.",
         params: OrganizationParams,
         querystring: closed({
           status: Type.Optional(JobStatusSchema),
@@ -36,6 +36,10 @@ export function jobListRoutes(app: App, { database, config }: ServerParts): void
               description: "Only jobs that wait for this event now.",
             }),
           ),
+          isWaiting: Type.Optional(
+            Type.Boolean({ description: "Only jobs that wait for events now, or only those that do not." }),
+          ),
+          order: Type.Optional(oneOf(["newest", "oldest"], { default: "newest", description: "Which come first." })),
           includeTotal: Type.Optional(
             Type.Boolean({ default: false, description: "Also count all jobs that the filters let through." }),
           ),
@@ -44,7 +48,7 @@ export function jobListRoutes(app: App, { database, config }: ServerParts): void
         response: {
           200: Type.Object(
             {
-              jobs: Type.Array(JobSummarySchema),
+              jobs: Type.Array(ListedJobSchema),
               totalCount: Type.Optional(Type.Integer({ description: "Only with `includeTotal=true`." })),
               nextPageToken,
             },
@@ -54,12 +58,13 @@ export function jobListRoutes(app: App, { database, config }: ServerParts): void
       },
     },
     async (request) => {
-      const { includeTotal, ...filters } = request.query;
+      const { includeTotal, order = "newest", ...filters } = request.query;
       const search = searchOf(request.params.organizationId, filters, reachableWorkflows(request.caller));
       const page = pageOf(request);
       const totalCount = includeTotal === true ? await countJobs(database, search) : undefined;
-      const { rows, ...next } = page.cut(await listJobs(database, search, page.after, page.limit), (job) => job.jobId);
-      return { jobs: rows.map(renderSummary), ...(totalCount !== undefined && { totalCount }), ...next };
+      const found = await listJobs(database, search, order, page.after, page.limit);
+      const { rows, ...next } = page.cut(found, (job) => job.jobId);
+      return { jobs: rows.map(renderListed), ...(totalCount !== undefined && { totalCount }), ...next };
     },
   );
 }
@@ -71,10 +76,13 @@ interface Filters {
   readonly createdAfter?: string;
   readonly createdBefore?: string;
   readonly awaitingEventId?: string;
+  readonly isWaiting?: boolean;
 }
 
 function searchOf(organizationId: string, filters: Filters, workflowIds: readonly string[] | null): JobSearch {
-  const { status, workflowId, versionId, awaitingEventId } = filters;
+  const { workflowId, versionId, awaitingEventId, isWaiting } = filters;
+  // Only running jobs wait, and these have an index.
+  const status = filters.status ?? (isWaiting === true ? "RUNNING" : undefined);
   const createdAfter = optionalTime("createdAfter", filters.createdAfter);
   const createdBefore = optionalTime("createdBefore", filters.createdBefore);
   if (createdAfter !== null && createdBefore !== null && createdAfter >= createdBefore) {
@@ -90,6 +98,7 @@ function searchOf(organizationId: string, filters: Filters, workflowIds: readonl
     createdAfter,
     createdBefore,
     awaitingEventId: awaitingEventId ?? null,
+    isWaiting: isWaiting ?? null,
     workflowIds,
   };
 }

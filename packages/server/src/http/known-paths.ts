@@ -19,7 +19,9 @@ export class KnownPaths {
   }
 }
 
+/** A `*` at the end stands for whatever follows. */
 function matches(pattern: readonly string[], segments: readonly string[]): boolean {
+  if (pattern.at(-1) === "*") return matches(pattern.slice(0, -1), segments.slice(0, pattern.length - 1));
   if (pattern.length !== segments.length) return false;
   return pattern.every((part, index) => (part.startsWith(":") ? segments[index] !== "" : part === segments[index]));
 }

@@ -12,7 +12,7 @@ import {
 import { findUsers } from "../store/users.ts";
 import type { App, ServerParts } from "./app.ts";
 import { changesOf, recordAudit } from "./audit-trail.ts";
-import { lockGrants, requireGrantableRoles, requireRolesHeld } from "./grants.ts";
+import { lockGrants, lockGrantsFor, requireGrantableRoles, requireRolesHeld } from "./grants.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { answer, closed, Id, MemberParams, noContent, OrganizationParams, RoleName, RoleNames } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -99,10 +99,9 @@ export function memberRoutes(app: App, { database, authenticator }: ServerParts)
     },
     async (request) => {
       const { organizationId, userId } = request.params;
-      const { granted } = request;
       const { roles } = request.body;
       const changed = await database.transaction(async (transaction) => {
-        await lockGrants(transaction, organizationId);
+        const granted = await lockGrantsFor(transaction, request);
         const member = await findMember(transaction, organizationId, userId);
         if (member === undefined) throw notFound("member");
         await requireGrantableRoles(transaction, organizationId, granted, roles);
@@ -137,10 +136,10 @@ export function memberRoutes(app: App, { database, authenticator }: ServerParts)
     async (request, reply) => {
       const { organizationId, userId } = request.params;
       await database.transaction(async (transaction) => {
-        await lockGrants(transaction, organizationId);
+        const granted = await lockGrantsFor(transaction, request);
         const member = await findMember(transaction, organizationId, userId);
         if (member === undefined) throw notFound("member");
-        await requireRolesHeld(transaction, organizationId, request.granted, member.roles);
+        await requireRolesHeld(transaction, organizationId, granted, member.roles);
         await requireOtherOwner(transaction, member);
         await deleteMember(transaction, organizationId, userId);
         const details = { roles: [...member.roles] };

@@ -43,7 +43,7 @@ interface GateParts {
 const noQuery = closed({});
 
 /** Also for a client that goes before it has its answer: nginx writes such a request down as 499, and so do we. */
-function measure(operationId: string, metrics: RequestMetrics): onRequestHookHandler {
+export function measure(operationId: string, metrics: RequestMetrics): onRequestHookHandler {
   return (_request, reply, done) => {
     const startedAt = performance.now();
     metrics.requestStarted();

@@ -28,7 +28,7 @@ const PermissionCheckSchema = Type.Object(
 const path = "/organizations/:organizationId/permissions";
 
 /** Also a narrow token may ask; WhoAmI tells what it is bound to. */
-const unaffected = { workflows: "unaffected", tags: "unaffected", jobEvent: "unaffected" } as const;
+const unaffected = { workflows: "unaffected", tags: "unaffected" } as const;
 
 /** What the caller may do in an organization: for pages and programs that show only what can be done. */
 export function ownPermissionRoutes(app: App, { database }: ServerParts): void {

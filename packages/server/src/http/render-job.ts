@@ -92,11 +92,24 @@ export const JobSchema = Type.Object(
   { title: "Job" },
 );
 
+/** What a list says beside the summary: enough to see what a job is at, without asking for each. */
+export const ListedJobSchema = Type.Object(
+  {
+    ...summaryFields,
+    stepName: Type.Optional(Type.String({ description: "The step that a RUNNING job is in." })),
+    awaitingEventIds: Type.Optional(
+      Type.Array(Type.String(), { description: "Of a job that waits: the events that are not there yet." }),
+    ),
+    error: Type.Optional(JobErrorSchema),
+  },
+  { title: "ListedJob" },
+);
+
 type RenderedStep = Static<typeof StepSchema>;
 export type RenderedJob = Static<typeof JobSchema>;
 type RenderedSummary = Static<typeof JobSummarySchema>;
 
-export function renderSummary(job: JobRow): RenderedSummary {
+export function renderSummary(job: Summarized): RenderedSummary {
   const { versionId, versionNumber, tag } = job;
   const summary: RenderedSummary = {
     jobId: job.jobId,
@@ -110,6 +123,19 @@ export function renderSummary(job: JobRow): RenderedSummary {
   if (job.startedAt !== null) summary.startedAt = toTime(job.startedAt);
   if (job.finishedAt !== null) summary.finishedAt = toTime(job.finishedAt);
   return summary;
+}
+
+/** A row of a list, or the part of a whole job that is the same. */
+type Summarized = Omit<JobRow, "awaitingEventIds" | "stepName" | "error">;
+
+export function renderListed(job: JobRow): Static<typeof ListedJobSchema> {
+  const { stepName, awaitingEventIds, error } = job;
+  return {
+    ...renderSummary(job),
+    ...(stepName !== null && { stepName }),
+    ...(awaitingEventIds !== null && { awaitingEventIds: [...awaitingEventIds] }),
+    ...(error !== null && { error }),
+  };
 }
 
 export function renderJob(whole: WholeJob, plan: Plan): RenderedJob {

@@ -8,7 +8,7 @@ import { countRoles, deleteRole, findRoles, insertRole, listRoles, type Role, up
 import type { App, ServerParts } from "./app.ts";
 import { changesOf, recordAudit } from "./audit-trail.ts";
 import { requireAll } from "./authorization.ts";
-import { lockGrants } from "./grants.ts";
+import { lockGrantsFor } from "./grants.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import {
@@ -68,9 +68,8 @@ export function roleRoutes(app: App, parts: ServerParts): void {
       const { organizationId } = request.params;
       const { name, description = "", permissions } = request.body;
       if (builtInRoles.has(name)) throw builtInName(name);
-      requireAll(request.granted, permissions);
       const created = await transactOnce(parts, request, { organizationId }, async (transaction, createdAt) => {
-        await lockGrants(transaction, organizationId);
+        requireAll(await lockGrantsFor(transaction, request), permissions);
         if ((await findRoles(transaction, organizationId, [name])).length > 0) throw nameTaken(name);
         if ((await countRoles(transaction, organizationId)) >= config.maxRoles) throw tooManyRoles(config.maxRoles);
         const role = { organizationId, name, description, permissions, createdAt, updatedAt: createdAt };
@@ -153,10 +152,10 @@ export function roleRoutes(app: App, parts: ServerParts): void {
     },
     async (request) => {
       const { organizationId, role: name } = request.params;
-      const { body, granted } = request;
+      const { body } = request;
       if (builtInRoles.has(name)) throw isBuiltIn(name);
       const changed = await database.transaction(async (transaction) => {
-        await lockGrants(transaction, organizationId);
+        const granted = await lockGrantsFor(transaction, request);
         const [role] = await findRoles(transaction, organizationId, [name]);
         if (role === undefined) throw notFound("role");
         const changed: Role = { ...role, ...body, updatedAt: engine.now() };
@@ -190,10 +189,10 @@ export function roleRoutes(app: App, parts: ServerParts): void {
       const { organizationId, role: name } = request.params;
       if (builtInRoles.has(name)) throw isBuiltIn(name);
       await database.transaction(async (transaction) => {
-        await lockGrants(transaction, organizationId);
+        const granted = await lockGrantsFor(transaction, request);
         const [role] = await findRoles(transaction, organizationId, [name]);
         if (role === undefined) throw notFound("role");
-        requireAll(request.granted, role.permissions);
+        requireAll(granted, role.permissions);
         if (await hasMemberWithRole(transaction, organizationId, name)) throw inUse(name, "Members have");
         if (await hasOpenInvitationWithRole(transaction, organizationId, name, engine.now())) {
           throw inUse(name, "Open invitations give");

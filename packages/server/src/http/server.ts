@@ -11,8 +11,11 @@ import { accountSecondFactorRoutes } from "./account-second-factor.ts";
 import { accountTokenRoutes } from "./account-tokens.ts";
 import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
+import { auditRoutes } from "./audit.ts";
 import { AuditDenials } from "./audit-denials.ts";
+import { auditExportRoutes } from "./audit-export.ts";
 import { allowOrigins } from "./cors.ts";
+import { dashboardRoutes } from "./dashboard.ts";
 import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts";
 import { healthRoutes } from "./health.ts";
 import { invitationRoutes } from "./invitations.ts";
@@ -24,14 +27,19 @@ import { jobStreamRoutes } from "./job-stream.ts";
 import { jobRoutes } from "./jobs.ts";
 import { parseJsonBodies } from "./json-body.ts";
 import { KnownPaths } from "./known-paths.ts";
+import { memberPasswordLinkRoutes } from "./member-password-link.ts";
 import { memberRoutes } from "./members.ts";
 import { metricRoutes } from "./metrics.ts";
 import { collectDeclarations, openapiRoute } from "./openapi.ts";
+import { serveOpenId } from "./openid/serve.ts";
 import { completeOperations, type RequestMetrics } from "./operation.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { ownPermissionRoutes } from "./own-permissions.ts";
 import { invitationPage } from "./pages/invitation.ts";
+import { setPasswordRoutes } from "./pages/set-password.ts";
+import { signInLinkRoutes } from "./pages/sign-in-link.ts";
 import { roleRoutes } from "./roles.ts";
+import { sessionRoutes } from "./sessions.ts";
 import { tagRoutes } from "./tags.ts";
 import { tokenRotationRoutes } from "./token-rotation.ts";
 import { createValidatorCompiler } from "./validation.ts";
@@ -57,6 +65,8 @@ const resources = [
   jobEventRoutes,
   metricRoutes,
   apiTokenRoutes,
+  auditRoutes,
+  auditExportRoutes,
   accountRoutes,
   accountPasswordRoutes,
   accountSecondFactorRoutes,
@@ -64,12 +74,17 @@ const resources = [
   tokenRotationRoutes,
   whoAmIRoutes,
   memberRoutes,
+  memberPasswordLinkRoutes,
   roleRoutes,
   invitationRoutes,
+  sessionRoutes,
   invitationPage,
   ownPermissionRoutes,
+  setPasswordRoutes,
+  signInLinkRoutes,
   healthRoutes,
   openapiRoute,
+  dashboardRoutes,
 ];
 
 /** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
@@ -77,7 +92,7 @@ export function createServer(options: ServerOptions): App {
   const { config, metrics, logger } = options;
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
-  const publicUrl = () => config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
+  const publicUrl = () => publicUrlOf(config, app);
   const parts: ServerParts = { ...options, basePath, publicUrl, closing: closingSignal(app) };
 
   app.decorate("engine", options.engine);
@@ -90,6 +105,7 @@ export function createServer(options: ServerOptions): App {
     done();
   });
   allowOrigins(app, config.corsOrigins);
+  serveOpenId(app, parts, options);
   answerErrors(app, logger, new AuditDenials(options.database, logger));
   collectDeclarations(app, basePath, publicUrl);
   completeOperations(app, options, metrics);
@@ -132,6 +148,11 @@ function createApp(config: Config): App {
   return app as App;
 }
 
+/** Where clients reach the service, without a slash at the end. */
+export function publicUrlOf(config: Config, app: App): string {
+  return config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
+}
+
 function localUrl(app: App): string {
   const address = app.server.address();
   return `http://localhost:${typeof address === "object" ? (address?.port ?? 0) : 0}`;
@@ -170,8 +191,10 @@ function answerErrors(app: App, logger: Logger, denials: AuditDenials): void {
   app.setErrorHandler((error, request, reply) => {
     const answer = () => {
       if (sendError(reply, error) !== "UnhandledError") return;
-      const { id: requestId, method, url } = request;
-      logger.error({ err: error, requestId, method, url }, "a request failed for a reason that nobody expected");
+      const { id: requestId, method } = request;
+      // Without the query, in which a page's one-time link may stand.
+      const [path] = request.url.split("?");
+      logger.error({ err: error, requestId, method, path }, "a request failed for a reason that nobody expected");
     };
     const recorded = denials.record(error, request);
     if (recorded === undefined) answer();

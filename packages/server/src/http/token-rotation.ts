@@ -5,6 +5,7 @@ import { type ApiToken, lockApiToken, rotateApiToken } from "../store/tokens.ts"
 import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
 import { requireAll } from "./authorization.ts";
+import { lockGrantsFor } from "./grants.ts";
 import { RotatedApiTokenSchema, renderToken } from "./render-token.ts";
 import { answer, closed, TokenParams } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -48,10 +49,11 @@ export function tokenRotationRoutes(app: App, { engine, database, authenticator 
       const overlapMs = (request.body?.overlapSeconds ?? defaultOverlapSeconds) * 1_000;
       const { token, tokenHash, tokenPrefix } = createToken("organization", organizationId);
       const { rotated, ended } = await database.transaction(async (transaction) => {
+        const granted = await lockGrantsFor(transaction, request);
         const found = await lockApiToken(transaction, organizationId, tokenId);
         if (found === undefined) throw notFound("API token");
         const { tokenHash: endingHash, previousTokenHash: endedHash, ...current } = found;
-        requireAll(request.granted, current.permissions);
+        requireAll(granted, current.permissions);
         const rotatedAt = engine.now();
         const previousExpiresAt = Math.min(rotatedAt + overlapMs, current.expiresAt ?? Number.POSITIVE_INFINITY);
         const rotated: ApiToken = { ...current, tokenPrefix, rotatedAt, previousExpiresAt, updatedAt: rotatedAt };

@@ -1,4 +1,4 @@
-import type { JobStatus, Timestamp } from "../core/job-state.ts";
+import type { JobError, JobStatus, Timestamp } from "../core/job-state.ts";
 import { type Queryable, statement } from "./database.ts";
 import type { JobKey } from "./jobs.ts";
 
@@ -12,6 +12,8 @@ export interface JobSearch {
   /** Up to this instant, without it. */
   readonly createdBefore: Timestamp | null;
   readonly awaitingEventId: string | null;
+  /** Only jobs that wait for events now, or only those that do not. */
+  readonly isWaiting: boolean | null;
   /** Only jobs of these workflows; null: of all. */
   readonly workflowIds: readonly string[] | null;
 }
@@ -28,16 +30,24 @@ export interface JobRow {
   readonly startedAt: Timestamp | null;
   readonly updatedAt: Timestamp;
   readonly finishedAt: Timestamp | null;
+  /** Those that it waits for and that are not there yet. */
+  readonly awaitingEventIds: readonly string[] | null;
+  /** Of a job that is RUNNING. */
+  readonly stepName: string | null;
+  /** Of a job that is FAILED. */
+  readonly error: JobError | null;
 }
 
-/** Newest first, from before `beforeJobId`. */
+/** In the order of their submission: from before `fromJobId` the newest first, or from after it the oldest. */
 export async function listJobs(
   db: Queryable,
   search: JobSearch,
-  beforeJobId: string | null,
+  order: "newest" | "oldest",
+  fromJobId: string | null,
   limit: number,
 ): Promise<JobRow[]> {
-  return await db.query(listJobRows, [...searchValues(search), beforeJobId, limit]);
+  const statement = order === "newest" ? listNewestJobRows : listOldestJobRows;
+  return await db.query(statement, [...searchValues(search), fromJobId, limit]);
 }
 
 export async function countJobs(db: Queryable, search: JobSearch): Promise<number> {
@@ -54,18 +64,36 @@ const matches = `
      AND ($5::timestamptz IS NULL OR (created_at >= $5 AND job_id >= $6::uuid))
      AND ($7::timestamptz IS NULL OR (created_at < $7 AND job_id <= $8::uuid))
      AND ($9::text IS NULL OR awaiting_event_ids @> ARRAY[$9])
-     AND ($10::uuid[] IS NULL OR workflow_id = ANY($10))`;
+     AND ($10::uuid[] IS NULL OR workflow_id = ANY($10))
+     AND ($11::boolean IS NULL OR (awaiting_event_ids IS NOT NULL) = $11)`;
 
-const listJobRows = statement<JobRow>(
-  "list_jobs",
-  "organization",
-  `SELECT job_id AS "jobId", status, workflow_id AS "workflowId", workflow_name AS "workflowName", version_id AS "versionId",
+/** A state may be large, and one path into it costs a walk through it: one for each row at most. */
+const columns = `
+   job_id AS "jobId", status, workflow_id AS "workflowId", workflow_name AS "workflowName", version_id AS "versionId",
      version_number AS "versionNumber", tag, created_at AS "createdAt", started_at AS "startedAt", updated_at AS "updatedAt",
-     finished_at AS "finishedAt"
+     finished_at AS "finishedAt", awaiting_event_ids AS "awaitingEventIds",
+     CASE WHEN status = 'RUNNING' THEN state #>> '{step,name}' END AS "stepName",
+     CASE WHEN status = 'FAILED' THEN state -> 'error' END AS error`;
+
+const listNewestJobRows = statement<JobRow>(
+  "list_newest_jobs",
+  "organization",
+  `SELECT ${columns}
    FROM job
-   WHERE ${matches} AND ($11::uuid IS NULL OR job_id < $11)
+   WHERE ${matches} AND ($12::uuid IS NULL OR job_id < $12)
    ORDER BY job_id DESC
-   LIMIT $12`,
+   LIMIT $13`,
+  "each-time",
+);
+
+const listOldestJobRows = statement<JobRow>(
+  "list_oldest_jobs",
+  "organization",
+  `SELECT ${columns}
+   FROM job
+   WHERE ${matches} AND ($12::uuid IS NULL OR job_id > $12)
+   ORDER BY job_id
+   LIMIT $13`,
   "each-time",
 );
 
@@ -89,6 +117,7 @@ function searchValues(search: JobSearch): unknown[] {
     createdBefore === null ? null : lastIdAt(createdBefore + idSlackMs),
     search.awaitingEventId,
     search.workflowIds,
+    search.isWaiting,
   ];
 }
 

@@ -30,20 +30,26 @@ const replacePasswordLinkRow = statement<never>(
      expires_at = excluded.expires_at`,
 );
 
+export interface PasswordLinkUser {
+  readonly userId: string;
+  readonly email: string;
+  readonly createdBy: Actor;
+}
+
 /** Whose password a link sets, if it still does. */
 export async function findUserOfPasswordLink(
   db: Queryable,
   linkHash: Buffer,
   at: Timestamp,
-): Promise<{ readonly userId: string; readonly email: string } | undefined> {
+): Promise<PasswordLinkUser | undefined> {
   const [row] = await db.query(findUserOfPasswordLinkRow, [linkHash, new Date(at).toISOString()]);
   return row;
 }
 
-const findUserOfPasswordLinkRow = statement<{ userId: string; email: string }>(
+const findUserOfPasswordLinkRow = statement<PasswordLinkUser>(
   "find_user_of_password_link",
   "global",
-  `SELECT app_user.user_id AS "userId", app_user.email
+  `SELECT app_user.user_id AS "userId", app_user.email, password_link.created_by AS "createdBy"
    FROM password_link
    JOIN app_user USING (user_id)
    WHERE password_link.link_hash = $1 AND password_link.expires_at > $2 AND app_user.disabled_at IS NULL`,

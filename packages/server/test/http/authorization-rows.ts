@@ -53,6 +53,8 @@ export interface MatrixCaller {
 const names = { name: "n", displayName: "n" };
 export const unknownId = "00000000-0000-7000-8000-000000000000";
 
+const passwords = { currentPassword: "p", newPassword: "a long enough password" };
+
 const workflow = ({ workflowId }: World["ids"]) => ({ params: { workflowId } });
 const tag = ({ workflowId, tag: name }: World["ids"]) => ({ params: { workflowId, tag: name } });
 const job = ({ jobId }: World["ids"]) => ({ params: { jobId } });
@@ -168,6 +170,19 @@ export const rows: Readonly<Record<string, Row>> = {
     restore: rejoin,
     names: "nothing",
   },
+  CreatePasswordLink: { call: member, allowed: ({ userId }) => (userId === undefined ? 403 : 201) },
+  // The callers of the matrix have no password, and nothing can be confirmed by one.
+  GetAccount: { call: () => ({}), allowed: 200, names: "nothing" },
+  UpdateAccount: { call: () => ({ body: { displayName: "d" } }), allowed: 200, names: "nothing" },
+  ListAccountActivity: { call: () => ({}), allowed: 200, names: "nothing" },
+  ChangePassword: { call: () => ({ body: passwords }), allowed: 409, names: "nothing" },
+  StartSecondFactor: { call: () => ({ body: { password: "p" } }), allowed: 409, names: "nothing" },
+  ConfirmSecondFactor: { call: () => ({ body: { code: "123456" } }), allowed: 409, names: "nothing" },
+  DisableSecondFactor: { call: () => ({ body: { password: "p", code: "123456" } }), allowed: 409, names: "nothing" },
+  RenewRecoveryCodes: { call: () => ({ body: { password: "p", code: "123456" } }), allowed: 409, names: "nothing" },
+  CreateUserToken: { call: () => ({ body: { name: "t" } }), allowed: 201, names: "nothing" },
+  ListUserTokens: { call: () => ({}), allowed: 200, names: "nothing" },
+  RevokeUserToken: { call: () => ({ params: { userTokenId: unknownId } }), allowed: 404, names: "nothing" },
   CreateRole: {
     call: () => ({ body: { name: `role-${randomUUID()}`, permissions: ["role:create"] } }),
     allowed: 201,
@@ -193,6 +208,9 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   GetOwnPermissions: { call: () => ({}), allowed: 200, names: "nothing" },
   CheckPermissions: { call: () => ({ body: { permissions: ["job:read"] } }), allowed: 200, names: "nothing" },
+  ListAudit: { call: () => ({}), allowed: 200, names: "nothing" },
+  ExportAudit: { call: () => ({}), allowed: 200, names: "nothing" },
+  VerifyAudit: { call: () => ({}), allowed: 200, names: "nothing" },
 };
 
 async function newcomersWorld(service: TestService): Promise<World> {

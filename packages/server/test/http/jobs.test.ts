@@ -1,6 +1,13 @@
 import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";
-import { definitionOf, noopStep, straightDefinition, waitingDefinition, waitStep } from "../support/definitions.ts";
+import {
+  definitionOf,
+  failingDefinition,
+  noopStep,
+  straightDefinition,
+  waitingDefinition,
+  waitStep,
+} from "../support/definitions.ts";
 import { deploy, type JobBody, registerVersion, submitAndWait } from "../support/flow.ts";
 import { useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";
@@ -163,6 +170,7 @@ onEveryStore((home) => {
     ["F74 a time without a zone", { createdAfter: "2026-01-01T00:00:00" }],
     ["F74 the year 0", { createdAfter: "0000-01-01T00:00:00Z" }],
     ["F74 a workflow that is no id", { workflowId: "x" }],
+    ["F74 an unknown order", { order: "random" }],
     ["F74 includeTotal that is neither true nor false", { includeTotal: "yes" }],
   ])("%s is 400", async (_name, query) => {
     const { api } = await service.newOrganization();
@@ -185,10 +193,49 @@ onEveryStore((home) => {
     expect(await list({ versionId: straight.versionId })).toEqual([done.jobId]);
     expect(await list({ awaitingEventId: "approved" })).toEqual([held.jobId]);
     expect(await list({ awaitingEventId: "Approved" })).toEqual([]);
+    expect(await list({ isWaiting: true })).toEqual([held.jobId]);
+    expect(await list({ isWaiting: false })).toEqual([done.jobId]);
+    expect(await list({ isWaiting: true, status: "SUCCEEDED" })).toEqual([]);
+    expect(await list({ order: "oldest" })).toEqual([done.jobId, held.jobId]);
     expect(await list({ createdAfter: "1970-01-01T00:00:00Z", createdBefore: "9999-12-31T23:59:59Z" })).toHaveLength(2);
     expect(await list({ createdBefore: "2020-01-01T00:00:00Z" })).toEqual([]);
     const { body } = await api.call("ListJobs", { query: { includeTotal: true, pageSize: 1 } });
     expect(body).toMatchObject({ totalCount: 2, jobs: [{ jobId: held.jobId }] });
+  });
+
+  test("a list says what each job is at: the awaited events of one that waits, the error of one that failed", async () => {
+    const { api } = await service.newOrganization();
+    const waiting = await deploy(api, waitingDefinition);
+    const held = await submitAndWait(api, waiting.workflowId);
+    const failing = await deploy(api, failingDefinition);
+    const failed = await submitAndWait(api, failing.workflowId);
+    const { body } = await api.call("ListJobs", { query: { order: "oldest" } });
+    expect(body).toMatchObject({
+      jobs: [
+        { jobId: held.jobId, status: "RUNNING", stepName: "approve", awaitingEventIds: ["approved"] },
+        { jobId: failed.jobId, status: "FAILED", error: { code: "InputMismatch", step: "second" } },
+      ],
+    });
+  });
+
+  test("both orders page through the same jobs", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, straightDefinition);
+    for (let index = 0; index < 5; index += 1) await submitAndWait(api, workflowId);
+    const pages = async (order: string) => {
+      const found: string[] = [];
+      let pageToken: string | undefined;
+      do {
+        const query = { order, pageSize: 2, ...(pageToken !== undefined && { pageToken }) };
+        const { body } = await api.call<{ jobs: { jobId: string }[]; nextPageToken?: string }>("ListJobs", { query });
+        found.push(...body.jobs.map((job) => job.jobId));
+        pageToken = body.nextPageToken;
+      } while (pageToken !== undefined);
+      return found;
+    };
+    const newest = await pages("newest");
+    expect(newest).toHaveLength(5);
+    expect(await pages("oldest")).toEqual(newest.toReversed());
   });
 
   test("F76 a client that goes before its answer leaves one job behind", async () => {

@@ -34,6 +34,21 @@ describe("on two nodes over one PostgreSQL", () => {
     expect(await refusedAfterMs(() => there.callAny("ListMembers", {}), 404)).toBeLessThan(1_200);
   });
 
+  test("an owner who was removed makes nobody an owner in the second in which the other node still remembers them", async () => {
+    const first = cluster.node(0);
+    const organization = await first.newOrganization();
+    const evicted = await first.newMember(organization, ["owner"]);
+    const friend = await first.newMember(organization, ["viewer"]);
+    const there = onSecond(evicted, organization.organizationId);
+    await there.call("ListMembers");
+    await organization.api.call("RemoveMember", { params: { userId: evicted.userId } });
+    const params = { userId: friend.userId };
+    await there.refused("UpdateMember", "NotFoundError", { params, body: { roles: ["owner"] } });
+    await there.refused("CreateInvitation", "NotFoundError", { body: { roles: ["owner"] } });
+    const { body } = await organization.api.call("GetMember", { params });
+    expect(body.roles).toEqual(["viewer"]);
+  });
+
   test("a role that was changed holds on the other node within a second", async () => {
     const first = cluster.node(0);
     const organization = await first.newOrganization();

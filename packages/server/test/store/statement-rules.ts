@@ -48,6 +48,7 @@ const organizationTables: ReadonlySet<string> = new Set([
   "audit_entry",
   "audit_unsealed",
   "audit_seal",
+  "audit_sealed",
 ]);
 
 function tablesOf(text: string): string[] {

@@ -93,7 +93,7 @@ export class Client {
     const body = typeof options.body === "string" ? options.body : JSON.stringify(options.body);
     const response = await fetch(url, { method, headers, ...(options.body !== undefined && { body }) });
     const text = await response.text();
-    const isJson = /json/.test(response.headers.get("content-type") ?? "");
+    const isJson = /[/+]json(;|$)/.test(response.headers.get("content-type") ?? "");
     return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as Body };
   }
 }

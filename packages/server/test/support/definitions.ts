@@ -36,3 +36,24 @@ export const waitingDefinition = definitionOf(
   waitStep("approve", ["approved"], "finish"),
   noopStep("finish", null),
 );
+
+/** Fails in its second step, which wants what the first does not give. */
+export const failingDefinition = JSON.stringify({
+  workflowName: "test",
+  steps: [
+    noopStep("first", "second"),
+    {
+      name: "second",
+      integrationDetails: {
+        type: "/service/noop",
+        inputDefinition: { $ref: "#/definitions/approved" },
+        outputDefinition: any,
+      },
+      transitionToStep: null,
+    },
+  ],
+  definitions: {
+    any: { type: "object" },
+    approved: { type: "object", properties: { approvedBy: { type: "string" } }, required: ["approvedBy"] },
+  },
+});

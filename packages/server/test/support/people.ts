@@ -1,5 +1,5 @@
 import { TOTP } from "otpauth";
-import { PasswordHasher } from "../../src/auth/password-hasher.ts";
+import { hashAlone } from "../../src/auth/password-hasher.ts";
 import { PasswordSignIn, type SignInAttempt } from "../../src/auth/password-sign-in.ts";
 import { createRecoveryCodes, createSecondFactor } from "../../src/auth/second-factor.ts";
 import { SecretBox } from "../../src/auth/secret-box.ts";
@@ -7,6 +7,7 @@ import { listAccountActivity } from "../../src/store/account-activity.ts";
 import { replaceRecoveryCodes } from "../../src/store/recovery-codes.ts";
 import { enableTotp, setPassword, startTotp } from "../../src/store/user-credentials.ts";
 import { insertUser } from "../../src/store/users.ts";
+import type { Client } from "./client.ts";
 import { type TestService, testSecretKey } from "./service.ts";
 
 export const secrets = new SecretBox(Buffer.from(testSecretKey, "base64"));
@@ -24,8 +25,7 @@ export async function newPerson({ running }: TestService, password: string | nul
   const email = `Person-${userId}@Example.org`;
   await insertUser(database, { userId, email, displayName: "A person", createdAt: engine.now() });
   if (password !== null) {
-    const passwordHash = await new PasswordHasher().inTurn((hashing) => hashing.hash(password));
-    await setPassword(database, userId, passwordHash, engine.now());
+    await setPassword(database, userId, await hashAlone(password), engine.now());
   }
   return { userId, email };
 }
@@ -55,6 +55,21 @@ export function codeOf(secret: string, at: number): string {
 export function signInAt(service: TestService, now: () => number): PasswordSignIn {
   const { database, engine } = service.running;
   return new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
+}
+
+export interface SignedInPerson extends Person {
+  readonly client: Client;
+}
+
+/** Somebody with a password who asks by a user token. */
+export async function newSignedInPerson(
+  service: TestService,
+  password: string | null = rightPassword,
+): Promise<SignedInPerson> {
+  const { userId, client } = await service.newUser();
+  const { database, engine } = service.running;
+  if (password !== null) await setPassword(database, userId, await hashAlone(password), engine.now());
+  return { userId, email: `${userId}@example.org`, client };
 }
 
 let lastAddress = 0;

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
+import { SecretBox } from "../../src/auth/secret-box.ts";
 import { createToken } from "../../src/auth/token-form.ts";
 import { readConfig } from "../../src/config.ts";
 import { type RunningService, startService } from "../../src/service.ts";
@@ -29,6 +30,10 @@ export interface TestOrganization {
 
 /** The same for all services of the tests, so that several can share a store. */
 export const testSecretKey = randomBytes(32).toString("base64");
+
+export function testSecrets(): SecretBox {
+  return new SecretBox(Buffer.from(testSecretKey, "base64"));
+}
 
 /** A whole service in this process, on a store of its own. */
 export class TestService {

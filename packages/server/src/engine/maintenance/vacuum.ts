@@ -6,7 +6,19 @@ import type { Duty } from "./duty.ts";
  * holds the process while it runs, so it is done a table at a time.
  */
 export function vacuumDuty(database: Database): Duty {
-  const tables = ["job", "job_history", "job_event", "idempotency_key", "node", "api_token", "workflow_tag"];
+  const tables = [
+    "job",
+    "job_history",
+    "job_event",
+    "idempotency_key",
+    "node",
+    "api_token",
+    "workflow_tag",
+    "oidc_record",
+    "user_session",
+    "audit_unsealed",
+    "audit_sealed",
+  ];
   let next = 0;
   return {
     name: "vacuum",

@@ -52,6 +52,7 @@ CREATE TABLE user_session (
   ended_at timestamptz,
   PRIMARY KEY (user_id, session_id)
 );
+CREATE INDEX user_session_expired ON user_session (expires_at);
 
 -- What happened to a user's account: sign-ins, refusals, changes of what they sign in with. Append-only.
 CREATE TABLE account_activity (
@@ -103,9 +104,11 @@ CREATE TABLE refresh_exchange (
 );
 CREATE INDEX refresh_exchange_old ON refresh_exchange (claimed_at);
 
--- Signs id tokens from active_at until the next one does; is published from its creation until retired_at.
+-- Signs id tokens from active_at until the next one does; is published from its creation until retired_at. Numbered, so that of two
+-- nodes that make the next one at once, one does.
 CREATE TABLE signing_key (
-  key_id text PRIMARY KEY,
+  key_number integer PRIMARY KEY,
+  key_id text NOT NULL,
   public_key json NOT NULL,
   private_key bytea NOT NULL,
   created_at timestamptz NOT NULL,
@@ -196,6 +199,8 @@ CREATE TABLE audit_entry (
 SELECT distribute('audit_entry');
 ALTER TABLE audit_entry ADD CONSTRAINT audit_entry_organization FOREIGN KEY (organization_id) REFERENCES organization (organization_id);
 ALTER TABLE audit_entry ADD CONSTRAINT audit_entry_outcome_known CHECK (outcome IN ('accepted', 'denied'));
+CREATE INDEX audit_entry_of_actor ON audit_entry (organization_id, actor_id, entry_id);
+CREATE INDEX audit_entry_of_target ON audit_entry (organization_id, target_id, entry_id);
 
 -- Entries that no seal covers yet. A list of its own, so that an entry's row never changes.
 CREATE TABLE audit_unsealed (
@@ -205,11 +210,11 @@ CREATE TABLE audit_unsealed (
 );
 SELECT distribute('audit_unsealed');
 
--- Seals of one organization form a chain: each covers its entries, in this order, and the seal before it.
+-- Seals of one organization form a chain: each covers its entries in audit_sealed, in the order of their ids, and the seal before it.
 CREATE TABLE audit_seal (
   organization_id uuid NOT NULL,
   seal_number integer NOT NULL,
-  entry_ids uuid[] NOT NULL,
+  entry_count integer NOT NULL,
   previous_hash bytea NOT NULL,
   hash bytea NOT NULL,
   sealed_at timestamptz NOT NULL,
@@ -218,3 +223,14 @@ CREATE TABLE audit_seal (
 SELECT distribute('audit_seal');
 ALTER TABLE audit_seal ADD CONSTRAINT audit_seal_organization FOREIGN KEY (organization_id) REFERENCES organization (organization_id);
 ALTER TABLE audit_seal ADD CONSTRAINT audit_seal_in_order CHECK (seal_number > 0);
+
+-- Which seal covers an entry, and the entry's own hash: by it a changed row can be named, not only the seal that does not fit any more.
+CREATE TABLE audit_sealed (
+  organization_id uuid NOT NULL,
+  entry_id uuid NOT NULL,
+  seal_number integer NOT NULL,
+  entry_hash bytea NOT NULL,
+  PRIMARY KEY (organization_id, entry_id)
+);
+SELECT distribute('audit_sealed');
+CREATE INDEX audit_sealed_by ON audit_sealed (organization_id, seal_number, entry_id);

@@ -1,0 +1,72 @@
+import {
+  type Config,
+  DirectoryLockedError,
+  disableUser,
+  enableUser,
+  makePasswordLink,
+  openStore,
+  passwordLinkUrl,
+  readConfig,
+} from "@stepwell/server";
+import { print } from "./terminal.ts";
+
+type Database = Awaited<ReturnType<typeof openStore>>;
+
+/** For who forgot the password, and with `removeSecondFactor` also lost the app and the recovery codes. */
+export async function resetLink(email: string, options: { removeSecondFactor?: boolean }): Promise<void> {
+  const removesSecondFactor = options.removeSecondFactor === true;
+  await withUser(email, async (database, config) => {
+    const link = await makePasswordLink(database, email, { removesSecondFactor });
+    if (link === undefined) return undefined;
+    print(passwordLinkUrl(clientUrl(config), link.secret));
+    return `It sets another password, once, until ${new Date(link.expiresAt).toISOString()}.`;
+  });
+}
+
+export async function disable(email: string): Promise<void> {
+  await withUser(email, async (database) => {
+    if ((await disableUser(database, email)) === undefined) return undefined;
+    return `${email} is disabled: sign-in, tokens and sessions are refused within a second.`;
+  });
+}
+
+export async function enable(email: string): Promise<void> {
+  await withUser(email, async (database) => {
+    if ((await enableUser(database, email)) === undefined) return undefined;
+    return `${email} is enabled: the user tokens hold again, and signing in works.`;
+  });
+}
+
+/** Where people reach the service that is configured here. */
+export function clientUrl({ baseUrl, port }: Config): string {
+  return baseUrl?.href.replace(/\/+$/, "") ?? `http://localhost:${port}`;
+}
+
+/** `work` answers what to say in the end; undefined when there is no such user. */
+async function withUser(
+  email: string,
+  work: (database: Database, config: Config) => Promise<string | undefined>,
+): Promise<void> {
+  const config = readConfig(process.env);
+  const database = await openUnlocked(config);
+  try {
+    const done = await work(database, config);
+    if (done === undefined) throw new Error(`Nobody here has the e-mail address ${email}.`);
+    print(done);
+  } finally {
+    await database.close();
+  }
+}
+
+/** The embedded store is open in one process only; a PostgreSQL server has room for this one beside the service. */
+async function openUnlocked(config: Config): Promise<Database> {
+  try {
+    return await openStore(config);
+  } catch (error) {
+    if (!(error instanceof DirectoryLockedError)) throw error;
+    throw new Error(
+      `The service runs on the embedded store in ${config.dataDir}, which only one process can open. Stop the service, run this again, and start the service. For a link to set a password you need not stop it: another owner can make one with CreatePasswordLink.`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,38 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { useState } from "react";
+import { queryClient } from "./api/query-client.ts";
+import { Toasts } from "./parts/Toasts.tsx";
+import { createAppRouter } from "./router.tsx";
+import { SessionEnded } from "./session/SessionEnded.tsx";
+import { SignedOut } from "./session/SignedOut.tsx";
+import { useSession } from "./session/session.ts";
+import { Starting } from "./shell/Starting.tsx";
+
+/** The pages are there only while somebody is signed in; a session that ends leaves them standing under a question. */
+export function App() {
+  const state = useSession();
+  switch (state.status) {
+    case "starting":
+      return <Starting />;
+    case "signed-out":
+      return <SignedOut error={state.error} />;
+    case "insecure":
+      return <SignedOut isInsecure />;
+    case "signed-in":
+    case "ended":
+      return (
+        <QueryClientProvider client={queryClient}>
+          <Pages />
+          {state.status === "ended" && <SessionEnded />}
+          <Toasts />
+        </QueryClientProvider>
+      );
+  }
+}
+
+/** The router reads the address when it is made: after the sign-in has put back where the person was going. */
+function Pages() {
+  const [router] = useState(createAppRouter);
+  return <RouterProvider router={router} />;
+}

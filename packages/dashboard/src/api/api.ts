@@ -1,0 +1,52 @@
+import type { components, operations, paths } from "@stepwell/client";
+import createFetchClient from "openapi-fetch";
+import { baseUrl } from "../base-url.ts";
+import { session } from "../session/session.ts";
+import { problemOf, unreachable } from "./problem.ts";
+
+/** Every operation of the service, typed by its document, called as whoever is signed in. */
+export const api = createFetchClient<paths>({ baseUrl, fetch: signedInFetch });
+
+export type Schemas = components["schemas"];
+
+/** What an operation answers on success. */
+export type Answer<Operation extends keyof operations, Status extends number = 200> = operations[Operation] extends {
+  responses: { [Key in Status]: { content: { "application/json": infer Content } } };
+}
+  ? Content
+  : never;
+
+/** The result of a call, or its problem, thrown. */
+export async function resultOf<Data>(
+  call: Promise<{ data?: Data; error?: unknown; response: Response }>,
+): Promise<Data> {
+  const { data, error, response } = await call;
+  if (!response.ok) throw problemOf(error, response);
+  return data as Data;
+}
+
+/** A write that is repeated by accident (a double click, a lost answer) has one effect. */
+export function idempotencyKey(): { readonly "Idempotency-Key": string } {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return { "Idempotency-Key": Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("") };
+}
+
+/** With the token of the sign-in. It is renewed once when the service does not take it; then the session is over. */
+export async function signedInFetch(request: Request): Promise<Response> {
+  const again = request.clone();
+  const token = await session.bearer();
+  const response = await send(request, token);
+  if (response.status !== 401) return response;
+  const renewed = await session.renewInsteadOf(token);
+  return renewed === undefined ? response : await send(again, renewed);
+}
+
+async function send(request: Request, token: string | undefined): Promise<Response> {
+  if (token !== undefined) request.headers.set("Authorization", `Bearer ${token}`);
+  try {
+    return await fetch(request);
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw unreachable();
+  }
+}

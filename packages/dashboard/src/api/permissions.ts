@@ -1,0 +1,22 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { type Answer, api, resultOf } from "./api.ts";
+
+type OwnPermissions = Answer<"GetOwnPermissions">;
+export type Permission = OwnPermissions["permissions"][number];
+
+/** What the person who looks may do here. Says false until it is known, so that nothing is offered that would be refused. */
+export function usePermission(organizationId: string, permission: Permission): boolean {
+  const { data } = useQuery(ownPermissionsQuery(organizationId));
+  return data?.permissions.includes(permission) ?? false;
+}
+
+function ownPermissionsQuery(organizationId: string) {
+  return queryOptions({
+    queryKey: ["organizations", organizationId, "permissions"],
+    queryFn: async ({ signal }): Promise<OwnPermissions> => {
+      const params = { path: { organizationId } };
+      return await resultOf(api.GET("/organizations/{organizationId}/permissions/me", { params, signal }));
+    },
+    staleTime: 30_000,
+  });
+}

@@ -1,0 +1,70 @@
+import { texts } from "../texts/texts.ts";
+
+/** One thing that is wrong in what was sent. */
+export interface InputProblem {
+  /** JSON pointer into it. */
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** Thrown for every answer that is not a success, and when the service cannot be reached (`status` 0). */
+export class ProblemError extends Error {
+  readonly title: string;
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | undefined;
+  readonly errors: readonly InputProblem[];
+
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.name = "ProblemError";
+    this.title = problem.title;
+    this.status = problem.status;
+    this.code = problem.code;
+    this.requestId = problem.requestId;
+    this.errors = problem.errors ?? [];
+  }
+}
+
+export interface Problem {
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  readonly requestId?: string | undefined;
+  readonly errors?: readonly InputProblem[];
+}
+
+/** A proxy in between may answer something of its own. */
+export function problemOf(error: unknown, response: Response): ProblemError {
+  const requestId = response.headers.get("x-request-id") ?? undefined;
+  if (isProblem(error)) return new ProblemError({ requestId, ...error });
+  const { status } = response;
+  return new ProblemError({
+    title: texts.problem.unexpectedTitle,
+    status,
+    detail: texts.problem.unexpected(status),
+    code: "UnhandledError",
+    requestId,
+  });
+}
+
+export function unreachable(): ProblemError {
+  return new ProblemError({
+    title: texts.problem.unreachableTitle,
+    status: 0,
+    detail: texts.problem.unreachable,
+    code: "Unreachable",
+  });
+}
+
+/** Whatever was thrown, as a problem to show. */
+export function asProblem(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error;
+  const detail = error instanceof Error ? error.message : String(error);
+  return new ProblemError({ title: texts.problem.pageTitle, status: 0, detail, code: "PageError" });
+}
+
+function isProblem(error: unknown): error is Problem {
+  return typeof error === "object" && error !== null && "code" in error && "detail" in error;
+}

@@ -1,0 +1,20 @@
+import { QueryClient } from "@tanstack/react-query";
+import { asProblem } from "./problem.ts";
+
+/** What the pages remember of the service's answers. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (failures, error) => failures < 3 && canRetryHelp(error),
+      retryDelay: (failures) => Math.min(500 * 2 ** failures, 8_000),
+    },
+    // Sent again only with the key of the first time, which is the caller's business.
+    mutations: { retry: false },
+  },
+});
+
+function canRetryHelp(error: unknown): boolean {
+  const { status, code } = asProblem(error);
+  return code === "Unreachable" || status === 429 || status === 502 || status === 503 || status === 504;
+}

@@ -1,0 +1,104 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { api, resultOf, type Schemas } from "./api.ts";
+
+export type Workflow = Schemas["Workflow"];
+export type Version = Schemas["WorkflowVersionSummary"];
+export type WholeVersion = Schemas["WorkflowVersion"];
+export type Tag = Schemas["WorkflowTag"];
+
+export interface WorkflowKey {
+  readonly organizationId: string;
+  readonly workflowId: string;
+}
+
+/** All of a workflow's answers lie under this key, so that a change makes them all be asked for again. */
+export function workflowQueryKey({ organizationId, workflowId }: WorkflowKey) {
+  return ["organizations", organizationId, "workflows", workflowId] as const;
+}
+
+export function workflowsQuery(organizationId: string) {
+  return infiniteQueryOptions({
+    queryKey: ["organizations", organizationId, "workflows", "list"],
+    queryFn: async ({ signal, pageParam }) => {
+      const query = { pageSize: 100, ...(pageParam !== undefined && { pageToken: pageParam }) };
+      const params = { path: { organizationId }, query };
+      return await resultOf(api.GET("/organizations/{organizationId}/workflows", { params, signal }));
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextPageToken,
+  });
+}
+
+export function workflowQuery(key: WorkflowKey) {
+  return queryOptions({
+    queryKey: [...workflowQueryKey(key), "itself"],
+    queryFn: async ({ signal }) =>
+      await resultOf(
+        api.GET("/organizations/{organizationId}/workflows/{workflowId}", { params: { path: key }, signal }),
+      ),
+  });
+}
+
+export function versionsQuery(key: WorkflowKey) {
+  return infiniteQueryOptions({
+    queryKey: [...workflowQueryKey(key), "versions"],
+    queryFn: async ({ signal, pageParam }) => {
+      const query = { pageSize: 50, ...(pageParam !== undefined && { pageToken: pageParam }) };
+      return await resultOf(
+        api.GET("/organizations/{organizationId}/workflows/{workflowId}/versions", {
+          params: { path: key, query },
+          signal,
+        }),
+      );
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextPageToken,
+  });
+}
+
+/** A version never changes, but for the tags that point at it. */
+export function versionQuery(key: WorkflowKey, versionId: string) {
+  return queryOptions({
+    queryKey: [...workflowQueryKey(key), "version", versionId],
+    queryFn: async ({ signal }) =>
+      await resultOf(
+        api.GET("/organizations/{organizationId}/workflows/{workflowId}/versions/{versionId}", {
+          params: { path: { ...key, versionId } },
+          signal,
+        }),
+      ),
+    staleTime: 60_000,
+  });
+}
+
+export function tagsQuery(key: WorkflowKey) {
+  return queryOptions({
+    queryKey: [...workflowQueryKey(key), "tags"],
+    queryFn: async ({ signal }) =>
+      (
+        await resultOf(
+          api.GET("/organizations/{organizationId}/workflows/{workflowId}/tags", {
+            params: { path: key, query: { pageSize: 200 } },
+            signal,
+          }),
+        )
+      ).tags,
+  });
+}
+
+export async function setTag(key: WorkflowKey, tag: string, versionId: string) {
+  return await resultOf(
+    api.PUT("/organizations/{organizationId}/workflows/{workflowId}/tags/{tag}", {
+      params: { path: { ...key, tag } },
+      body: { versionId },
+    }),
+  );
+}
+
+export async function deleteTag(key: WorkflowKey, tag: string) {
+  await resultOf(
+    api.DELETE("/organizations/{organizationId}/workflows/{workflowId}/tags/{tag}", {
+      params: { path: { ...key, tag } },
+    }),
+  );
+}

@@ -1,0 +1,60 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type MetricPoint, metricQuery } from "../../api/metrics.ts";
+import { type ShownStatus, StatusBadge } from "../../parts/StatusBadge.tsx";
+import { locale, texts } from "../../texts/texts.ts";
+import type { JobSearch } from "../jobs/job-search.ts";
+import "./JobsNow.css";
+
+const nowMs = 3_000;
+
+/** The four numbers that somebody who was woken up looks for. Each leads to its jobs. */
+export function JobsNow({ organizationId }: { readonly organizationId: string }) {
+  const { home } = texts;
+  const running = useQuery(metricQuery(organizationId, { metric: "jobs_running" }, nowMs));
+  const waiting = useQuery(metricQuery(organizationId, { metric: "jobs_waiting" }, nowMs));
+  const failed = useQuery(metricQuery(organizationId, { metric: "jobs_failed" }));
+  const succeeded = useQuery(metricQuery(organizationId, { metric: "jobs_succeeded" }));
+  const waits = sumOf(waiting.data?.points);
+  const runs = sumOf(running.data?.points);
+  const moving = runs === undefined || waits === undefined ? undefined : runs - waits;
+  const tiles: readonly Tile[] = [
+    { status: "RUNNING", value: moving, hint: home.runningHint, search: { status: "RUNNING", isWaiting: false } },
+    { status: "WAITING", value: waits, hint: home.waitingHint, search: { status: "RUNNING", isWaiting: true } },
+    { status: "FAILED", value: sumOf(failed.data?.points), hint: home.failedHint, search: { status: "FAILED" } },
+    {
+      status: "SUCCEEDED",
+      value: sumOf(succeeded.data?.points),
+      hint: home.succeededHint,
+      search: { status: "SUCCEEDED" },
+    },
+  ];
+  return (
+    <section className="jobs-now" aria-label={home.now}>
+      {tiles.map(({ status, value, hint, search }) => (
+        <Link
+          key={status}
+          className="jobs-now-tile"
+          to="/app/organizations/$organizationId/jobs"
+          params={{ organizationId }}
+          search={search}
+        >
+          <StatusBadge status={status} />
+          <strong className="jobs-now-count">{value === undefined ? "…" : value.toLocaleString(locale)}</strong>
+          <span className="soft">{hint}</span>
+        </Link>
+      ))}
+    </section>
+  );
+}
+
+interface Tile {
+  readonly status: ShownStatus;
+  readonly value: number | undefined;
+  readonly hint: string;
+  readonly search: JobSearch;
+}
+
+function sumOf(points: readonly MetricPoint[] | undefined): number | undefined {
+  return points?.reduce((sum, { value }) => sum + (value ?? 0), 0);
+}

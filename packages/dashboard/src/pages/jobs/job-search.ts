@@ -1,0 +1,24 @@
+import type { JobFilters } from "../../api/jobs.ts";
+
+/** What the address of the list of jobs says: the API's own filters, so that one reads like the other. */
+export type JobSearch = Pick<
+  JobFilters,
+  "status" | "workflowId" | "versionId" | "createdAfter" | "createdBefore" | "awaitingEventId" | "isWaiting" | "order"
+>;
+
+const statuses = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"] as const;
+const texts = ["workflowId", "versionId", "createdAfter", "createdBefore", "awaitingEventId"] as const;
+
+/** Leaves out what is no filter: an address that somebody typed must show something. */
+export function parseJobSearch(search: Record<string, unknown>): JobSearch {
+  const parsed: JobSearch = {};
+  const status = statuses.find((one) => one === search.status);
+  if (status !== undefined) parsed.status = status;
+  for (const name of texts) {
+    const value = search[name];
+    if (typeof value === "string" && value !== "") parsed[name] = value;
+  }
+  if (typeof search.isWaiting === "boolean") parsed.isWaiting = search.isWaiting;
+  if (search.order === "oldest") parsed.order = "oldest";
+  return parsed;
+}

@@ -1,0 +1,49 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, resultOf } from "../../api/api.ts";
+import type { Workflow, WorkflowKey } from "../../api/workflows.ts";
+import { Button } from "../../parts/Button.tsx";
+import { ConfirmDialog } from "../../parts/ConfirmDialog.tsx";
+import { toast } from "../../parts/toasts.ts";
+import { texts } from "../../texts/texts.ts";
+
+interface DeleteWorkflowProps extends WorkflowKey {
+  readonly workflow: Workflow;
+}
+
+export function DeleteWorkflow({ organizationId, workflowId, workflow: { name } }: DeleteWorkflowProps) {
+  const words = texts.workflow;
+  const [isAsking, setAsking] = useState(false);
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const remove = useMutation({
+    mutationFn: async () => {
+      const params = { path: { organizationId, workflowId } };
+      await resultOf(api.DELETE("/organizations/{organizationId}/workflows/{workflowId}", { params }));
+    },
+    onSuccess: async () => {
+      await navigate({ to: "/app/organizations/$organizationId/workflows", params: { organizationId } });
+      queries.removeQueries({ queryKey: ["organizations", organizationId, "workflows"] });
+      toast({ kind: "success", text: words.removed(name) });
+    },
+  });
+  return (
+    <>
+      <Button kind="danger" onClick={() => setAsking(true)}>
+        {words.remove}
+      </Button>
+      <ConfirmDialog
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        title={words.removeTitle(name)}
+        description={words.removeText}
+        action={words.remove}
+        isDanger
+        isBusy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => remove.mutate()}
+      />
+    </>
+  );
+}

@@ -1,0 +1,165 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import {
+  deleteTag,
+  setTag,
+  type Tag,
+  tagsQuery,
+  type Version,
+  versionQuery,
+  versionsQuery,
+  type WorkflowKey,
+  workflowQueryKey,
+} from "../../api/workflows.ts";
+import { Button } from "../../parts/Button.tsx";
+import { DefinitionDiff } from "../../parts/DefinitionDiff.tsx";
+import { Dialog } from "../../parts/Dialog.tsx";
+import { Choice, Field } from "../../parts/Field.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { Skeleton } from "../../parts/Skeleton.tsx";
+import { toast } from "../../parts/toasts.ts";
+import { texts } from "../../texts/texts.ts";
+
+/** What is known when the dialog opens: the tag to be moved, or the version to be tagged. */
+export interface TagMove {
+  readonly tag?: string;
+  readonly versionId?: string;
+}
+
+interface MoveTagDialogProps {
+  readonly workflow: WorkflowKey;
+  readonly move: TagMove;
+  readonly onClose: () => void;
+}
+
+const tagPattern = /^\$?[A-Za-z0-9_.-]{1,64}$/;
+
+/** Points a tag at a version, after showing from where to where, and what of the definition is different there. */
+export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
+  const words = texts.workflow;
+  const { data: tags = [] } = useQuery(tagsQuery(workflow));
+  const { data } = useInfiniteQuery(versionsQuery(workflow));
+  const versions = data?.pages.flatMap((page) => page.versions) ?? [];
+  const [tag, setTagName] = useState(move.tag ?? "$LIVE");
+  const [chosen, setChosen] = useState(move.versionId);
+  const current = tags.find((one) => one.tag === tag);
+  const target = versions.find((one) => one.versionId === (chosen ?? versions[0]?.versionId));
+  const isName = tagPattern.test(tag);
+  const isThere = current !== undefined && current.versionId === target?.versionId;
+  const apply = useTagMove(workflow, current, onClose);
+  const listId = useId();
+  return (
+    <Dialog isOpen onClose={onClose} title={words.moveTitle} description={words.moveText} isWide>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (target !== undefined && isName && !isThere) apply.mutate({ tag, target });
+        }}
+      >
+        <div className="workflow-columns">
+          <Field
+            label={words.tagName}
+            hint={words.tagNameHint}
+            problem={isName ? undefined : words.tagNameProblem}
+            value={tag}
+            onChange={(event) => setTagName(event.target.value)}
+            list={listId}
+            autoComplete="off"
+            spellCheck={false}
+            required
+          />
+          <datalist id={listId}>
+            {tags.map((one) => (
+              <option key={one.tag} value={one.tag} />
+            ))}
+          </datalist>
+          <Choice
+            label={words.targetVersion}
+            value={target?.versionId ?? ""}
+            onChange={(event) => setChosen(event.target.value)}
+          >
+            {versions.map(({ versionId, versionNumber, tags: pointing }) => (
+              <option key={versionId} value={versionId}>
+                {words.versionNumber(versionNumber)}
+                {pointing.length > 0 && ` (${pointing.join(", ")})`}
+              </option>
+            ))}
+          </Choice>
+        </div>
+        {target !== undefined && isName && <Change workflow={workflow} tag={tag} current={current} target={target} />}
+        {apply.error !== null && <Problem error={apply.error} />}
+        <div className="dialog-actions">
+          <Button onClick={onClose}>{texts.parts.cancel}</Button>
+          {target !== undefined && (
+            <Button type="submit" kind="main" disabled={!isName || isThere} isBusy={apply.isPending}>
+              {words.moveAction(tag, target.versionNumber)}
+            </Button>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface ChangeProps {
+  readonly workflow: WorkflowKey;
+  readonly tag: string;
+  readonly current: Tag | undefined;
+  readonly target: Version;
+}
+
+function Change({ workflow, tag, current, target }: ChangeProps) {
+  const words = texts.workflow;
+  if (current === undefined) return <p>{words.newTo(tag, target.versionNumber)}</p>;
+  if (current.versionId === target.versionId) return <p>{words.alreadyThere(tag, target.versionNumber)}</p>;
+  return (
+    <>
+      <p>
+        <strong>{words.fromTo(tag, current.versionNumber, target.versionNumber)}</strong>
+      </p>
+      <h3>{words.changes}</h3>
+      <VersionsDiff workflow={workflow} beforeId={current.versionId} afterId={target.versionId} />
+    </>
+  );
+}
+
+interface VersionsDiffProps {
+  readonly workflow: WorkflowKey;
+  readonly beforeId: string;
+  readonly afterId: string;
+}
+
+function VersionsDiff({ workflow, beforeId, afterId }: VersionsDiffProps) {
+  const before = useQuery(versionQuery(workflow, beforeId));
+  const after = useQuery(versionQuery(workflow, afterId));
+  const error = before.error ?? after.error;
+  if (error !== null) return <Problem error={error} />;
+  if (before.data === undefined || after.data === undefined) return <Skeleton rows={4} />;
+  return <DefinitionDiff before={before.data.definition} after={after.data.definition} />;
+}
+
+/** Afterwards it can be taken back for a while: to where the tag was, or to nowhere. */
+function useTagMove(workflow: WorkflowKey, current: Tag | undefined, onDone: () => void) {
+  const words = texts.workflow;
+  const queries = useQueryClient();
+  const refresh = async () => {
+    await queries.invalidateQueries({ queryKey: workflowQueryKey(workflow) });
+    await queries.invalidateQueries({ queryKey: ["organizations", workflow.organizationId, "workflows", "list"] });
+  };
+  const undo = async (tag: string, before: Tag | undefined) => {
+    if (before === undefined) await deleteTag(workflow, tag);
+    else await setTag(workflow, tag, before.versionId);
+    await refresh();
+  };
+  return useMutation({
+    mutationFn: ({ tag, target }: { readonly tag: string; readonly target: Version }) =>
+      setTag(workflow, tag, target.versionId),
+    onSuccess: async ({ tag, versionNumber }) => {
+      onDone();
+      const action = { label: words.undo, run: () => void undo(tag, current) };
+      toast({ kind: "success", text: words.tagMoved(tag, versionNumber), action });
+      await refresh();
+    },
+  });
+}

@@ -1,0 +1,132 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { deleteTag, setTag, type Tag, tagsQuery, type WorkflowKey, workflowQueryKey } from "../../api/workflows.ts";
+import { ActorName } from "../../parts/ActorName.tsx";
+import { Button } from "../../parts/Button.tsx";
+import { ConfirmDialog } from "../../parts/ConfirmDialog.tsx";
+import { EmptyState } from "../../parts/EmptyState.tsx";
+import { Panel } from "../../parts/Panel.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { Skeleton } from "../../parts/Skeleton.tsx";
+import { type Column, Table } from "../../parts/Table.tsx";
+import { TagChip } from "../../parts/TagChip.tsx";
+import { Time } from "../../parts/Time.tsx";
+import { toast } from "../../parts/toasts.ts";
+import { texts } from "../../texts/texts.ts";
+import type { TagMove } from "./MoveTagDialog.tsx";
+
+interface TagsProps {
+  readonly workflow: WorkflowKey;
+  /** Undefined for whoever may not. */
+  readonly onMove: ((move: TagMove) => void) | undefined;
+}
+
+export function Tags({ workflow, onMove }: TagsProps) {
+  const words = texts.workflow;
+  const { data: tags, error, refetch } = useQuery(tagsQuery(workflow));
+  const [doomed, setDoomed] = useState<Tag | undefined>();
+  return (
+    <Panel
+      title={words.tags}
+      isFlush
+      actions={
+        onMove !== undefined && (
+          <Button icon="plus" onClick={() => onMove({})}>
+            {words.addTag}
+          </Button>
+        )
+      }
+    >
+      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+      {tags === undefined && error === null && <Skeleton rows={2} />}
+      {tags?.length === 0 && <EmptyState title={words.noTags} text={words.noTagsText} />}
+      {tags !== undefined && tags.length > 0 && (
+        <Table
+          caption={words.tagsCaption}
+          columns={columnsFor(workflow, onMove, setDoomed)}
+          rows={tags}
+          rowKey={({ tag }) => tag}
+        />
+      )}
+      {doomed !== undefined && <DeleteTag workflow={workflow} tag={doomed} onClose={() => setDoomed(undefined)} />}
+    </Panel>
+  );
+}
+
+function columnsFor(
+  workflow: WorkflowKey,
+  onMove: TagsProps["onMove"],
+  onDelete: (tag: Tag) => void,
+): readonly Column<Tag>[] {
+  const words = texts.workflow;
+  const { organizationId } = workflow;
+  const columns: Column<Tag>[] = [
+    { id: "tag", header: words.tag, cell: ({ tag }) => <TagChip tag={tag} /> },
+    { id: "version", header: words.pointsAt, cell: ({ versionNumber }) => words.versionNumber(versionNumber) },
+    {
+      id: "moved",
+      header: words.moved,
+      isOptional: true,
+      cell: ({ updatedAt, updatedBy }) => (
+        <>
+          <Time at={updatedAt} isRelative />, <ActorName organizationId={organizationId} actor={updatedBy} />
+        </>
+      ),
+    },
+  ];
+  if (onMove === undefined) return columns;
+  const actions: Column<Tag> = {
+    id: "actions",
+    header: words.actions,
+    align: "end",
+    width: "156px",
+    cell: (tag) => (
+      <>
+        <Button kind="quiet" aria-label={words.moveTag(tag.tag)} onClick={() => onMove({ tag: tag.tag })}>
+          {words.move}
+        </Button>
+        <Button kind="quiet" aria-label={`${words.deleteTag} ${tag.tag}`} onClick={() => onDelete(tag)}>
+          {words.deleteTag}
+        </Button>
+      </>
+    ),
+  };
+  return [...columns, actions];
+}
+
+interface DeleteTagProps {
+  readonly workflow: WorkflowKey;
+  readonly tag: Tag;
+  readonly onClose: () => void;
+}
+
+function DeleteTag({ workflow, tag: { tag, versionId }, onClose }: DeleteTagProps) {
+  const words = texts.workflow;
+  const queries = useQueryClient();
+  const refresh = () => queries.invalidateQueries({ queryKey: workflowQueryKey(workflow) });
+  const undo = async () => {
+    await setTag(workflow, tag, versionId);
+    await refresh();
+  };
+  const remove = useMutation({
+    mutationFn: () => deleteTag(workflow, tag),
+    onSuccess: async () => {
+      onClose();
+      toast({ kind: "success", text: words.tagDeleted(tag), action: { label: words.undo, run: () => void undo() } });
+      await refresh();
+    },
+  });
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={words.deleteTagTitle(tag)}
+      description={words.deleteTagText(tag)}
+      action={words.deleteTag}
+      isDanger
+      isBusy={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate()}
+    />
+  );
+}

@@ -1,0 +1,47 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { versionQuery, workflowQuery } from "../../api/workflows.ts";
+import { ActorName } from "../../parts/ActorName.tsx";
+import { CopyButton } from "../../parts/CopyButton.tsx";
+import { PageHeading } from "../../parts/PageHeading.tsx";
+import { Panel } from "../../parts/Panel.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { Skeleton } from "../../parts/Skeleton.tsx";
+import { TagChip } from "../../parts/TagChip.tsx";
+import { Time } from "../../parts/Time.tsx";
+import { texts } from "../../texts/texts.ts";
+import "./VersionPage.css";
+
+/** One version: who made it, what points at it, and its definition as it was sent. */
+export function VersionPage() {
+  const { versionId, ...workflow } = useParams({
+    from: "/app/organizations/$organizationId/workflows/$workflowId/versions/$versionId",
+  });
+  const words = texts.workflow;
+  const { data: version, error, refetch } = useQuery(versionQuery(workflow, versionId));
+  const { data: parent } = useQuery(workflowQuery(workflow));
+  if (version === undefined) {
+    return error === null ? <Skeleton rows={8} /> : <Problem error={error} onRetry={() => void refetch()} />;
+  }
+  const { versionNumber, tags, createdAt, createdBy, definition } = version;
+  return (
+    <>
+      <PageHeading
+        title={words.versionNumber(versionNumber)}
+        beside={tags.map((tag) => <TagChip key={tag} tag={tag} />)}
+      />
+      <p className="soft">
+        <Link to="/app/organizations/$organizationId/workflows/$workflowId" params={workflow}>
+          {parent?.name ?? texts.workflows.title}
+        </Link>
+        , <Time at={createdAt} />, <ActorName organizationId={workflow.organizationId} actor={createdBy} />
+      </p>
+      <Panel title={words.definition} isFlush actions={<CopyButton text={definition} label={words.copyDefinition} />}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+        <pre className="definition" tabIndex={0}>
+          {definition}
+        </pre>
+      </Panel>
+    </>
+  );
+}

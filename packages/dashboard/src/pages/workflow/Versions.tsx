@@ -1,0 +1,97 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type Version, versionsQuery, type WorkflowKey } from "../../api/workflows.ts";
+import { ActorName } from "../../parts/ActorName.tsx";
+import { Button } from "../../parts/Button.tsx";
+import { EmptyState } from "../../parts/EmptyState.tsx";
+import { Panel } from "../../parts/Panel.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { Skeleton } from "../../parts/Skeleton.tsx";
+import { type Column, Table } from "../../parts/Table.tsx";
+import { TagChip } from "../../parts/TagChip.tsx";
+import { Time } from "../../parts/Time.tsx";
+import { texts } from "../../texts/texts.ts";
+import type { TagMove } from "./MoveTagDialog.tsx";
+
+interface VersionsProps {
+  readonly workflow: WorkflowKey;
+  readonly name: string;
+  /** Undefined for whoever may not. */
+  readonly onTag: ((move: TagMove) => void) | undefined;
+}
+
+export function Versions({ workflow, name, onTag }: VersionsProps) {
+  const words = texts.workflow;
+  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery(
+    versionsQuery(workflow),
+  );
+  const versions = data?.pages.flatMap((page) => page.versions);
+  return (
+    <Panel title={words.versions} isFlush>
+      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+      {versions === undefined && error === null && <Skeleton rows={3} />}
+      {versions?.length === 0 && (
+        <EmptyState title={words.noVersions} text={words.noVersionsText} command={`npx stepwell deploy ${name}.json`} />
+      )}
+      {versions !== undefined && versions.length > 0 && (
+        <Table
+          caption={words.versionsCaption}
+          columns={columnsFor(workflow, onTag)}
+          rows={versions}
+          rowKey={({ versionId }) => versionId}
+          {...(hasNextPage && {
+            more: { hasMore: hasNextPage, isLoading: isFetchingNextPage, load: () => void fetchNextPage() },
+          })}
+        />
+      )}
+    </Panel>
+  );
+}
+
+function columnsFor(workflow: WorkflowKey, onTag: VersionsProps["onTag"]): readonly Column<Version>[] {
+  const words = texts.workflow;
+  const { organizationId } = workflow;
+  const columns: Column<Version>[] = [
+    {
+      id: "version",
+      header: words.version,
+      width: "26%",
+      cell: ({ versionId, versionNumber }) => (
+        <Link
+          to="/app/organizations/$organizationId/workflows/$workflowId/versions/$versionId"
+          params={{ ...workflow, versionId }}
+        >
+          {words.versionNumber(versionNumber)}
+        </Link>
+      ),
+    },
+    {
+      id: "tags",
+      header: words.tags,
+      cell: ({ tags }) => tags.map((tag) => <TagChip key={tag} tag={tag} />),
+    },
+    {
+      id: "created",
+      header: words.created,
+      isOptional: true,
+      cell: ({ createdAt, createdBy }) => (
+        <>
+          <Time at={createdAt} isRelative />, <ActorName organizationId={organizationId} actor={createdBy} />
+        </>
+      ),
+    },
+  ];
+  if (onTag === undefined) return columns;
+  const actions: Column<Version> = {
+    id: "actions",
+    header: words.actions,
+    align: "end",
+    width: "90px",
+    cell: ({ versionId, versionNumber }) => (
+      <Button kind="quiet" aria-label={words.setTagOn(versionNumber)} onClick={() => onTag({ versionId })}>
+        {words.setTag}
+      </Button>
+    ),
+  };
+  return [...columns, actions];
+}

@@ -1,0 +1,43 @@
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { usePermission } from "../../api/permissions.ts";
+import { workflowQuery } from "../../api/workflows.ts";
+import { JobCharts } from "../../parts/JobCharts.tsx";
+import { PageHeading } from "../../parts/PageHeading.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { Skeleton } from "../../parts/Skeleton.tsx";
+import { DeleteWorkflow } from "./DeleteWorkflow.tsx";
+import { MoveTagDialog, type TagMove } from "./MoveTagDialog.tsx";
+import { RecentJobs } from "./RecentJobs.tsx";
+import { Tags } from "./Tags.tsx";
+import { Versions } from "./Versions.tsx";
+import "./WorkflowPage.css";
+
+/** One workflow: its versions and tags, what runs, and how well. */
+export function WorkflowPage() {
+  const key = useParams({ from: "/app/organizations/$organizationId/workflows/$workflowId" });
+  const { organizationId, workflowId } = key;
+  const maySeeMetrics = usePermission(organizationId, "metrics:read");
+  const maySeeJobs = usePermission(organizationId, "job:list");
+  const mayTag = usePermission(organizationId, "workflow:version:create");
+  const mayDelete = usePermission(organizationId, "workflow:delete");
+  const { data: workflow, error, refetch } = useQuery(workflowQuery(key));
+  const [move, setMove] = useState<TagMove | undefined>();
+  if (workflow === undefined) {
+    return error === null ? <Skeleton rows={8} /> : <Problem error={error} onRetry={() => void refetch()} />;
+  }
+  const begin = mayTag ? setMove : undefined;
+  return (
+    <>
+      <PageHeading title={workflow.name} actions={mayDelete && <DeleteWorkflow workflow={workflow} {...key} />} />
+      <div className="workflow-columns">
+        <Tags workflow={key} onMove={begin} />
+        <Versions workflow={key} name={workflow.name} onTag={begin} />
+      </div>
+      {maySeeJobs && <RecentJobs organizationId={organizationId} workflow={workflow} />}
+      {maySeeMetrics && <JobCharts organizationId={organizationId} workflowId={workflowId} />}
+      {move !== undefined && <MoveTagDialog workflow={key} move={move} onClose={() => setMove(undefined)} />}
+    </>
+  );
+}

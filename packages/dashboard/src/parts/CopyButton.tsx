@@ -1,0 +1,40 @@
+import { useEffect, useState } from "react";
+import { texts } from "../texts/texts.ts";
+import { Button, type ButtonProps } from "./Button.tsx";
+import { toast } from "./toasts.ts";
+
+interface CopyButtonProps extends Omit<ButtonProps, "onClick" | "icon" | "children"> {
+  readonly text: string;
+  /** What is copied, for those who do not see beside what the button stands. Default: "Copy". */
+  readonly label?: string;
+  readonly isIconOnly?: boolean;
+}
+
+export function CopyButton({ text, label = texts.parts.copy, isIconOnly = false, ...rest }: CopyButtonProps) {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setCopied(false), 2_000);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const copy = async () => {
+    if (await copyText(text)) setCopied(true);
+    else toast({ kind: "failure", text: texts.parts.copyFailed });
+  };
+  return (
+    <Button kind="quiet" {...rest} icon={isCopied ? "check" : "copy"} onClick={() => void copy()}>
+      <span className={isIconOnly ? "visually-hidden" : undefined} aria-live="polite">
+        {isCopied ? texts.parts.copied : label}
+      </span>
+    </Button>
+  );
+}
+
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,46 @@
+import { Dialog as Radix } from "radix-ui";
+import type { ReactNode } from "react";
+import "./Dialog.css";
+import { texts } from "../texts/texts.ts";
+import { Button } from "./Button.tsx";
+import { classNames } from "./class-names.ts";
+
+interface DialogProps {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly title: string;
+  /** A sentence or two. */
+  readonly description?: ReactNode;
+  readonly isWide?: boolean;
+  readonly children?: ReactNode;
+}
+
+/** Over the page: the focus stays in it, Escape closes it, and the focus goes back to where it came from. */
+export function Dialog({ isOpen, onClose, title, description, isWide = false, children }: DialogProps) {
+  return (
+    <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className="dialog-overlay" />
+        <Radix.Content
+          className={classNames("dialog", isWide && "dialog-wide")}
+          {...(description === undefined && { "aria-describedby": undefined })}
+        >
+          <header className="dialog-header">
+            <Radix.Title>{title}</Radix.Title>
+            <Radix.Close asChild>
+              <Button kind="quiet" icon="cross">
+                <span className="visually-hidden">{texts.parts.close}</span>
+              </Button>
+            </Radix.Close>
+          </header>
+          {description !== undefined && (
+            <Radix.Description asChild>
+              <div className="dialog-description">{description}</div>
+            </Radix.Description>
+          )}
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}

@@ -1,0 +1,119 @@
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import "./Table.css";
+import { texts } from "../texts/texts.ts";
+import { classNames } from "./class-names.ts";
+
+export interface Column<Row> {
+  readonly id: string;
+  readonly header: string;
+  /** The first column's cell names the row, best by a link: all of the row then leads there. */
+  readonly cell: (row: Row) => ReactNode;
+  /** Of the table's width, in CSS. Columns without one share what is left. */
+  readonly width?: string;
+  readonly align?: "end";
+  /** Left out where there is little room. */
+  readonly isOptional?: boolean;
+}
+
+interface TableProps<Row> {
+  /** What the table lists; for those who hear it. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  /** More pages of the list. Loaded as the reader comes near the end. */
+  readonly more?: { readonly hasMore: boolean; readonly isLoading: boolean; readonly load: () => void };
+}
+
+/** As in Table.css: all rows are of one height, so that a row's place is known without drawing those above it. */
+const rowPixels = 40;
+/** Fewer are drawn whole. */
+const minVirtualRows = 80;
+/** The next page is asked for when so many rows are left. */
+const rowsAhead = 30;
+
+/** A table of any length: it scrolls with the page and draws only the rows that are in view. */
+export function Table<Row>({ caption, columns, rows, rowKey, more }: TableProps<Row>) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const isVirtual = rows.length >= minVirtualRows;
+  const virtualizer = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => rowPixels,
+    overscan: 15,
+    scrollMargin: useTop(body),
+    enabled: isVirtual,
+  });
+  const items = virtualizer.getVirtualItems();
+  const first = isVirtual ? (items[0]?.index ?? 0) : 0;
+  const end = isVirtual ? (items.at(-1)?.index ?? -1) + 1 : rows.length;
+  const isNearEnd = end + rowsAhead >= rows.length;
+  const { hasMore = false, isLoading = false, load } = more ?? {};
+  useEffect(() => {
+    if (isNearEnd && hasMore && !isLoading) load?.();
+  }, [isNearEnd, hasMore, isLoading, load]);
+  return (
+    <>
+      <table className="table" aria-rowcount={hasMore ? -1 : rows.length + 1}>
+        <caption className="visually-hidden">{caption}</caption>
+        <thead>
+          <tr aria-rowindex={1}>
+            {columns.map((column) => (
+              <th key={column.id} scope="col" className={classOf(column)} style={{ width: column.width }}>
+                {column.header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          <Spacer rows={first} />
+          {rows.slice(first, end).map((row, index) => (
+            <tr key={rowKey(row)} aria-rowindex={first + index + 2}>
+              {columns.map((column) => (
+                <td key={column.id} className={classOf(column)}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          <Spacer rows={rows.length - end} />
+        </tbody>
+      </table>
+      {more !== undefined && (
+        <p className="table-end soft" role="status">
+          {isLoading ? texts.parts.loadingMore : !hasMore && texts.parts.allShown(rows.length)}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Holds the place of rows that are not drawn. */
+function Spacer({ rows }: { readonly rows: number }) {
+  if (rows <= 0) return null;
+  return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus
+    <tr aria-hidden="true" className="table-spacer">
+      <td style={{ height: rows * rowPixels }} />
+    </tr>
+  );
+}
+
+function classOf<Row>({ align, isOptional = false }: Column<Row>): string {
+  return classNames(align === "end" && "table-end-aligned", isOptional && "table-optional");
+}
+
+/** How far below the page's top it begins: what stands above may come and go. */
+function useTop(element: { readonly current: HTMLElement | null }): number {
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    const measure = () => {
+      if (element.current !== null) setTop(element.current.getBoundingClientRect().top + window.scrollY);
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(document.body);
+    return () => observer.disconnect();
+  }, [element]);
+  return top;
+}

@@ -1,0 +1,73 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { basePath } from "./base-url.ts";
+import { parseJobSearch } from "./pages/jobs/job-search.ts";
+import { Broken } from "./shell/Broken.tsx";
+import { FirstPage } from "./shell/FirstPage.tsx";
+import { NotFound } from "./shell/NotFound.tsx";
+import { Shell } from "./shell/Shell.tsx";
+
+/**
+ * The address of a page is `/app` and the path of what it shows in the API, so that one can be made from the other. Everything but the shell
+ * is loaded when it is first shown.
+ */
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
+
+const first = createRoute({ getParentRoute: () => root, path: "/", component: FirstPage });
+const app = createRoute({ getParentRoute: () => root, path: "/app", component: FirstPage });
+const account = createRoute({ getParentRoute: () => root, path: "/app/account", component: NotFound });
+
+const organization = createRoute({ getParentRoute: () => root, path: "/app/organizations/$organizationId" });
+const inOrganization = () => organization;
+
+const home = createRoute({
+  getParentRoute: inOrganization,
+  path: "/",
+  component: lazyRouteComponent(() => import("./pages/home/HomePage.tsx"), "HomePage"),
+});
+const workflows = createRoute({
+  getParentRoute: inOrganization,
+  path: "workflows",
+  component: lazyRouteComponent(() => import("./pages/workflows/WorkflowsPage.tsx"), "WorkflowsPage"),
+});
+const workflow = createRoute({
+  getParentRoute: inOrganization,
+  path: "workflows/$workflowId",
+  component: lazyRouteComponent(() => import("./pages/workflow/WorkflowPage.tsx"), "WorkflowPage"),
+});
+const version = createRoute({
+  getParentRoute: inOrganization,
+  path: "workflows/$workflowId/versions/$versionId",
+  component: lazyRouteComponent(() => import("./pages/workflow/VersionPage.tsx"), "VersionPage"),
+});
+const jobs = createRoute({
+  getParentRoute: inOrganization,
+  path: "jobs",
+  validateSearch: parseJobSearch,
+  component: NotFound,
+});
+const job = createRoute({ getParentRoute: inOrganization, path: "jobs/$jobId", component: NotFound });
+const settings = createRoute({ getParentRoute: inOrganization, path: "settings", component: NotFound });
+
+const routes = root.addChildren([
+  first,
+  app,
+  account,
+  organization.addChildren([home, workflows, workflow, version, jobs, job, settings]),
+]);
+
+export function createAppRouter() {
+  return createRouter({
+    routeTree: routes,
+    basepath: basePath === "" ? "/" : basePath,
+    // A page's script is on its way when somebody points at the link.
+    defaultPreload: "intent",
+    defaultErrorComponent: Broken,
+    scrollRestoration: true,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}

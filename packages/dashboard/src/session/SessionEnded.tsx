@@ -1,0 +1,26 @@
+import { useState } from "react";
+import { Button } from "../parts/Button.tsx";
+import { Dialog } from "../parts/Dialog.tsx";
+import { texts } from "../texts/texts.ts";
+import { session } from "./session.ts";
+
+/** Over the page, which stays as it is: somebody may have typed something there. */
+export function SessionEnded() {
+  const [isOpen, setOpen] = useState(true);
+  const { shell } = texts;
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={() => setOpen(false)}
+      title={shell.sessionEndedTitle}
+      description={shell.sessionEnded}
+    >
+      <div className="dialog-actions">
+        <Button onClick={() => setOpen(false)}>{shell.stayHere}</Button>
+        <Button kind="main" onClick={() => void session.signIn()}>
+          {shell.signInAgain}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

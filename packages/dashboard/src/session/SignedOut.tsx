@@ -1,0 +1,36 @@
+import { useEffect } from "react";
+import "./SignedOut.css";
+import { Button } from "../parts/Button.tsx";
+import { Problem } from "../parts/Problem.tsx";
+import { texts } from "../texts/texts.ts";
+import { session } from "./session.ts";
+
+interface SignedOutProps {
+  /** Why a sign-in did not work. */
+  readonly error?: unknown;
+  readonly isInsecure?: boolean;
+}
+
+/** Instead of every page while nobody is signed in. */
+export function SignedOut({ error, isInsecure = false }: SignedOutProps) {
+  const { shell } = texts;
+  const title = isInsecure ? shell.insecureTitle : error === undefined ? shell.signedOutTitle : shell.signInFailed;
+  useEffect(() => {
+    document.title = `${title} · ${texts.shell.product}`;
+  }, [title]);
+  return (
+    <main className="signed-out">
+      <h1>{title}</h1>
+      {error === undefined ? (
+        <p className="soft">{isInsecure ? shell.insecure : shell.signedOut}</p>
+      ) : (
+        <Problem error={error} />
+      )}
+      {!isInsecure && (
+        <Button kind="main" onClick={() => void session.signIn()}>
+          {shell.signIn}
+        </Button>
+      )}
+    </main>
+  );
+}

@@ -1,0 +1,122 @@
+import * as oauth from "oauth4webapi";
+import { baseUrl } from "../base-url.ts";
+
+/** What a sign-in gives. Lives in memory only, and goes with the page. */
+export interface Tokens {
+  readonly idToken: string;
+  readonly refreshToken: string | undefined;
+  readonly expiresAt: number;
+  readonly user: SignedInUser;
+}
+
+export interface SignedInUser {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+/** What must survive the way to the sign-in page and back, in this tab. None of it lets anybody in. */
+export interface PendingSignIn {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+  /** Where the person was going: path, query and fragment. */
+  readonly returnTo: string;
+}
+
+const issuer = `${baseUrl}/oidc`;
+/** The page and the provider are of one build, so there is nothing to discover: one way to the server less, at each start. */
+const provider: oauth.AuthorizationServer = {
+  issuer,
+  authorization_endpoint: `${issuer}/auth`,
+  token_endpoint: `${issuer}/token`,
+  end_session_endpoint: `${issuer}/session/end`,
+};
+const client: oauth.Client = { client_id: "stepwell-dashboard" };
+const redirectUri = `${baseUrl}/signed-in`;
+/** A service without TLS is for one machine or one's own network; browsers refuse the rest, see `canSignIn`. */
+const options = { [oauth.allowInsecureRequests]: baseUrl.startsWith("http:") };
+
+/** Browsers give a page without TLS no cryptography, unless it is of the same machine; the code's proof needs some. */
+export const canSignIn: boolean = window.isSecureContext;
+
+/** The address of the provider's page, with what must be remembered until it leads back. */
+export async function authorizationRequest(returnTo: string): Promise<{ url: URL; pending: PendingSignIn }> {
+  const pending = {
+    state: oauth.generateRandomState(),
+    nonce: oauth.generateRandomNonce(),
+    codeVerifier: oauth.generateRandomCodeVerifier(),
+    returnTo,
+  };
+  const url = new URL(`${issuer}/auth`);
+  url.search = new URLSearchParams({
+    client_id: client.client_id,
+    response_type: "code",
+    redirect_uri: redirectUri,
+    scope: "openid profile email offline_access",
+    code_challenge: await oauth.calculatePKCECodeChallenge(pending.codeVerifier),
+    code_challenge_method: "S256",
+    state: pending.state,
+    nonce: pending.nonce,
+  }).toString();
+  return { url, pending };
+}
+
+/** Turns the code with which the provider led back into tokens. Throws when it led back with an error, or for another sign-in. */
+export async function exchangeCode(callback: URL, pending: PendingSignIn): Promise<Tokens> {
+  const parameters = oauth.validateAuthResponse(provider, client, callback, pending.state);
+  const response = await oauth.authorizationCodeGrantRequest(
+    provider,
+    client,
+    oauth.None(),
+    parameters,
+    redirectUri,
+    pending.codeVerifier,
+    options,
+  );
+  const answer = await oauth.processAuthorizationCodeResponse(provider, client, response, {
+    expectedNonce: pending.nonce,
+    requireIdToken: true,
+  });
+  return tokensOf(answer, undefined);
+}
+
+/** Throws an `oauth.ResponseBodyError` when the session is over, anything else when the provider is out of reach. */
+export async function refresh({ refreshToken, user }: Tokens): Promise<Tokens> {
+  if (refreshToken === undefined) throw new Error("The sign-in gave no refresh token.");
+  const response = await oauth.refreshTokenGrantRequest(provider, client, oauth.None(), refreshToken, options);
+  const answer = await oauth.processRefreshTokenResponse(provider, client, response);
+  return { ...tokensOf(answer, refreshToken), user: userOf(answer) ?? user };
+}
+
+export function signOutUrl({ idToken }: Tokens): string {
+  const query = new URLSearchParams({ id_token_hint: idToken, post_logout_redirect_uri: `${baseUrl}/` });
+  return `${issuer}/session/end?${query}`;
+}
+
+/** The provider answered, and says no: asking again is no use. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof oauth.ResponseBodyError && error.status < 500 && error.status !== 429;
+}
+
+/** The name of the error with which the provider led back, for example `access_denied`. */
+export function refusalOf(error: unknown): string | undefined {
+  return error instanceof oauth.AuthorizationResponseError ? error.error : undefined;
+}
+
+function tokensOf(answer: oauth.TokenEndpointResponse, refreshToken: string | undefined): Tokens {
+  const user = userOf(answer);
+  const idToken = answer.id_token;
+  if (user === undefined || idToken === undefined) throw new Error("The sign-in gave no id token.");
+  const expiresAt = Date.now() + (answer.expires_in ?? 3_600) * 1_000;
+  return { idToken, refreshToken: answer.refresh_token ?? refreshToken, expiresAt, user };
+}
+
+function userOf(answer: oauth.TokenEndpointResponse): SignedInUser | undefined {
+  const claims = oauth.getValidatedIdTokenClaims(answer);
+  if (claims === undefined) return undefined;
+  const text = (value: unknown) => (typeof value === "string" ? value : "");
+  const { sub, sid, name, email } = claims;
+  return { userId: sub, sessionId: text(sid), name: text(name), email: text(email) };
+}

@@ -1,0 +1,153 @@
+import { useSyncExternalStore } from "react";
+import { basePath, baseUrl, isAtBaseUrl } from "../base-url.ts";
+import {
+  authorizationRequest,
+  canSignIn,
+  exchangeCode,
+  isRefusal,
+  refresh,
+  refusalOf,
+  type SignedInUser,
+  signOutUrl,
+  type Tokens,
+} from "./open-id.ts";
+import { rememberPending, takePending } from "./pending-sign-in.ts";
+
+export type SessionState =
+  | { readonly status: "starting" }
+  /** Nobody is: the sign-in was cancelled or did not work (`error` says how). */
+  | { readonly status: "signed-out"; readonly error?: unknown }
+  /** The page was opened in a way in which browsers let nobody sign in. */
+  | { readonly status: "insecure" }
+  | { readonly status: "signed-in"; readonly user: SignedInUser }
+  /** It was signed in, and no longer is. What stands on the page is kept, so that nothing typed is lost. */
+  | { readonly status: "ended"; readonly user: SignedInUser };
+
+const callbackPath = `${basePath}/signed-in`;
+/** Before the hour of an id token is over: time enough to try several times. */
+const renewBeforeMs = 5 * 60_000;
+const retryMs = 15_000;
+
+/** Who is signed in on this page, with the tokens in this page's memory alone. */
+class Session {
+  #state: SessionState = { status: "starting" };
+  #tokens: Tokens | undefined;
+  #renewing: Promise<string | undefined> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #listeners = new Set<() => void>();
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Signs in with what the browser's cookie says, by way of the provider and back; the provider asks for a password where it must. */
+  async start(): Promise<void> {
+    if (!isAtBaseUrl()) return window.location.replace(new URL(baseUrl).origin + here());
+    if (!canSignIn) return this.#become({ status: "insecure" });
+    if (window.location.pathname !== callbackPath) return await this.signIn();
+    const callback = new URL(window.location.href);
+    const pending = takePending();
+    window.history.replaceState(null, "", pending?.returnTo ?? `${basePath}/`);
+    // Opened anew, from a bookmark or by going back: there is nothing to exchange.
+    if (pending === undefined) return await this.signIn();
+    try {
+      this.#hold(await exchangeCode(callback, pending));
+    } catch (error) {
+      this.#become({ status: "signed-out", ...(refusalOf(error) !== "access_denied" && { error }) });
+    }
+  }
+
+  /** Leaves for the provider, which leads back to where the person is now. */
+  async signIn(): Promise<void> {
+    const { url, pending } = await authorizationRequest(here());
+    rememberPending(pending);
+    window.location.replace(url);
+  }
+
+  /** Leaves for the provider, which ends the session and everything that was issued in it. */
+  signOut(): void {
+    if (this.#tokens !== undefined) window.location.assign(signOutUrl(this.#tokens));
+  }
+
+  /** The value for the next request; renewed first where it is about to end. */
+  async bearer(): Promise<string | undefined> {
+    const tokens = this.#tokens;
+    if (tokens === undefined || tokens.expiresAt - Date.now() > 30_000) return tokens?.idToken;
+    return (await this.#renew()) ?? tokens.idToken;
+  }
+
+  /** A new token instead of one that the service did not take; undefined when there is none to be had. */
+  async renewInsteadOf(refused: string | undefined): Promise<string | undefined> {
+    const current = this.#tokens?.idToken;
+    if (current !== undefined && current !== refused) return current;
+    return current === undefined ? undefined : await this.#renew();
+  }
+
+  /** One at a time: a refresh token holds once. */
+  async #renew(): Promise<string | undefined> {
+    this.#renewing ??= this.#renewOnce().finally(() => {
+      this.#renewing = undefined;
+    });
+    return await this.#renewing;
+  }
+
+  async #renewOnce(): Promise<string | undefined> {
+    const tokens = this.#tokens;
+    if (tokens === undefined) return undefined;
+    try {
+      const renewed = await refresh(tokens);
+      this.#hold(renewed);
+      return renewed.idToken;
+    } catch (error) {
+      if (isRefusal(error)) this.#end(tokens.user);
+      else this.#renewIn(retryMs);
+      return undefined;
+    }
+  }
+
+  #hold(tokens: Tokens): void {
+    this.#tokens = tokens;
+    this.#renewIn(Math.max(tokens.expiresAt - Date.now() - renewBeforeMs, retryMs));
+    if (this.#state.status !== "signed-in") this.#become({ status: "signed-in", user: tokens.user });
+  }
+
+  #end(user: SignedInUser): void {
+    this.#tokens = undefined;
+    clearTimeout(this.#timer);
+    this.#become({ status: "ended", user });
+  }
+
+  #renewIn(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#renew(), ms);
+  }
+
+  #become(state: SessionState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+export const session = new Session();
+
+export function useSession(): SessionState {
+  return useSyncExternalStore(session.subscribe, () => session.state);
+}
+
+/** Of a page that shows only while somebody is signed in. */
+export function useUser(): SignedInUser {
+  const state = useSession();
+  if (state.status !== "signed-in" && state.status !== "ended") throw new Error("Nobody is signed in.");
+  return state.user;
+}
+
+/** The path with all that follows it. */
+function here(): string {
+  const { pathname, search, hash } = window.location;
+  return pathname + search + hash;
+}

@@ -1,0 +1,41 @@
+import { Link } from "@tanstack/react-router";
+import { Button } from "../parts/Button.tsx";
+import { Icon } from "../parts/Icon.tsx";
+import { Menu, MenuItem, MenuLabel, MenuLink, MenuSeparator } from "../parts/Menu.tsx";
+import { session, useUser } from "../session/session.ts";
+import { texts } from "../texts/texts.ts";
+
+export function AccountMenu() {
+  const { name, email } = useUser();
+  const { shell } = texts;
+  return (
+    <Menu
+      trigger={
+        <Button kind="quiet" icon="person">
+          <span className="visually-hidden">{shell.accountOf(name)}</span>
+        </Button>
+      }
+    >
+      <MenuLabel>
+        {name}
+        {email !== name && (
+          <>
+            <br />
+            {email}
+          </>
+        )}
+      </MenuLabel>
+      <MenuSeparator />
+      <MenuLink>
+        <Link to="/app/account">
+          <Icon name="person" />
+          {shell.yourAccount}
+        </Link>
+      </MenuLink>
+      <MenuItem onSelect={() => session.signOut()}>
+        <Icon name="out" />
+        {shell.signOut}
+      </MenuItem>
+    </Menu>
+  );
+}

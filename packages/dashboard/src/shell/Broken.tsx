@@ -1,0 +1,24 @@
+import type { ErrorComponentProps } from "@tanstack/react-router";
+import { ProblemError } from "../api/problem.ts";
+import { Button } from "../parts/Button.tsx";
+import { PageHeading } from "../parts/PageHeading.tsx";
+import { Problem } from "../parts/Problem.tsx";
+import { texts } from "../texts/texts.ts";
+
+/** Instead of a page that threw: a defect of ours, a part of the page that could not be loaded, or an answer that nobody caught. */
+export function Broken({ error, reset }: ErrorComponentProps) {
+  const { shell } = texts;
+  if (error instanceof ProblemError) return <Problem error={error} onRetry={reset} />;
+  return (
+    <>
+      <PageHeading title={shell.brokenTitle} />
+      <p>{shell.broken}</p>
+      <div>
+        <Button kind="main" icon="retry" onClick={() => window.location.reload()}>
+          {shell.reload}
+        </Button>
+      </div>
+      <Problem error={error} />
+    </>
+  );
+}

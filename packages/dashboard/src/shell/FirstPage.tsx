@@ -1,0 +1,19 @@
+import { useQuery } from "@tanstack/react-query";
+import { Navigate } from "@tanstack/react-router";
+import { organizationsQuery } from "../api/organizations.ts";
+import { Problem } from "../parts/Problem.tsx";
+import { Skeleton } from "../parts/Skeleton.tsx";
+import { lastOrganizationId } from "./last-organization.ts";
+import { NoOrganization } from "./NoOrganization.tsx";
+
+/** Leads on to the organization where this browser was last. */
+export function FirstPage() {
+  const { data, error, refetch } = useQuery(organizationsQuery);
+  if (data === undefined)
+    return error === null ? <Skeleton /> : <Problem error={error} onRetry={() => void refetch()} />;
+  const last = lastOrganizationId();
+  const chosen = data.find((one) => one.organizationId === last) ?? data[0];
+  if (chosen === undefined) return <NoOrganization />;
+  const { organizationId } = chosen;
+  return <Navigate to="/app/organizations/$organizationId" params={{ organizationId }} replace />;
+}

@@ -1,0 +1,58 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, idempotencyKey, resultOf } from "../api/api.ts";
+import { Button } from "../parts/Button.tsx";
+import { Field } from "../parts/Field.tsx";
+import { PageHeading } from "../parts/PageHeading.tsx";
+import { Problem } from "../parts/Problem.tsx";
+import { texts } from "../texts/texts.ts";
+
+/** For whoever was let in, but not yet anywhere. */
+export function NoOrganization() {
+  const { shell } = texts;
+  const [name, setName] = useState("");
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const create = useMutation({
+    mutationFn: (displayName: string) =>
+      resultOf(
+        api.POST("/organizations", {
+          params: { header: idempotencyKey() },
+          body: { name: displayName, displayName },
+        }),
+      ),
+    onSuccess: async ({ organizationId }) => {
+      await queries.invalidateQueries({ queryKey: ["organizations"] });
+      await navigate({ to: "/app/organizations/$organizationId", params: { organizationId } });
+    },
+  });
+  return (
+    <>
+      <PageHeading title={shell.noOrganizationTitle} />
+      <p>{shell.noOrganization}</p>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.mutate(name.trim());
+        }}
+      >
+        <Field
+          label={shell.newOrganizationName}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          required
+          maxLength={256}
+          autoComplete="organization"
+        />
+        {create.error !== null && <Problem error={create.error} />}
+        <div>
+          <Button type="submit" kind="main" isBusy={create.isPending}>
+            {shell.createOrganization}
+          </Button>
+        </div>
+      </form>
+    </>
+  );
+}

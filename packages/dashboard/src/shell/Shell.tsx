@@ -1,0 +1,33 @@
+import { Outlet, useLocation } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import "./Shell.css";
+import { texts } from "../texts/texts.ts";
+import { TopBar } from "./TopBar.tsx";
+
+/** What stands around every page: the bar on top, and the way past it for keyboards. */
+export function Shell() {
+  const main = useRef<HTMLElement>(null);
+  useFocusOnNavigation(main);
+  return (
+    <>
+      <a className="skip-link" href="#content">
+        {texts.shell.skip}
+      </a>
+      <TopBar />
+      <main id="content" ref={main} tabIndex={-1} className="content stack">
+        <Outlet />
+      </main>
+    </>
+  );
+}
+
+/** Whoever follows a link by keyboard, or hears the page, goes on at the new page's beginning; a changed filter is no new page. */
+function useFocusOnNavigation(main: { readonly current: HTMLElement | null }): void {
+  const { pathname } = useLocation();
+  const shown = useRef(pathname);
+  useEffect(() => {
+    if (shown.current === pathname) return;
+    shown.current = pathname;
+    main.current?.focus({ preventScroll: true });
+  }, [pathname, main]);
+}

@@ -1,0 +1,6 @@
+export const actor = {
+  you: "you",
+  user: (id: string) => `user ${id}`,
+  apiToken: (id: string) => `API token ${id}`,
+  service: (_id: string) => "the service",
+} as const;

@@ -1,0 +1,9 @@
+import { en } from "./en.ts";
+
+/** Every word that the pages show, in the reader's language. Another language is another file of this type beside `en.ts`. */
+export type Texts = typeof en;
+
+export const texts: Texts = en;
+
+/** For numbers, times and lists: the reader's own habits, where they fit the language of the texts. */
+export const locale: string = navigator.languages.find((tag) => tag.split("-")[0] === texts.language) ?? texts.language;

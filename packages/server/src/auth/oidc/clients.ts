@@ -1,0 +1,49 @@
+import type { ClientMetadata } from "oidc-provider";
+
+/** The programs that people sign in with. None can keep a secret: the one is a page, the other everybody's command line. */
+export const dashboardClientId = "stepwell-dashboard";
+export const commandLineClientId = "stepwell-cli";
+export const clientIds: readonly string[] = [dashboardClientId, commandLineClientId];
+
+const shared = {
+  token_endpoint_auth_method: "none",
+  id_token_signed_response_alg: "RS256",
+  response_modes: ["query"],
+} as const;
+
+/** `extraRedirectUris`: where a dashboard under development is served. */
+export function clientsOf(baseUrl: string, extraRedirectUris: readonly string[]): ClientMetadata[] {
+  const dashboardUris = [`${baseUrl}/`, `${baseUrl}/signed-in`, ...extraRedirectUris];
+  return [
+    {
+      ...shared,
+      client_id: dashboardClientId,
+      client_name: "Stepwell dashboard",
+      application_type: "web",
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      redirect_uris: dashboardUris,
+      post_logout_redirect_uris: [`${baseUrl}/`, ...extraRedirectUris.map((uri) => `${new URL(uri).origin}/`)],
+    },
+    {
+      ...shared,
+      client_id: commandLineClientId,
+      client_name: "Stepwell command line",
+      application_type: "native",
+      grant_types: [deviceGrantType, "refresh_token"],
+      response_types: [],
+      redirect_uris: [],
+    },
+  ];
+}
+
+export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
+
+/** Origins to which a sign-in or a sign-out may lead back. */
+export function clientOrigins(clients: readonly ClientMetadata[]): string[] {
+  const uris = clients.flatMap((client) => [
+    ...(client.redirect_uris ?? []),
+    ...(client.post_logout_redirect_uris ?? []),
+  ]);
+  return [...new Set(uris.map((uri) => new URL(uri).origin))];
+}

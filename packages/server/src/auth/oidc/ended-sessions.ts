@@ -1,0 +1,54 @@
+import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import type { AccountAction } from "../../store/account-activity.ts";
+import { type GrantOwner, ownerOfGrant } from "./grant-id.ts";
+import type { Middleware } from "./provider.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** The browser itself has a session as its clients have; the provider keeps it under this name. */
+export const browserSession = "browser";
+
+const ends = new WeakMap<object, Map<string, Pick<GrantOwner, "userId" | "sessionId">>>();
+
+/** Notes whose sessions the provider ended in a request: it only says so, and waits for nobody. */
+export function noteEnds(provider: Provider): void {
+  provider.on("grant.revoked", (ctx, grantId) => {
+    const owner = ownerOfGrant(grantId);
+    if (owner !== undefined) note(ctx, owner);
+  });
+  provider.on("end_session.success", (ctx) => {
+    const { session } = ctx.oidc;
+    const sessionId = session?.sidFor(browserSession);
+    if (session?.accountId !== undefined && sessionId !== undefined)
+      note(ctx, { userId: session.accountId, sessionId });
+  });
+}
+
+/** Ends them before the request is answered; in the transaction of the request, where it has one. */
+export function endRevokedSessions(sessions: Sessions): Middleware {
+  return async (ctx, next) => {
+    await next();
+    for (const key of ends.get(ctx)?.values() ?? []) {
+      await sessions.end({ ...key, action: reasonOf(ctx), address: ctx.ip });
+    }
+  };
+}
+
+/** Outside of that transaction: what this node remembers is forgotten once it is committed. */
+export function forgetEndedSessions(onSessionsEnded: () => void): Middleware {
+  return async (ctx, next) => {
+    await next();
+    if (ends.has(ctx)) onSessionsEnded();
+  };
+}
+
+function note(ctx: KoaContextWithOIDC, { userId, sessionId }: Pick<GrantOwner, "userId" | "sessionId">): void {
+  const noted = ends.get(ctx) ?? new Map();
+  noted.set(sessionId, { userId, sessionId });
+  ends.set(ctx, noted);
+}
+
+/** The provider revokes a grant at the token endpoint only when what came was used before. */
+function reasonOf(ctx: KoaContextWithOIDC): AccountAction {
+  if (ctx.oidc.route !== "token") return "signed-out";
+  return ctx.oidc.params?.grant_type === "refresh_token" ? "refresh-token-reused" : "authorization-code-reused";
+}

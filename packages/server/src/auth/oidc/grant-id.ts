@@ -1,0 +1,31 @@
+import { hash } from "node:crypto";
+import { clientIds } from "./clients.ts";
+
+/**
+ * A grant is what one client got in one session, and is named so: from any token of the provider one comes to the session, and from a
+ * session to all that was issued under it. Ids of grants never leave the service.
+ */
+export interface GrantOwner {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly clientId: string;
+}
+
+export function grantIdOf({ userId, sessionId, clientId }: GrantOwner): string {
+  return `${userId}.${sessionId}.${clientId}`;
+}
+
+export function ownerOfGrant(grantId: string | undefined): GrantOwner | undefined {
+  const [userId, sessionId, clientId] = (grantId ?? "").split(".");
+  if (userId === undefined || sessionId === undefined || clientId === undefined) return undefined;
+  return { userId, sessionId, clientId };
+}
+
+/** As the store names them. */
+export function grantHashesOf(userId: string, sessionId: string): Buffer[] {
+  return clientIds.map((clientId) => hashName(grantIdOf({ userId, sessionId, clientId })));
+}
+
+export function hashName(name: string): Buffer {
+  return hash("sha256", name, "buffer");
+}

@@ -1,0 +1,101 @@
+import { type KeyObject, verify } from "node:crypto";
+import type { Timestamp } from "../../core/job-state.ts";
+import { clientIds } from "./clients.ts";
+import { idTokenSeconds } from "./lifetimes.ts";
+
+export interface IdTokensParts {
+  readonly issuer: () => string;
+  /** The database's time. */
+  readonly now: () => Timestamp;
+  /** From the store, by its id. */
+  readonly publicKey: (keyId: string) => Promise<KeyObject | undefined>;
+}
+
+/** Who an id token speaks for. Whether their session still holds is another question. */
+export interface IdTokenSubject {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly expiresAt: Timestamp;
+}
+
+/** Verifies our own id tokens and no others: one algorithm, one type, one issuer, our clients, and keys from the store only. */
+export class IdTokens {
+  readonly #parts: IdTokensParts;
+
+  constructor(parts: IdTokensParts) {
+    this.#parts = parts;
+  }
+
+  /** Undefined for everything that is not valid. An expired one is: its time is for the caller to judge. */
+  async verify(text: string): Promise<IdTokenSubject | undefined> {
+    const token = parse(text);
+    if (token === undefined) return undefined;
+    const key = await this.#parts.publicKey(token.keyId);
+    if (key === undefined) return undefined;
+    if (!verify("RSA-SHA256", Buffer.from(token.signed), key, token.signature)) return undefined;
+    return subjectOf(token.claims, this.#parts.issuer(), this.#parts.now());
+  }
+}
+
+/** Ours have some 900 characters. */
+const maxLength = 4_096;
+/** Three parts of base64url; the signature of a key of 2,048 bits. */
+const form = /^([\w-]+)\.([\w-]+)\.([\w-]{342})$/;
+
+/** Whether a text may be one of our id tokens at all, without any look at what it says. */
+export function looksLikeIdToken(text: string): boolean {
+  return text.length <= maxLength && form.test(text);
+}
+
+interface ParsedToken {
+  readonly keyId: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+  readonly signed: string;
+  readonly signature: Buffer;
+}
+
+function parse(text: string): ParsedToken | undefined {
+  if (!looksLikeIdToken(text)) return undefined;
+  const [header = "", payload = "", signature = ""] = text.split(".");
+  const { alg, kid, ...others } = objectIn(header) ?? {};
+  // Ours say nothing else. `typ` would make it another kind of token; `jku`, `jwk`, `x5u`, `crit` would be a stranger's instructions.
+  if (alg !== "RS256" || typeof kid !== "string" || Object.keys(others).length > 0) return undefined;
+  const claims = objectIn(payload);
+  const bytes = Buffer.from(signature, "base64url");
+  // The last character of a signature has bits that mean nothing: of its spellings one is right.
+  if (claims === undefined || bytes.toString("base64url") !== signature) return undefined;
+  return { keyId: kid, claims, signed: `${header}.${payload}`, signature: bytes };
+}
+
+function objectIn(part: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"));
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Clocks of the nodes may differ by this much. */
+const maxSkewSeconds = 60;
+
+function subjectOf(
+  { iss, aud, sub, sid, iat, exp, nbf }: Readonly<Record<string, unknown>>,
+  issuer: string,
+  now: Timestamp,
+): IdTokenSubject | undefined {
+  if (iss !== issuer || typeof aud !== "string" || !clientIds.includes(aud)) return undefined;
+  if (!isId(sub) || !isId(sid) || !isTime(iat) || !isTime(exp)) return undefined;
+  const latest = Math.floor(now / 1_000) + maxSkewSeconds;
+  if (iat > latest || exp - iat > idTokenSeconds) return undefined;
+  if (nbf !== undefined && !(isTime(nbf) && nbf <= latest)) return undefined;
+  return { userId: sub, sessionId: sid, expiresAt: exp * 1_000 };
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === "string" && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

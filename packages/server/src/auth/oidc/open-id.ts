@@ -1,0 +1,79 @@
+import type { Config } from "../../config.ts";
+import type { Timestamp } from "../../core/job-state.ts";
+import type { Database } from "../../store/database.ts";
+import { deleteExpiredOidcRecords } from "../../store/oidc-records.ts";
+import { deleteOldRefreshExchanges } from "../../store/refresh-exchanges.ts";
+import { deleteExpiredUserSessions } from "../../store/user-sessions.ts";
+import type { SecretBox } from "../secret-box.ts";
+import { IdTokens } from "./id-token.ts";
+import { issuerOf } from "./provider.ts";
+import { RefreshLedger } from "./refresh-ledger.ts";
+import { ScopedStore } from "./scoped-store.ts";
+import { Sessions } from "./sessions.ts";
+import { SigningKeys } from "./signing-keys.ts";
+
+export interface OpenIdParts {
+  readonly config: Config;
+  readonly database: Database;
+  readonly secrets: SecretBox;
+  /** The database's time. */
+  readonly now: () => Timestamp;
+  readonly newId: () => string;
+  /** Where clients reach the service, without a slash at the end. Known once it listens. */
+  readonly publicUrl: () => string;
+}
+
+/** What sign-in by OpenID Connect works with, before the provider itself is loaded: sessions, keys, and the tokens that they sign. */
+export class OpenId {
+  readonly store: ScopedStore;
+  readonly sessions: Sessions;
+  readonly signingKeys: SigningKeys;
+  readonly idTokens: IdTokens;
+  readonly ledger: RefreshLedger;
+  readonly #database: Database;
+  readonly #now: () => Timestamp;
+
+  constructor(parts: OpenIdParts) {
+    const { config, database, now, publicUrl } = parts;
+    this.#database = database;
+    this.#now = now;
+    this.store = new ScopedStore(database);
+    this.sessions = new Sessions({ ...parts, ...config, store: this.store });
+    this.signingKeys = new SigningKeys(parts);
+    this.ledger = new RefreshLedger({ ...parts, store: this.store });
+    this.idTokens = new IdTokens({
+      issuer: () => issuerOf(publicUrl()),
+      now,
+      publicKey: (keyId) => this.signingKeys.publicKey(keyId),
+    });
+  }
+
+  /** What is to be done again and again, on every node. */
+  duties() {
+    return [
+      { name: "signing-keys", everyMs: hourMs, runOnce: () => this.#rotateKeys() },
+      { name: "sign-in-expiry", everyMs: 5 * minuteMs, runOnce: () => this.#forgetExpired() },
+    ];
+  }
+
+  async #rotateKeys(): Promise<undefined> {
+    await this.signingKeys.rotate();
+  }
+
+  /** Deletes what is over, a bounded number at a time. */
+  async #forgetExpired(): Promise<{ readonly againInMs: number } | undefined> {
+    const now = this.#now();
+    const deleted = [
+      await deleteExpiredOidcRecords(this.#database, now - minuteMs, maxRowsAtOnce),
+      await deleteOldRefreshExchanges(this.#database, now - minuteMs, maxRowsAtOnce),
+      await deleteExpiredUserSessions(this.#database, now - keepSessionsMs, maxRowsAtOnce),
+    ];
+    return deleted.includes(maxRowsAtOnce) ? { againInMs: 0 } : undefined;
+  }
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const maxRowsAtOnce = 2_000;
+/** The account's activity names sessions; for a while one can still see where they came from. */
+const keepSessionsMs = 30 * 24 * hourMs;

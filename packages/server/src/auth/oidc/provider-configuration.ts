@@ -1,0 +1,201 @@
+import type {
+  Configuration,
+  errors,
+  FindAccount,
+  interactionPolicy,
+  KoaContextWithOIDC,
+  Provider,
+} from "oidc-provider";
+import { adapterOver } from "./adapter.ts";
+import { clientOrigins, clientsOf, commandLineClientId } from "./clients.ts";
+import { browserSession } from "./ended-sessions.ts";
+import { grantIdOf, ownerOfGrant } from "./grant-id.ts";
+import { accessTokenSeconds, codeSeconds, deviceCodeSeconds, idTokenSeconds, interactionSeconds } from "./lifetimes.ts";
+import type { OpenIdProviderParts } from "./provider.ts";
+import type { SigningKey } from "./signing-keys.ts";
+
+/** The pages that the provider shows by itself. Each sets the answer's body and headers. */
+export interface ProviderPages {
+  enterDeviceCode(ctx: KoaContextWithOIDC, problem: DeviceCodeProblem | undefined): void;
+  confirmDevice(ctx: KoaContextWithOIDC, device: AskingDevice): void;
+  deviceSignedIn(ctx: KoaContextWithOIDC): void;
+  confirmSignOut(ctx: KoaContextWithOIDC): void;
+  signedOut(ctx: KoaContextWithOIDC): void;
+  error(
+    ctx: KoaContextWithOIDC,
+    error: { readonly error: string; readonly error_description?: string | undefined },
+  ): void;
+}
+
+export type DeviceCodeProblem = "not-a-code" | "cancelled" | "failed";
+
+export interface AskingDevice {
+  readonly clientName: string;
+  readonly userCode: string;
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+interface Parts extends Omit<OpenIdProviderParts, "middlewares" | "onSessionsEnded" | "onFailure"> {
+  readonly keys: readonly SigningKey[];
+  readonly errors: typeof errors;
+  readonly interactionPolicy: typeof interactionPolicy;
+}
+
+const scopes = ["openid", "offline_access", "profile", "email"];
+
+/** What the provider offers, and how it fits into the service. What is not named here is off. */
+export function providerConfiguration(parts: Parts): Configuration {
+  const { config, sessions, pages, publicUrl } = parts;
+  const isSecure = publicUrl().startsWith("https:");
+  const mount = new URL(`${publicUrl()}/oidc`).pathname;
+  const sessionSeconds = config.sessionHours * 3_600;
+  const policy = signInPolicy(parts);
+  const clients = clientsOf(publicUrl(), config.dashboardRedirectUris);
+  const origins = clientOrigins(clients);
+  return {
+    adapter: adapterOver(parts),
+    clients,
+    clientAuthMethods: ["none"],
+    // Browsers name the origin of a page that asks for tokens even where it is the service's own.
+    clientBasedCORS: (_ctx, origin) => origins.includes(origin),
+    jwks: { keys: [...parts.keys] as NonNullable<Configuration["jwks"]>["keys"] },
+    enabledJWA: { idTokenSigningAlgValues: ["RS256"], userinfoSigningAlgValues: ["RS256"] },
+    responseTypes: ["code"],
+    pkce: { required: () => true },
+    allowOmittingSingleRegisteredRedirectUri: false,
+    scopes,
+    claims: { openid: ["sub", "sid"], profile: ["name"], email: ["email"] },
+    // Into the id token itself: it is what clients have.
+    conformIdTokenClaims: false,
+    features: {
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      resourceIndicators: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      revocation: { enabled: true },
+      userinfo: { enabled: true },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: async (ctx) => pages.confirmSignOut(ctx),
+        postLogoutSuccessSource: async (ctx) => pages.signedOut(ctx),
+      },
+      deviceFlow: {
+        enabled: true,
+        charset: "base-20",
+        mask: "****-****",
+        deviceInfo: (ctx) => ({ address: ctx.ip, userAgent: ctx.get("user-agent") }),
+        userCodeInputSource: async (ctx, _form, _out, error) => pages.enterDeviceCode(ctx, problemOf(error)),
+        userCodeConfirmSource: async (ctx, _form, client, deviceInfo, userCode) =>
+          pages.confirmDevice(ctx, {
+            clientName: client.clientName ?? client.clientId,
+            userCode,
+            address: String(deviceInfo.address ?? ""),
+            userAgent: String(deviceInfo.userAgent ?? ""),
+          }),
+        successSource: async (ctx) => pages.deviceSignedIn(ctx),
+      },
+    },
+    renderError: (ctx, out) => pages.error(ctx, out),
+    interactions: { policy, url: (_ctx, interaction) => `${mount}/sign-in/${interaction.uid}` },
+    cookies: {
+      names: {
+        session: isSecure ? "__Host-stepwell-session" : "stepwell-session",
+        // These two are for one path each, which the prefix `__Host-` does not allow.
+        interaction: isSecure ? "__Secure-stepwell-sign-in" : "stepwell-sign-in",
+        resume: isSecure ? "__Secure-stepwell-resume" : "stepwell-resume",
+      },
+      // Lax and not Strict: a sign-in at an issuer outside comes back from another site.
+      long: { httpOnly: true, sameSite: "lax", secure: isSecure },
+      short: { httpOnly: true, sameSite: "lax", secure: isSecure },
+    },
+    ttl: {
+      IdToken: idTokenSeconds,
+      AccessToken: accessTokenSeconds,
+      AuthorizationCode: codeSeconds,
+      DeviceCode: deviceCodeSeconds,
+      Interaction: interactionSeconds,
+      Session: sessionSeconds,
+      Grant: sessionSeconds,
+      RefreshToken: sessionSeconds,
+    },
+    findAccount: findAccountIn(parts),
+    loadExistingGrant: async (ctx) => await grantFor(ctx, sessions),
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed("refresh_token"),
+    rotateRefreshToken: true,
+    // A page signs in and out with its browser; a command line has a session of its own.
+    expiresWithSession: async (_ctx, source) => source.clientId !== commandLineClientId,
+  };
+}
+
+function problemOf(
+  error: (Error & { readonly userCode?: string | undefined }) | undefined,
+): DeviceCodeProblem | undefined {
+  if (error === undefined) return undefined;
+  if (error.name === "AbortedError") return "cancelled";
+  return error.userCode !== undefined || error.name === "NoCodeError" ? "not-a-code" : "failed";
+}
+
+/**
+ * A token's account is there as long as the session that it was issued in. In a browser that session is the one of its sign-in: once it is
+ * ended the browser's cookie alone lets nobody in.
+ */
+function findAccountIn({ sessions }: Pick<Parts, "sessions">): FindAccount {
+  return async (ctx, userId, token) => {
+    const grantId = token !== undefined && "grantId" in token ? token.grantId : undefined;
+    const sessionId = token === undefined ? browserSessionOf(ctx) : ownerOfGrant(String(grantId))?.sessionId;
+    if (sessionId === undefined) return undefined;
+    const session = await sessions.use({ userId, sessionId });
+    if (session === undefined) return undefined;
+    return {
+      accountId: userId,
+      claims: () => ({ sub: userId, sid: sessionId, name: session.userName, email: session.email }),
+    };
+  };
+}
+
+/** Of a sign-in that was just completed (`complete-sign-in.ts`), or of an earlier one. */
+function browserSessionOf(ctx: KoaContextWithOIDC): string | undefined {
+  const completed = ctx.oidc.result?.signIn as { readonly sessionId?: string } | undefined;
+  return completed?.sessionId ?? ctx.oidc.session?.sidFor(browserSession);
+}
+
+/** Our own clients need no consent: whoever signs in with one grants it all. A device gets a session of its own. */
+async function grantFor(
+  ctx: KoaContextWithOIDC,
+  sessions: Parts["sessions"],
+): Promise<InstanceType<Provider["Grant"]>> {
+  const { provider, session, client, account, deviceCode } = ctx.oidc;
+  const browserSessionId = browserSessionOf(ctx);
+  if (session === undefined || client === undefined || account === undefined || browserSessionId === undefined) {
+    throw new Error("A grant was asked for before anybody signed in.");
+  }
+  session.sidFor(browserSession, browserSessionId);
+  const userId = account.accountId;
+  const sessionId =
+    deviceCode === undefined ? browserSessionId : await sessions.begin({ userId, ...signInOf(deviceCode.deviceInfo) });
+  const grantId = grantIdOf({ userId, sessionId, clientId: client.clientId });
+  const existing = deviceCode === undefined ? await provider.Grant.find(grantId) : undefined;
+  if (existing !== undefined) return existing;
+  const named = { jti: grantId, accountId: userId, clientId: client.clientId };
+  const grant = new provider.Grant(named);
+  grant.addOIDCScope(scopes);
+  await grant.save();
+  return grant;
+}
+
+function signInOf(deviceInfo: Readonly<Record<string, unknown>> | undefined) {
+  const { address = "", userAgent = "" } = deviceInfo ?? {};
+  return { signedInBy: "device", address: String(address), userAgent: String(userAgent) };
+}
+
+function signInPolicy({ interactionPolicy }: Pick<Parts, "interactionPolicy">): interactionPolicy.DefaultPolicy {
+  const { base, Check } = interactionPolicy;
+  const policy = base();
+  policy.remove("consent");
+  const isOver = new Check("session_over", "the session of this browser is over", (ctx) => {
+    return ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined;
+  });
+  policy.get("login")?.checks.add(isOver);
+  return policy;
+}

@@ -1,0 +1,94 @@
+import type { EventEmitter } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import type { Config } from "../../config.ts";
+import type { Timestamp } from "../../core/job-state.ts";
+import type { SecretBox } from "../secret-box.ts";
+import { endRevokedSessions, forgetEndedSessions, noteEnds } from "./ended-sessions.ts";
+import { type ProviderPages, providerConfiguration } from "./provider-configuration.ts";
+import type { ScopedStore } from "./scoped-store.ts";
+import type { Sessions } from "./sessions.ts";
+import type { SigningKeys } from "./signing-keys.ts";
+
+export type Middleware = (ctx: KoaContextWithOIDC, next: () => Promise<void>) => Promise<void>;
+
+export interface OpenIdProviderParts {
+  readonly config: Config;
+  readonly store: ScopedStore;
+  readonly secrets: SecretBox;
+  readonly sessions: Sessions;
+  readonly signingKeys: SigningKeys;
+  /** The database's time. */
+  readonly now: () => Timestamp;
+  /** Where clients reach the service, without a slash at the end. Known once it listens. */
+  readonly publicUrl: () => string;
+  readonly pages: ProviderPages;
+  /** What stands before the provider's own endpoints, from the outside in. */
+  readonly middlewares: (provider: Provider) => readonly Middleware[];
+  /** On this node it holds at once that sessions ended. */
+  readonly onSessionsEnded: () => void;
+  readonly onFailure: (error: unknown, ctx: KoaContextWithOIDC | undefined) => void;
+}
+
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse, address: string) => Promise<void>;
+
+/** The OpenID provider, loaded when it is first needed: it is a third of the service's start otherwise. Built anew when its keys change. */
+export class OpenIdProvider {
+  readonly #parts: OpenIdProviderParts;
+  readonly #addresses = new WeakMap<ServerResponse, string>();
+  #built: { readonly keyIds: string; readonly handler: Promise<RequestHandler> } | undefined;
+
+  constructor(parts: OpenIdProviderParts) {
+    this.#parts = parts;
+  }
+
+  async handler(): Promise<RequestHandler> {
+    const keys = await this.#parts.signingKeys.published();
+    const keyIds = keys.map((key) => key.kid).join(" ");
+    if (this.#built?.keyIds !== keyIds) {
+      const handler = this.#build(keys);
+      this.#built = { keyIds, handler };
+      handler.catch(() => {
+        this.#built = undefined;
+      });
+    }
+    return await this.#built.handler;
+  }
+
+  async #build(keys: Awaited<ReturnType<SigningKeys["published"]>>): Promise<RequestHandler> {
+    const { publicUrl, middlewares, sessions, onSessionsEnded, onFailure } = this.#parts;
+    const { Provider, errors, interactionPolicy } = await import("oidc-provider");
+    const issuer = issuerOf(publicUrl());
+    const configuration = providerConfiguration({ ...this.#parts, keys, errors, interactionPolicy });
+    const provider = new Provider(issuer, configuration);
+    this.#knowItsAddress(provider, new URL(issuer));
+    noteEnds(provider);
+    const stack = [forgetEndedSessions(onSessionsEnded), ...middlewares(provider), endRevokedSessions(sessions)];
+    for (const middleware of stack) provider.use(middleware);
+    provider.on("server_error", (ctx, error) => onFailure(error, ctx));
+    (provider as EventEmitter).on("error", (error: unknown) => onFailure(error, undefined));
+    const handle = provider.callback();
+    return async (request, response, address) => {
+      this.#addresses.set(response, address);
+      await handle(request, response);
+    };
+  }
+
+  /** The provider would believe the Host header, and the connection that a proxy made. */
+  #knowItsAddress(provider: Provider, issuer: URL): void {
+    const addresses = this.#addresses;
+    Object.defineProperties(provider.request, {
+      host: { get: () => issuer.host },
+      protocol: { get: () => issuer.protocol.slice(0, -1) },
+      ip: {
+        get(this: { readonly res: ServerResponse }) {
+          return addresses.get(this.res) ?? "";
+        },
+      },
+    });
+  }
+}
+
+export function issuerOf(publicUrl: string): string {
+  return `${publicUrl}/oidc`;
+}

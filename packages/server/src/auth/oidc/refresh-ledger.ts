@@ -1,0 +1,109 @@
+import { randomUUID } from "node:crypto";
+import type { Timestamp } from "../../core/job-state.ts";
+import { findOidcRecord } from "../../store/oidc-records.ts";
+import { claimRefreshExchange, deleteRefreshExchange, storeRefreshAnswer } from "../../store/refresh-exchanges.ts";
+import type { SecretBox } from "../secret-box.ts";
+import { hashName } from "./grant-id.ts";
+import type { ScopedStore } from "./scoped-store.ts";
+
+export interface RefreshLedgerParts {
+  readonly store: ScopedStore;
+  readonly secrets: SecretBox;
+  /** The database's time. */
+  readonly now: () => Timestamp;
+}
+
+/** As the token endpoint answers. */
+export interface RefreshAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface RefreshRequest {
+  readonly token: string;
+  readonly clientId: string;
+}
+
+/** For so long a client that lost the answer, or asked twice at once, gets the same answer again. Later it is a reuse. */
+const answerMs = 30_000;
+
+/**
+ * Stands before the exchange of refresh tokens, of which each holds once. The exchange and its entry here are one transaction: whichever
+ * node dies whenever, the token is either still good, or its answer can be had.
+ */
+export class RefreshLedger {
+  readonly #parts: RefreshLedgerParts;
+  readonly #running = new Map<string, Promise<RefreshAnswer>>();
+
+  constructor(parts: RefreshLedgerParts) {
+    this.#parts = parts;
+  }
+
+  async exchange(request: RefreshRequest, exchange: () => Promise<RefreshAnswer>): Promise<RefreshAnswer> {
+    const tokenHash = hashName(request.token);
+    // On one node the same request waits here and not in the database, where each would hold a connection.
+    const key = `${tokenHash.toString("hex")} ${request.clientId}`;
+    const running = this.#running.get(key);
+    if (running !== undefined) return await running;
+    const answer = this.#exchangeOnce(tokenHash, request.clientId, exchange).finally(() => this.#running.delete(key));
+    this.#running.set(key, answer);
+    return await answer;
+  }
+
+  async #exchangeOnce(
+    tokenHash: Buffer,
+    clientId: string,
+    exchange: () => Promise<RefreshAnswer>,
+  ): Promise<RefreshAnswer> {
+    const { store, secrets, now } = this.#parts;
+    // What nobody ever issued leaves no trace.
+    const isKnown = (await findOidcRecord(store.current, "RefreshToken", tokenHash)) !== undefined;
+    if (!isKnown) return await exchange();
+    const context = tokenHash.toString("hex");
+    return await undoneWhenFailed((undo) =>
+      store.transaction(async (transaction) => {
+        const claimId = randomUUID();
+        const at = now();
+        const held = await claimRefreshExchange(transaction, { tokenHash, clientId, claimId }, at, at - answerMs);
+        if (held.claimId !== claimId) {
+          // Another client has no business with this token, and is told so as with any other.
+          if (held.clientId !== clientId || held.answer === null) return await exchange();
+          return JSON.parse(secrets.open(purpose, context, held.answer).toString("utf8")) as RefreshAnswer;
+        }
+        const answer = await exchange();
+        if (answer.status >= 500) undo(answer);
+        if (answer.status === 200) {
+          await storeRefreshAnswer(transaction, tokenHash, secrets.seal(purpose, context, JSON.stringify(answer)));
+        } else {
+          await deleteRefreshExchange(transaction, tokenHash);
+        }
+        return answer;
+      }),
+    );
+  }
+}
+
+const purpose = "refresh-exchange";
+
+/** Of a failure on our side the answer is given, and nothing is kept: the token is as good as it was. */
+async function undoneWhenFailed(
+  work: (undo: (answer: RefreshAnswer) => never) => Promise<RefreshAnswer>,
+): Promise<RefreshAnswer> {
+  try {
+    return await work((answer) => {
+      throw new Undone(answer);
+    });
+  } catch (error) {
+    if (error instanceof Undone) return error.answer;
+    throw error;
+  }
+}
+
+class Undone extends Error {
+  readonly answer: RefreshAnswer;
+
+  constructor(answer: RefreshAnswer) {
+    super("The exchange failed and is undone.");
+    this.answer = answer;
+  }
+}

@@ -1,0 +1,124 @@
+import type { Timestamp } from "../../core/job-state.ts";
+import { type AccountAction, insertAccountActivity } from "../../store/account-activity.ts";
+import { deleteGrants } from "../../store/oidc-records.ts";
+import {
+  endUserSession,
+  findOpenSession,
+  insertUserSession,
+  type OpenSession,
+  touchUserSessions,
+} from "../../store/user-sessions.ts";
+import { grantHashesOf } from "./grant-id.ts";
+import type { ScopedStore } from "./scoped-store.ts";
+
+export interface SessionsParts {
+  readonly store: ScopedStore;
+  /** The database's time. */
+  readonly now: () => Timestamp;
+  readonly newId: () => string;
+  readonly sessionHours: number;
+  readonly sessionIdleHours: number;
+}
+
+export interface NewSession {
+  readonly userId: string;
+  /** What proved who it is. */
+  readonly signedInBy: string;
+  readonly userAgent: string;
+  readonly address: string;
+}
+
+export interface SessionKey {
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+/** What is told of the end of a session in the account's activity. */
+export interface SessionEnd extends SessionKey {
+  readonly action: AccountAction;
+  readonly address: string;
+}
+
+const hourMs = 3_600_000;
+const touchEveryMs = 60_000;
+const maxUserAgentLength = 300;
+
+/** Sign-ins of people: each is a session, and what was issued in it holds only while it does. */
+export class Sessions {
+  readonly #parts: SessionsParts;
+
+  constructor(parts: SessionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers the session's id: a new one for each sign-in, so that nobody can have known it before. */
+  async begin({ userId, signedInBy, userAgent, address }: NewSession): Promise<string> {
+    const { store, now, newId, sessionHours } = this.#parts;
+    const createdAt = now();
+    const sessionId = newId();
+    await store.transaction(async (transaction) => {
+      await insertUserSession(transaction, {
+        userId,
+        sessionId,
+        signedInBy,
+        userAgent: printable(userAgent).slice(0, maxUserAgentLength),
+        address,
+        createdAt,
+        lastSeenAt: createdAt,
+        expiresAt: createdAt + sessionHours * hourMs,
+      });
+      await this.#note({ userId, sessionId, action: "signed-in", address }, createdAt, { by: signedInBy });
+    });
+    return sessionId;
+  }
+
+  /** The session, if it holds; its use counts against its idle life. */
+  async use({ userId, sessionId }: SessionKey): Promise<OpenSession | undefined> {
+    const { store, now } = this.#parts;
+    const session = await findOpenSession(store.current, userId, sessionId);
+    const at = now();
+    if (session === undefined || this.endsAt(session) <= at) return undefined;
+    if (at - session.lastSeenAt > touchEveryMs) {
+      await touchUserSessions(store.current, [{ ownerId: userId, tokenId: sessionId, usedAt: at }]);
+    }
+    return session;
+  }
+
+  /** When it ends if nobody uses it any more. */
+  endsAt({ lastSeenAt, expiresAt }: Pick<OpenSession, "lastSeenAt" | "expiresAt">): Timestamp {
+    return Math.min(expiresAt, lastSeenAt + this.#parts.sessionIdleHours * hourMs);
+  }
+
+  /** For lists: what was seen before this is over. */
+  seenAfter(): Timestamp {
+    return this.#parts.now() - this.#parts.sessionIdleHours * hourMs;
+  }
+
+  /** Ends a session with all that was issued in it. False when there is none, or it was ended before. */
+  async end(end: SessionEnd): Promise<boolean> {
+    const { store, now } = this.#parts;
+    const { userId, sessionId } = end;
+    const at = now();
+    return await store.transaction(async (transaction) => {
+      await deleteGrants(transaction, grantHashesOf(userId, sessionId));
+      if (!(await endUserSession(transaction, userId, sessionId, at))) return false;
+      await this.#note(end, at, {});
+      return true;
+    });
+  }
+
+  async #note(
+    { userId, sessionId, action, address }: SessionEnd,
+    happenedAt: Timestamp,
+    details: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const { store, newId } = this.#parts;
+    const activity = { userId, activityId: newId(), happenedAt, action, address, details: { sessionId, ...details } };
+    await insertAccountActivity(store.current, activity);
+  }
+}
+
+/** PostgreSQL takes no NUL, and a list shows what a stranger sent. */
+function printable(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, "");
+}

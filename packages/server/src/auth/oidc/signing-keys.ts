@@ -1,0 +1,160 @@
+import { createPrivateKey, createPublicKey, generateKeyPair, hash, type JsonWebKey, type KeyObject } from "node:crypto";
+import { promisify } from "node:util";
+import type { Timestamp } from "../../core/job-state.ts";
+import type { Database } from "../../store/database.ts";
+import {
+  deleteRetiredSigningKeys,
+  insertSigningKey,
+  listSigningKeys,
+  retireSigningKeysBefore,
+  type StoredSigningKey,
+} from "../../store/signing-keys.ts";
+import type { SecretBox } from "../secret-box.ts";
+import { idTokenSeconds } from "./lifetimes.ts";
+
+export interface SigningKeysParts {
+  readonly database: Database;
+  readonly secrets: SecretBox;
+  /** The database's time. */
+  readonly now: () => Timestamp;
+}
+
+/** A private key as the provider takes it. */
+export interface SigningKey extends JsonWebKey {
+  readonly kid: string;
+  readonly alg: "RS256";
+  readonly use: "sig";
+}
+
+const dayMs = 86_400_000;
+/** A key signs for this long; then the next one does. */
+const keyLifeMs = 30 * dayMs;
+/** The next key is published this long before it signs: by then every node has read it, and so has whoever keeps our keys for a day. */
+const publishedAheadMs = dayMs;
+/** A node looks for new keys this often; far less than they are published ahead. */
+const rememberedMs = 60_000;
+/** An unknown key id makes a node look at once, but not oftener than this. */
+const unknownLookMs = 1_000;
+
+/** The keys that sign id tokens: made, sealed and replaced by the service itself. The first one is made when it is first needed. */
+export class SigningKeys {
+  readonly #parts: SigningKeysParts;
+  #remembered: { readonly keys: readonly StoredSigningKey[]; readonly at: number } | undefined;
+  #loading: Promise<readonly StoredSigningKey[]> | undefined;
+  readonly #publicKeys = new Map<string, KeyObject>();
+  readonly #privateKeys = new Map<string, SigningKey>();
+
+  constructor(parts: SigningKeysParts) {
+    this.#parts = parts;
+  }
+
+  /** All that are published: first the one that signs now. */
+  async published(): Promise<readonly SigningKey[]> {
+    const stored = await this.#keys(rememberedMs);
+    const keys = stored.length === 0 ? [await this.#makeFirst()] : stored;
+    const now = this.#parts.now();
+    const active = keys.findLast((key) => key.activeAt <= now) ?? keys[0];
+    const ordered = keys.toSorted((one, other) => Number(other === active) - Number(one === active));
+    return ordered.map((key) => this.#open(key));
+  }
+
+  /** By its id, which a token names; undefined for one that is not, or not any more, ours. */
+  async publicKey(keyId: string): Promise<KeyObject | undefined> {
+    const key = this.#find(await this.#keys(rememberedMs), keyId) ?? this.#find(await this.#keys(unknownLookMs), keyId);
+    if (key === undefined) return undefined;
+    const known = this.#publicKeys.get(keyId);
+    if (known !== undefined) return known;
+    const publicKey = createPublicKey({ key: key.publicKey as JsonWebKey, format: "jwk" });
+    this.#publicKeys.set(keyId, publicKey);
+    return publicKey;
+  }
+
+  /** Publishes the next key in time, and forgets those whose last token is past. A duty calls it on every node; one of them does it. */
+  async rotate(): Promise<void> {
+    const { database, now } = this.#parts;
+    const newest = (await listSigningKeys(database)).at(-1);
+    // Where nobody ever signed in there is nothing to rotate.
+    if (newest === undefined) return;
+    const at = now();
+    if (at >= newest.activeAt + keyLifeMs - publishedAheadMs) {
+      const made = await this.#make(newest.keyNumber + 1, at, at + publishedAheadMs);
+      await database.transaction(async (transaction) => {
+        const next = await insertSigningKey(transaction, made);
+        await retireSigningKeysBefore(transaction, next.keyNumber, next.activeAt + graceMs);
+      });
+    }
+    await deleteRetiredSigningKeys(database, at);
+    this.#remembered = undefined;
+  }
+
+  #find(keys: readonly StoredSigningKey[], keyId: string): StoredSigningKey | undefined {
+    const now = this.#parts.now();
+    return keys.find((key) => key.keyId === keyId && (key.retiredAt === null || key.retiredAt > now));
+  }
+
+  async #keys(maxAgeMs: number): Promise<readonly StoredSigningKey[]> {
+    const at = performance.now();
+    if (this.#remembered !== undefined && at - this.#remembered.at < maxAgeMs) return this.#remembered.keys;
+    this.#loading ??= this.#load(at).finally(() => {
+      this.#loading = undefined;
+    });
+    return await this.#loading;
+  }
+
+  async #load(at: number): Promise<readonly StoredSigningKey[]> {
+    const keys = await listSigningKeys(this.#parts.database);
+    for (const known of [this.#publicKeys, this.#privateKeys]) {
+      for (const keyId of known.keys()) if (!keys.some((key) => key.keyId === keyId)) known.delete(keyId);
+    }
+    this.#remembered = { keys, at };
+    return keys;
+  }
+
+  async #makeFirst(): Promise<StoredSigningKey> {
+    const at = this.#parts.now();
+    const first = await insertSigningKey(this.#parts.database, await this.#make(1, at, at));
+    this.#remembered = undefined;
+    return first;
+  }
+
+  async #make(keyNumber: number, createdAt: Timestamp, activeAt: Timestamp): Promise<StoredSigningKey> {
+    const { publicKey, privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2_048 });
+    const { kty = "", n = "", e = "" } = publicKey.export({ format: "jwk" });
+    // RFC 7638: the members in the order of their names.
+    const keyId = hash("sha256", JSON.stringify({ e, kty, n }), "base64url");
+    const plain = privateKey.export({ type: "pkcs8", format: "der" });
+    return {
+      keyNumber,
+      keyId,
+      publicKey: { kty, n, e },
+      privateKey: this.#parts.secrets.seal(purpose, keyId, plain),
+      createdAt,
+      activeAt,
+      retiredAt: null,
+    };
+  }
+
+  #open({ keyId, privateKey }: StoredSigningKey): SigningKey {
+    const known = this.#privateKeys.get(keyId);
+    if (known !== undefined) return known;
+    const plain = this.#unseal(keyId, privateKey);
+    const jwk = createPrivateKey({ key: plain, format: "der", type: "pkcs8" }).export({ format: "jwk" });
+    const key: SigningKey = { ...jwk, kid: keyId, alg: "RS256", use: "sig" };
+    this.#privateKeys.set(keyId, key);
+    return key;
+  }
+
+  #unseal(keyId: string, sealed: Buffer): Buffer {
+    try {
+      return this.#parts.secrets.open(purpose, keyId, sealed);
+    } catch (cause) {
+      const message =
+        "The signing keys in the store were encrypted under another STEPWELL_SECRET_KEY. Start with that one.";
+      throw new Error(message, { cause });
+    }
+  }
+}
+
+const purpose = "signing-key";
+/** An id token's life, and time for nodes whose clocks or looks are late. */
+const graceMs = idTokenSeconds * 1_000 + 10 * 60_000;

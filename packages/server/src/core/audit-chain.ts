@@ -1,0 +1,135 @@
+/**
+ * The chain of seals over an organization's audit trail. Each entry has a hash, and each seal a hash over those of its entries and over the
+ * seal before it. Hashes are keyed with the service's secret, so whoever has the database alone can change a row but not make it fit.
+ * Here is what they are taken over and what is concluded; the hashing itself is done outside.
+ */
+
+/** An entry as its row holds it: times with microseconds, JSON columns as their very text, so that no change of a row goes unseen. */
+export interface EntryText {
+  readonly organizationId: string;
+  readonly entryId: string;
+  /** `2026-01-31T12:00:00.123000Z` */
+  readonly recordedAt: string;
+  readonly actor: string;
+  readonly actorId: string | null;
+  readonly action: string;
+  readonly outcome: string;
+  readonly targetType: string;
+  readonly targetId: string | null;
+  readonly requestId: string;
+  readonly address: string;
+  readonly details: string;
+}
+
+export interface SealedEntry {
+  readonly entryId: string;
+  /** Hexadecimal, as all hashes here. */
+  readonly entryHash: string;
+}
+
+/** A seal before it is hashed. Its entries stand in the order of their ids. */
+export interface SealContent {
+  readonly organizationId: string;
+  readonly sealNumber: number;
+  readonly sealedAt: string;
+  readonly previousHash: string;
+  readonly entries: readonly SealedEntry[];
+}
+
+/** What the first seal names as the hash before it. */
+export const chainStart: SealLink = { number: 0, hash: "0".repeat(64) };
+
+export interface SealLink {
+  readonly number: number;
+  readonly hash: string;
+}
+
+/** What an entry's hash is taken over: a JSON array without white space. Its first item keeps entries and seals apart. */
+export function entryText(entry: EntryText): string {
+  return JSON.stringify([
+    "stepwell audit entry 1",
+    entry.organizationId,
+    entry.entryId,
+    entry.recordedAt,
+    entry.actor,
+    entry.actorId,
+    entry.action,
+    entry.outcome,
+    entry.targetType,
+    entry.targetId,
+    entry.requestId,
+    entry.address,
+    entry.details,
+  ]);
+}
+
+/** What a seal's hash is taken over. */
+export function sealText({ organizationId, sealNumber, sealedAt, previousHash, entries }: SealContent): string {
+  const covered = entries.map(({ entryId, entryHash }) => [entryId, entryHash]);
+  return JSON.stringify(["stepwell audit seal 1", organizationId, sealNumber, sealedAt, previousHash, covered]);
+}
+
+export type AuditFinding =
+  | { readonly kind: "entry-changed"; readonly entryId: string; readonly sealNumber: number }
+  | { readonly kind: "entry-missing"; readonly entryId: string; readonly sealNumber: number | null }
+  | { readonly kind: "entry-inserted"; readonly entryId: string }
+  | { readonly kind: "entry-listed-twice"; readonly entryId: string; readonly sealNumber: number }
+  | { readonly kind: "seal-changed"; readonly sealNumber: number }
+  | { readonly kind: "seal-missing"; readonly sealNumber: number }
+  | { readonly kind: "seal-unlinked"; readonly sealNumber: number }
+  | { readonly kind: "seal-unexpected"; readonly sealNumber: number };
+
+/** A seal as it was found, with the hashes that its parts have by what is in the store now. */
+export interface FoundSeal {
+  readonly sealNumber: number;
+  readonly entryCount: number;
+  readonly previousHash: string;
+  readonly hash: string;
+  readonly hashNow: string;
+  readonly entries: readonly (SealedEntry & {
+    /** Null where the entry's row is gone. */
+    readonly hashNow: string | null;
+  })[];
+}
+
+/** What is wrong with a seal that comes after another one. */
+export function checkSeal(before: SealLink, seal: FoundSeal): AuditFinding[] {
+  const { sealNumber } = seal;
+  const findings: AuditFinding[] = [];
+  const expected = before.number + 1;
+  if (sealNumber !== expected) findings.push({ kind: "seal-missing", sealNumber: expected });
+  else if (seal.previousHash !== before.hash) findings.push({ kind: "seal-unlinked", sealNumber });
+  if (seal.hashNow !== seal.hash || seal.entryCount !== seal.entries.length)
+    findings.push({ kind: "seal-changed", sealNumber });
+  for (const { entryId, entryHash, hashNow } of seal.entries) {
+    if (hashNow === null) findings.push({ kind: "entry-missing", entryId, sealNumber });
+    else if (hashNow !== entryHash) findings.push({ kind: "entry-changed", entryId, sealNumber });
+  }
+  return findings;
+}
+
+/** A finding as a sentence. */
+export function describeFinding(finding: AuditFinding): string {
+  switch (finding.kind) {
+    case "entry-changed":
+      return `Entry ${finding.entryId} is not as seal ${finding.sealNumber} sealed it: a column of its row was changed.`;
+    case "entry-missing":
+      return finding.sealNumber === null
+        ? `Entry ${finding.entryId} is missing: its row was removed before it was sealed.`
+        : `Entry ${finding.entryId}, which seal ${finding.sealNumber} covers, is missing: its row was removed.`;
+    case "entry-inserted":
+      return `Entry ${finding.entryId} is covered by no seal and does not wait for one: its row was inserted, or what covered it was removed.`;
+    case "entry-listed-twice":
+      return `Entry ${finding.entryId} waits for a seal, though seal ${finding.sealNumber} covers it: audit_unsealed was changed.`;
+    case "seal-changed":
+      return `Seal ${finding.sealNumber} does not fit its own hash: its row, or the list of the entries it covers, was changed.`;
+    case "seal-missing":
+      return `Seal ${finding.sealNumber} is missing: its row was removed.`;
+    case "seal-unlinked":
+      return `Seal ${finding.sealNumber} does not continue the seal before it: one of the two was changed or replaced.`;
+    case "seal-unexpected":
+      return `Seal ${finding.sealNumber} is not the one that was expected: the chain was cut off or made anew from an earlier point.`;
+    default:
+      return finding satisfies never;
+  }
+}

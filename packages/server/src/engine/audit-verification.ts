@@ -1,0 +1,186 @@
+import {
+  type AuditFinding,
+  chainStart,
+  checkSeal,
+  type EntryText,
+  entryText,
+  type SealedEntry,
+  type SealLink,
+  sealText,
+} from "../core/audit-chain.ts";
+import { findEntryTexts, listUnsealedIds, type Seal } from "../store/audit-seals.ts";
+import {
+  type EntryStanding,
+  findEntryStandings,
+  findSeals,
+  listCoveredEntries,
+  listEntryIds,
+  listSeals,
+} from "../store/audit-verification.ts";
+import type { Database } from "../store/database.ts";
+import { auditHash } from "./audit-hash.ts";
+
+export interface VerificationRequest {
+  readonly database: Database;
+  readonly key: Buffer;
+  readonly organizationId: string;
+  /** A seal that was seen before: what was cut off the chain's end since then is only known by it. */
+  readonly expected?: SealLink | undefined;
+}
+
+export interface AuditVerification {
+  readonly isIntact: boolean;
+  readonly checkedEntries: number;
+  readonly checkedSeals: number;
+  readonly unsealedEntries: number;
+  readonly newestSeal: SealLink | null;
+  /** The first of them, at most a hundred. */
+  readonly findings: readonly AuditFinding[];
+}
+
+const maxFindings = 100;
+const sealsAtOnce = 100;
+const entriesAtOnce = 1_000;
+
+/**
+ * Holds an organization's audit trail against its seals, page by page, while the service goes on writing it. What cannot be found out: that a row
+ * was removed together with its place in the list of what waits for a seal, before it was sealed; and that the chain was cut off or made
+ * anew from some seal on with the service's own help, unless a later seal is known and expected.
+ */
+export async function verifyAudit(request: VerificationRequest): Promise<AuditVerification> {
+  const verification = new Verification(request);
+  await verification.checkSeals();
+  await verification.checkEntries();
+  await verification.checkUnsealed();
+  return verification.result();
+}
+
+class Verification {
+  readonly #request: VerificationRequest;
+  readonly #findings: AuditFinding[] = [];
+  readonly #missingSeals = new Set<number>();
+  #isIntact = true;
+  #checkedEntries = 0;
+  #checkedSeals = 0;
+  #unsealedEntries = 0;
+  #newest: SealLink = chainStart;
+  #isExpectedMet = false;
+
+  constructor(request: VerificationRequest) {
+    this.#request = request;
+    this.#isExpectedMet = request.expected === undefined;
+  }
+
+  /** From the first seal to the newest. */
+  async checkSeals(): Promise<void> {
+    const { database, organizationId, expected } = this.#request;
+    let seals: readonly Seal[];
+    do {
+      seals = await listSeals(database, organizationId, this.#newest.number, sealsAtOnce);
+      for (const portion of portions(seals)) await this.#checkPortion(portion);
+    } while (seals.length === sealsAtOnce);
+    if (!this.#isExpectedMet && expected !== undefined) {
+      this.#report({ kind: "seal-unexpected", sealNumber: expected.number });
+    }
+  }
+
+  async #checkPortion(seals: readonly Seal[]): Promise<void> {
+    const { database, organizationId } = this.#request;
+    const from = seals[0]?.sealNumber ?? 0;
+    const to = seals.at(-1)?.sealNumber ?? 0;
+    // A seal that now has more than it says was changed: what is beyond it must not push the others' out of sight.
+    const limit = countEntries(seals) + entriesAtOnce;
+    const covered = await listCoveredEntries(database, organizationId, { from, to }, limit);
+    const entryIds = covered.map(({ entryId }) => entryId);
+    const texts = await findEntryTexts(database, organizationId, entryIds);
+    const ofSeal = Map.groupBy(covered, (entry) => entry.sealNumber);
+    for (const seal of seals) this.#checkSeal(seal, ofSeal.get(seal.sealNumber) ?? [], texts);
+  }
+
+  #checkSeal(seal: Seal, covered: readonly SealedEntry[], texts: ReadonlyMap<string, EntryText>): void {
+    const { key, organizationId, expected } = this.#request;
+    const { sealNumber, hash } = seal;
+    const entries = covered.map(({ entryId, entryHash }) => {
+      const text = texts.get(entryId);
+      return { entryId, entryHash, hashNow: text === undefined ? null : auditHash(key, entryText(text)) };
+    });
+    const hashNow = auditHash(key, sealText({ ...seal, organizationId, entries }));
+    for (const finding of checkSeal(this.#newest, { ...seal, hashNow, entries })) this.#report(finding);
+    if (expected?.number === sealNumber && expected.hash === hash) this.#isExpectedMet = true;
+    this.#newest = { number: sealNumber, hash };
+    this.#checkedSeals += 1;
+    this.#checkedEntries += covered.length;
+  }
+
+  /** Every entry must be covered by a seal that is there, or wait for one. */
+  async checkEntries(): Promise<void> {
+    const { database, organizationId } = this.#request;
+    let entryIds: readonly string[] = [];
+    do {
+      entryIds = await listEntryIds(database, organizationId, entryIds.at(-1) ?? null, entriesAtOnce);
+      const standings = await findEntryStandings(database, organizationId, entryIds);
+      const sealNumbers = new Set(standings.flatMap(({ sealNumber }) => sealNumber ?? []));
+      const seals = await findSeals(database, organizationId, [...sealNumbers]);
+      const ofEntry = Map.groupBy(standings, (standing) => standing.entryId);
+      for (const entryId of entryIds) this.#checkStanding(entryId, ofEntry.get(entryId) ?? [], seals);
+    } while (entryIds.length === entriesAtOnce);
+  }
+
+  #checkStanding(entryId: string, standings: readonly EntryStanding[], seals: ReadonlySet<number>): void {
+    const isUnsealed = standings.some((standing) => standing.sealNumber === null);
+    const sealNumber = standings.find((standing) => standing.sealNumber !== null)?.sealNumber ?? null;
+    if (sealNumber !== null && !seals.has(sealNumber)) this.#report({ kind: "seal-missing", sealNumber });
+    else if (sealNumber !== null && isUnsealed) this.#report({ kind: "entry-listed-twice", entryId, sealNumber });
+    else if (sealNumber === null && !isUnsealed) this.#report({ kind: "entry-inserted", entryId });
+    else if (isUnsealed) this.#unsealedEntries += 1;
+  }
+
+  /** What waits for a seal must be there. */
+  async checkUnsealed(): Promise<void> {
+    const { database, organizationId } = this.#request;
+    let entryIds: readonly string[] = [];
+    do {
+      entryIds = await listUnsealedIds(database, organizationId, entryIds.at(-1) ?? null, entriesAtOnce);
+      const texts = await findEntryTexts(database, organizationId, entryIds);
+      for (const entryId of entryIds) {
+        if (!texts.has(entryId)) this.#report({ kind: "entry-missing", entryId, sealNumber: null });
+      }
+    } while (entryIds.length === entriesAtOnce);
+  }
+
+  result(): AuditVerification {
+    return {
+      isIntact: this.#isIntact,
+      checkedEntries: this.#checkedEntries,
+      checkedSeals: this.#checkedSeals,
+      unsealedEntries: this.#unsealedEntries,
+      newestSeal: this.#newest === chainStart ? null : this.#newest,
+      findings: this.#findings,
+    };
+  }
+
+  #report(finding: AuditFinding): void {
+    this.#isIntact = false;
+    if (finding.kind === "seal-missing") {
+      // Each of the entries that it covered tells of it.
+      if (this.#missingSeals.has(finding.sealNumber)) return;
+      if (this.#findings.length < maxFindings) this.#missingSeals.add(finding.sealNumber);
+    }
+    if (this.#findings.length < maxFindings) this.#findings.push(finding);
+  }
+}
+
+/** Seals that together cover no more than are read at once; a large one stands alone. */
+function portions(seals: readonly Seal[]): Seal[][] {
+  const all: Seal[][] = [];
+  for (const seal of seals) {
+    const current = all.at(-1);
+    if (current === undefined || countEntries([...current, seal]) > entriesAtOnce) all.push([seal]);
+    else current.push(seal);
+  }
+  return all;
+}
+
+function countEntries(seals: readonly Seal[]): number {
+  return seals.reduce((sum, seal) => sum + Math.max(0, seal.entryCount), 0);
+}

@@ -1,0 +1,98 @@
+import { hash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export interface Asset {
+  readonly type: string;
+  readonly etag: string;
+  /** What there is of it beside the plain content, packed when it was built. */
+  readonly encodings: ReadonlySet<string>;
+  read(encoding: "br" | "gzip" | undefined): Buffer;
+}
+
+interface Place {
+  /** Prefix of every path, without a slash at the end. */
+  readonly basePath: string;
+  /** Where clients reach the service. Known once it listens. */
+  readonly publicUrl: () => string;
+}
+
+/** The same for the sources and for what is compiled from them. */
+const folder = fileURLToPath(new URL("../../dist/dashboard/", import.meta.url));
+
+/** The built dashboard. Only files that are there when it is first asked for are ever served, so no name can lead anywhere else. */
+export class DashboardFiles {
+  readonly #place: Place;
+  #assets: ReadonlyMap<string, Asset> | undefined;
+  #page: Asset | undefined;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  /** Undefined where the dashboard was not built. */
+  page(): Asset | undefined {
+    this.#page ??= readPage(this.#place);
+    return this.#page;
+  }
+
+  asset(name: string): Asset | undefined {
+    this.#assets ??= listAssets();
+    return this.#assets.get(name);
+  }
+}
+
+/** It is built to be served anywhere; where that is is written into it here. */
+function readPage({ basePath, publicUrl }: Place): Asset | undefined {
+  const path = join(folder, "index.html");
+  if (!existsSync(path)) return undefined;
+  const text = readFileSync(path, "utf8")
+    .replaceAll('"./assets/', `"${basePath}/assets/`)
+    .replace('<meta name="stepwell-base-url" content=""', `<meta name="stepwell-base-url" content="${publicUrl()}"`);
+  const content = Buffer.from(text);
+  return { type: "text/html; charset=utf-8", etag: etagOf(content), encodings: new Set(), read: () => content };
+}
+
+function listAssets(): ReadonlyMap<string, Asset> {
+  const assets = join(folder, "assets");
+  const names = existsSync(assets) ? readdirSync(assets) : [];
+  const known = new Set(names);
+  const plain = names.filter((name) => !packed.some(([, ending]) => name.endsWith(ending)));
+  return new Map(plain.map((name) => [name, assetOf(assets, name, known)]));
+}
+
+const packed = [
+  ["br", ".br"],
+  ["gzip", ".gz"],
+] as const;
+
+/** Read when it is first asked for, and kept: all of it is a few megabytes. */
+function assetOf(assets: string, name: string, known: ReadonlySet<string>): Asset {
+  const contents = new Map<string, Buffer>();
+  const encodings = packed.filter(([, ending]) => known.has(name + ending)).map(([encoding]) => encoding);
+  return {
+    type: types[extname(name)] ?? "application/octet-stream",
+    etag: `"${name}"`,
+    encodings: new Set<string>(encodings),
+    read(encoding) {
+      const file = name + (packed.find(([one]) => one === encoding)?.[1] ?? "");
+      const content = contents.get(file) ?? readFileSync(join(assets, file));
+      contents.set(file, content);
+      return content;
+    },
+  };
+}
+
+const types: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".woff2": "font/woff2",
+  ".json": "application/json",
+};
+
+function etagOf(content: Buffer): string {
+  return `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
+}

@@ -1,0 +1,43 @@
+import type { KoaContextWithOIDC } from "oidc-provider";
+import type { Middleware } from "../../auth/oidc/provider.ts";
+import { addressSubject, claimAttempt, refundAttempt } from "../../auth/sign-in-backoff.ts";
+import type { ServerParts } from "../app.ts";
+import type { Look } from "./look.ts";
+import { showProblem } from "./problem-page.ts";
+
+const path = "/device";
+
+/** Stands before the page where people type a device's code: a link may carry the code, and nobody tries codes out. */
+export function deviceCodePage({ engine, database }: ServerParts, look: Look): Middleware {
+  return async (ctx, next) => {
+    if (ctx.path !== path) return await next();
+    if (ctx.method === "GET") {
+      // The provider would send a code that comes with a link on by a script. Here a person sends it.
+      const code = ctx.query.user_code;
+      if (typeof code === "string") typedCodes.set(ctx, code.slice(0, maxCodeLength));
+      ctx.querystring = "";
+      return await next();
+    }
+    const claims = await claimAttempt(database, [addressSubject(ctx.ip)], engine.now());
+    if (claims === undefined) {
+      ctx.set("retry-after", "60");
+      const detail = "Too many codes were wrong. Try again in a few minutes.";
+      return showProblem(ctx, look, { status: 429, error: "too_many_attempts", detail });
+    }
+    await next();
+    if (!wrongCodes.has(ctx)) await refundAttempt(database, claims);
+  };
+}
+
+const maxCodeLength = 20;
+const typedCodes = new WeakMap<object, string>();
+const wrongCodes = new WeakSet<object>();
+
+/** The code that came with the link. */
+export function typedCodeOf(ctx: KoaContextWithOIDC): string | undefined {
+  return typedCodes.get(ctx);
+}
+
+export function markWrongCode(ctx: KoaContextWithOIDC): void {
+  wrongCodes.add(ctx);
+}

@@ -1,0 +1,25 @@
+import { hash } from "node:crypto";
+
+/** How often a device may ask whether it was let in. */
+export const pollSeconds = 2;
+
+const minGapMs = pollSeconds * 1_000 - 500;
+const maxRemembered = 10_000;
+
+/** Remembers when devices asked, on this node: a device that asks several nodes in turn gets a little more, and that is all. */
+export class DevicePace {
+  readonly #asked = new Map<string, number>();
+
+  isTooFast(deviceCode: string): boolean {
+    const key = hash("sha256", deviceCode);
+    const now = performance.now();
+    const before = this.#asked.get(key);
+    this.#asked.delete(key);
+    this.#asked.set(key, now);
+    if (this.#asked.size > maxRemembered) {
+      const [oldest] = this.#asked.keys();
+      if (oldest !== undefined) this.#asked.delete(oldest);
+    }
+    return before !== undefined && now - before < minGapMs;
+  }
+}

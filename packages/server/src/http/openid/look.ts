@@ -1,0 +1,16 @@
+import type { KoaContextWithOIDC } from "oidc-provider";
+import { type Page, pageHeaders, renderPage } from "../pages/page.ts";
+
+/** What all pages of the sign-in share. */
+export interface Look {
+  readonly isSecure: () => boolean;
+  readonly homeUrl: () => string;
+  /** Where a sign-in or a sign-out may lead back to. */
+  readonly formTargets: () => readonly string[];
+}
+
+export function showPage(ctx: KoaContextWithOIDC, look: Look, page: Page): void {
+  ctx.status = page.status ?? 200;
+  ctx.set(pageHeaders({ formTargets: look.formTargets() }, look.isSecure()));
+  ctx.body = renderPage(page);
+}

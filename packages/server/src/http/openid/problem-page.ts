@@ -1,0 +1,27 @@
+import type { KoaContextWithOIDC } from "oidc-provider";
+import { alert } from "../pages/form.ts";
+import { html } from "../pages/html.ts";
+import { type Look, showPage } from "./look.ts";
+
+export interface ProtocolProblem {
+  readonly status: number;
+  /** As OAuth names it. */
+  readonly error: string;
+  readonly detail: string;
+}
+
+/** A page for a person, JSON for a program. */
+export function showProblem(ctx: KoaContextWithOIDC, look: Look, { status, error, detail }: ProtocolProblem): void {
+  if (ctx.accepts("json", "html") !== "html") {
+    ctx.status = status;
+    ctx.body = { error, error_description: detail };
+    return;
+  }
+  showPage(ctx, look, {
+    status,
+    title: "This did not work",
+    content: html`${alert(detail)}
+<p>Go back to where you came from and begin again, or start at <a href="${look.homeUrl()}">the first page</a>.</p>
+<p class="note">For whoever helps you: <code>${error}</code>, request ${ctx.response.get("x-request-id")}.</p>`,
+  });
+}

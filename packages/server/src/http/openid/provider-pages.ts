@@ -1,0 +1,124 @@
+import type { KoaContextWithOIDC } from "oidc-provider";
+import type { DeviceCodeProblem, ProviderPages } from "../../auth/oidc/provider-configuration.ts";
+import { alert, button, field, hiddenField } from "../pages/form.ts";
+import { html } from "../pages/html.ts";
+import { markWrongCode, typedCodeOf } from "./device-code-page.ts";
+import { type Look, showPage } from "./look.ts";
+import { showProblem } from "./problem-page.ts";
+
+/** The pages that the provider shows by itself. */
+export function providerPages(look: Look): ProviderPages {
+  return {
+    enterDeviceCode(ctx, problem) {
+      if (problem === "not-a-code") markWrongCode(ctx);
+      if (problem === "cancelled") return showCancelled(ctx, look);
+      const typed = typedCodeOf(ctx);
+      showPage(ctx, look, {
+        title: "Let a device in",
+        content: html`${alert(problem === undefined ? undefined : problems[problem])}
+<p>Enter the code that the device or command line shows.</p>
+<form method="post" action="${ctx.oidc.urlFor("code_verification")}">
+${hiddenField("xsrf", secretOf(ctx))}
+${field({
+  name: "user_code",
+  label: "Code",
+  type: "text",
+  autocomplete: "off",
+  hint: "Eight letters, for example BCDF-GHJK.",
+  maxLength: 20,
+  isFirst: true,
+  ...(typed !== undefined && { value: typed }),
+})}
+${button("Continue")}
+</form>`,
+      });
+    },
+
+    confirmDevice(ctx, { clientName, userCode, address, userAgent }) {
+      showPage(ctx, look, {
+        title: "Let this device in?",
+        content: html`<p>It will be able to do everything that you can do. Go on only if you started this yourself, and the device shows this very code:</p>
+<p class="code">${userCode}</p>
+<dl>
+<dt>What asks</dt><dd>${clientName}</dd>
+<dt>From the address</dt><dd>${address === "" ? "unknown" : address}</dd>
+<dt>It calls itself</dt><dd>${userAgent === "" ? "nothing" : userAgent}</dd>
+</dl>
+<form method="post" action="${ctx.oidc.urlFor("code_verification")}">
+${hiddenField("xsrf", secretOf(ctx))}
+${hiddenField("user_code", userCode)}
+${hiddenField("confirm", "yes")}
+${button("Let it in")}
+${button("It was not me", "quiet", { name: "abort", value: "yes" })}
+</form>`,
+      });
+    },
+
+    deviceSignedIn(ctx) {
+      showPage(ctx, look, {
+        title: "The device is signed in",
+        content: html`<p>You can close this page and go on at the device.</p>
+<p class="note">It is in the list of your sessions, where you can end it at any time.</p>`,
+      });
+    },
+
+    confirmSignOut(ctx) {
+      showPage(ctx, look, {
+        title: "Sign out?",
+        content: html`<p>This browser will have to sign in again.</p>
+<form method="post" action="${ctx.oidc.urlFor("end_session_confirm")}">
+${hiddenField("xsrf", secretOf(ctx))}
+${hiddenField("logout", "yes")}
+${button("Sign out")}
+</form>
+<p><a href="${look.homeUrl()}">Stay signed in</a></p>`,
+      });
+    },
+
+    signedOut(ctx) {
+      showPage(ctx, look, {
+        title: "You are signed out",
+        content: html`<p>What was signed in from this browser has ended, on every server.</p>
+<p><a href="${look.homeUrl()}">To the first page</a></p>`,
+      });
+    },
+
+    error(ctx, { error, error_description: description }) {
+      // A cookie that is gone or a link that was opened too late; the provider calls both a bad request.
+      const isLate = /session (?:id cookie )?not found|has expired|mismatch/.test(description ?? "");
+      const detail = isLate ? tooLate : (explanations[error] ?? sentenceOf(description ?? error));
+      showProblem(ctx, look, { status: ctx.status, error, detail });
+    },
+  };
+}
+
+export const tooLate =
+  "This sign-in took too long, was finished already, or your browser did not keep its cookies. Begin again.";
+
+const problems: Readonly<Record<Exclude<DeviceCodeProblem, "cancelled">, string>> = {
+  "not-a-code":
+    "This code is not right, was used already, or is too old. Look at the device again, or start anew there.",
+  failed: "The device could not be let in. Start anew there.",
+};
+
+const explanations: Readonly<Record<string, string>> = {
+  invalid_client: "The program that sent you here is not one that this service knows.",
+  invalid_redirect_uri: "The program that sent you here wants to go on at an address that is not registered for it.",
+  server_error: "Something went wrong here; it is not your fault.",
+  temporarily_unavailable: "The store is out of reach. Try again in a moment.",
+};
+
+function showCancelled(ctx: KoaContextWithOIDC, look: Look): void {
+  showPage(ctx, look, {
+    title: "The device was not let in",
+    content: html`<p>Nothing was given to it. You can close this page.</p>`,
+  });
+}
+
+function secretOf(ctx: KoaContextWithOIDC): string {
+  return String(ctx.oidc.session?.state?.secret ?? "");
+}
+
+function sentenceOf(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}

@@ -1,0 +1,77 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { clientOrigins, clientsOf } from "../../auth/oidc/clients.ts";
+import { OpenIdProvider } from "../../auth/oidc/provider.ts";
+import type { App, ServerParts } from "../app.ts";
+import { sendError } from "../errors.ts";
+import { measure, type RequestMetrics } from "../operation.ts";
+import { deviceCodePage } from "./device-code-page.ts";
+import { protocolHeaders } from "./protocol-headers.ts";
+import { providerPages } from "./provider-pages.ts";
+import { signInByLink } from "./sign-in-by-link.ts";
+import { signInPage } from "./sign-in-page.ts";
+import { tokenRequests } from "./token-requests.ts";
+
+interface Observers {
+  readonly logger: Logger;
+  readonly metrics: RequestMetrics;
+}
+
+/**
+ * Serves `/oidc`: the endpoints of OpenID Connect, and the pages to sign in. They are a protocol's and not operations of the API: no route
+ * of the framework, so that neither its bodies nor its declarations apply. `docs/api.md` describes them.
+ */
+export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: Observers): void {
+  const { engine, config, secrets, openId, authenticator, basePath, publicUrl, closing } = parts;
+  const mount = `${basePath}/oidc`;
+  const look = {
+    isSecure: () => publicUrl().startsWith("https:"),
+    homeUrl: () => `${publicUrl()}/`,
+    formTargets: () => clientOrigins(clientsOf(publicUrl(), config.dashboardRedirectUris)),
+  };
+  const provider = new OpenIdProvider({
+    ...openId,
+    config,
+    secrets,
+    now: () => engine.now(),
+    publicUrl,
+    pages: providerPages(look),
+    middlewares: (built) => [
+      protocolHeaders(look),
+      tokenRequests(openId.ledger),
+      deviceCodePage(parts, look),
+      signInByLink(built, parts, look),
+      signInPage(built, parts, look),
+    ],
+    onSessionsEnded: () => authenticator.forgetAll(),
+    onFailure: (error, ctx) =>
+      logger.error(
+        { err: error, path: ctx?.path, method: ctx?.method },
+        "a sign-in failed for a reason that nobody expected",
+      ),
+  });
+  const measured = measure("OpenIdConnect", metrics);
+
+  app.addHook("onRequest", (request, reply, done) => {
+    const url = request.raw.url ?? "";
+    if (!url.startsWith(`${mount}/`)) return done();
+    measured.call(app, request, reply, () => {});
+    serve(request, reply).catch((error: unknown) => {
+      if (sendError(reply, error) === "UnhandledError") {
+        logger.error({ err: error, requestId: request.id, url }, "the sign-in could not be served");
+      }
+    });
+  });
+
+  async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const handle = await provider.handler();
+    reply.hijack();
+    for (const [name, value] of Object.entries(reply.getHeaders())) {
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    }
+    if (closing.aborted) reply.raw.setHeader("connection", "close");
+    const raw = Object.assign(request.raw, { baseUrl: mount });
+    raw.url = (raw.url ?? "").slice(mount.length);
+    await handle(raw, reply.raw, request.ip);
+  }
+}

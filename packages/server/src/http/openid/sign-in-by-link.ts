@@ -1,0 +1,40 @@
+import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import { dashboardClientId } from "../../auth/oidc/clients.ts";
+import { completeSignIn } from "../../auth/oidc/complete-sign-in.ts";
+import type { Middleware } from "../../auth/oidc/provider.ts";
+import { openedLinkCookie, userOfOpenedLink } from "../../auth/sign-in-link.ts";
+import type { ServerParts } from "../app.ts";
+import type { Look } from "./look.ts";
+
+/** Stands before the sign-in page: a browser that just opened a link of `stepwell dev` is not asked for a password. */
+export function signInByLink(
+  provider: Provider,
+  { openId, secrets, engine, basePath }: ServerParts,
+  look: Look,
+): Middleware {
+  return async (ctx, next) => {
+    if (ctx.method !== "GET" || !ctx.path.startsWith("/sign-in/")) return await next();
+    const { name, path } = openedLinkCookie(basePath, look.isSecure());
+    const opened = ctx.cookies.get(name);
+    if (opened === undefined) return await next();
+    // It is gone whatever comes of it: a second sign-in asks for the password.
+    ctx.cookies.set(name, null, { path });
+    const userId = userOfOpenedLink(secrets, opened, engine.now());
+    if (userId === undefined || !(await isForDashboard(provider, ctx))) return await next();
+    ctx.status = 303;
+    ctx.redirect(await completeSignIn(provider, openId.sessions, ctx, { userId, signedInBy: "link" }));
+    ctx.status = 303;
+    ctx.body = "";
+  };
+}
+
+/** A link opens the dashboard; it lets no device in. */
+async function isForDashboard(provider: Provider, ctx: KoaContextWithOIDC): Promise<boolean> {
+  try {
+    const { params, uid } = await provider.interactionDetails(ctx.req, ctx.res);
+    return params.client_id === dashboardClientId && ctx.path === `/sign-in/${uid}`;
+  } catch (error) {
+    if (error instanceof Error && error.name === "SessionNotFound") return false;
+    throw error;
+  }
+}

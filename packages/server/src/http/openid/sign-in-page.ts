@@ -1,0 +1,141 @@
+import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import { commandLineClientId } from "../../auth/oidc/clients.ts";
+import { completeSignIn, refuseSignIn } from "../../auth/oidc/complete-sign-in.ts";
+import type { Middleware } from "../../auth/oidc/provider.ts";
+import type { SignInResult } from "../../auth/password-sign-in.ts";
+import type { ServerParts } from "../app.ts";
+import type { Look } from "./look.ts";
+import { showPage } from "./look.ts";
+import { showProblem } from "./problem-page.ts";
+import { tooLate } from "./provider-pages.ts";
+import { readBody } from "./request-body.ts";
+import { type ExternalProvider, signInForm } from "./sign-in-form.ts";
+import { openFirstStep, sealFirstStep } from "./sign-in-steps.ts";
+
+type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
+
+const maxFormBytes = 16 * 1024;
+const deviceCookieMs = 400 * 86_400_000;
+const wrongPassword = "The e-mail address or the password is not right.";
+const wrongCode = "The code is not right, or was used already. Wait for the next one.";
+
+/** The page where people sign in, with a password and then, if the account has one, a second factor. */
+export function signInPage(
+  provider: Provider,
+  { openId, signIn, secrets, engine, publicUrl }: ServerParts,
+  look: Look,
+  externalProviders: readonly ExternalProvider[] = [],
+): Middleware {
+  return async (ctx, next) => {
+    const uid = /^\/sign-in\/([\w-]{1,64})$/.exec(ctx.path)?.[1];
+    if (uid === undefined || !(ctx.method === "GET" || ctx.method === "POST")) return await next();
+    const interaction = await interactionOf(ctx, uid);
+    if (interaction === undefined)
+      return showProblem(ctx, look, { status: 400, error: "session_not_found", detail: tooLate });
+    if (ctx.method === "GET") return show(ctx, interaction, {});
+    // The cookie does not come with another site's form. This is the second belt.
+    if (ctx.get("origin") !== "" && ctx.get("origin") !== new URL(publicUrl()).origin) {
+      const detail = "This form was sent from another site.";
+      return showProblem(ctx, look, { status: 403, error: "access_denied", detail });
+    }
+    const body = ctx.is("application/x-www-form-urlencoded") ? await readBody(ctx.req, maxFormBytes) : Buffer.alloc(0);
+    if (body === undefined) return tooLarge(ctx);
+    await answer(ctx, interaction, new URLSearchParams(body.toString("utf8")));
+  };
+
+  async function interactionOf(ctx: KoaContextWithOIDC, uid: string): Promise<Interaction | undefined> {
+    const found = await provider.interactionDetails(ctx.req, ctx.res).catch((error: unknown) => {
+      if (error instanceof Error && error.name === "SessionNotFound") return undefined;
+      throw error;
+    });
+    return found?.uid === uid ? found : undefined;
+  }
+
+  async function answer(ctx: KoaContextWithOIDC, interaction: Interaction, form: URLSearchParams): Promise<void> {
+    if (form.has("cancel")) return goTo(ctx, await refuseSignIn(provider, ctx));
+    const firstStep = openFirstStep(secrets, interaction.uid, form.get("firstStep"), engine.now());
+    const { email, password } = firstStep ?? { email: form.get("email") ?? "", password: form.get("password") ?? "" };
+    const code = firstStep === undefined ? undefined : (form.get("code") ?? "").trim() || undefined;
+    const result = await signIn.attempt({
+      email: email.trim(),
+      password,
+      code,
+      address: ctx.ip,
+      knownDevice: ctx.cookies.get(deviceCookie()),
+    });
+    if (result.outcome !== "accepted") {
+      if (result.outcome === "blocked") ctx.set("retry-after", String(result.retryAfterSeconds));
+      const resealed = sealFirstStep(secrets, interaction.uid, { email, password, at: engine.now() });
+      show(ctx, interaction, { email, ...viewOf(result, firstStep !== undefined, resealed) });
+      return;
+    }
+    ctx.cookies.set(deviceCookie(), result.device, {
+      httpOnly: true,
+      sameSite: "strict",
+      secure: look.isSecure(),
+      path: "/",
+      maxAge: deviceCookieMs,
+    });
+    goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, { userId: result.userId, signedInBy: "password" }));
+  }
+
+  function show(ctx: KoaContextWithOIDC, { uid, params }: Interaction, { status = 200, ...view }: SignInView): void {
+    const forDevice = params.client_id === commandLineClientId;
+    const email = view.email ?? (typeof params.login_hint === "string" ? params.login_hint : undefined);
+    const action = `${new URL(publicUrl()).pathname.replace(/\/+$/, "")}/oidc/sign-in/${uid}`;
+    const content = signInForm({ ...view, email, action, forDevice, externalProviders });
+    showPage(ctx, look, { status, title: view.firstStep === undefined ? "Sign in" : "Second factor", content });
+  }
+
+  function tooLarge(ctx: KoaContextWithOIDC): void {
+    ctx.set("connection", "close");
+    showProblem(ctx, look, {
+      status: 400,
+      error: "invalid_request",
+      detail: "What was sent is larger than this form.",
+    });
+  }
+
+  function deviceCookie(): string {
+    return look.isSecure() ? "__Host-stepwell-device" : "stepwell-device";
+  }
+}
+
+interface SignInView {
+  readonly status?: number;
+  readonly email?: string;
+  /** Sealed, for the second step. */
+  readonly firstStep?: string;
+  readonly problem?: string;
+}
+
+/** What the page says next. Whoever was asked for the code is asked for it again. */
+function viewOf(
+  result: Exclude<SignInResult, { readonly outcome: "accepted" }>,
+  isSecondStep: boolean,
+  firstStep: string,
+): SignInView {
+  const step = isSecondStep ? { firstStep } : {};
+  switch (result.outcome) {
+    case "code-needed":
+      return { firstStep };
+    case "refused":
+      return { ...step, status: 401, problem: isSecondStep ? wrongCode : wrongPassword };
+    case "blocked":
+      return { ...step, status: 429, problem: tooMany(result.retryAfterSeconds) };
+  }
+}
+
+function goTo(ctx: KoaContextWithOIDC, url: string): void {
+  ctx.status = 303;
+  ctx.redirect(url);
+  // Koa would write the address into the body as well.
+  ctx.status = 303;
+  ctx.body = "";
+}
+
+function tooMany(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  const wait = seconds < 60 ? `${seconds} seconds` : minutes === 1 ? "a minute" : `${minutes} minutes`;
+  return `Too many attempts were wrong. Try again in ${wait}.`;
+}

@@ -1,0 +1,63 @@
+import type { KoaContextWithOIDC } from "oidc-provider";
+import { deviceGrantType } from "../../auth/oidc/clients.ts";
+import type { Middleware } from "../../auth/oidc/provider.ts";
+import type { RefreshLedger } from "../../auth/oidc/refresh-ledger.ts";
+import { DevicePace, pollSeconds } from "./device-pace.ts";
+import { readBody, withBody } from "./request-body.ts";
+
+/** A token, a code and some names. */
+const maxBodyBytes = 16 * 1024;
+
+/** Stands before the token endpoint: refresh tokens go through the ledger, and devices wait as long as they were told to. */
+export function tokenRequests(ledger: RefreshLedger): Middleware {
+  const pace = new DevicePace();
+  return async (ctx, next) => {
+    if (ctx.method !== "POST") return await next();
+    if (ctx.path === "/device/auth") {
+      await next();
+      if (ctx.status === 200) Object.assign(ctx.body as object, { interval: pollSeconds });
+      return;
+    }
+    if (ctx.path !== "/token") return await next();
+    const form = await formOf(ctx);
+    if (form === undefined) return refuse(ctx, 413, "invalid_request", "the body is larger than this endpoint takes");
+    const grantType = only(form, "grant_type");
+    const deviceCode = only(form, "device_code");
+    if (grantType === deviceGrantType && deviceCode !== undefined && pace.isTooFast(deviceCode)) {
+      return refuse(ctx, 400, "slow_down", `ask every ${pollSeconds} seconds`);
+    }
+    const token = only(form, "refresh_token");
+    const clientId = only(form, "client_id");
+    if (grantType !== "refresh_token" || token === undefined || clientId === undefined) return await next();
+    const { status, body } = await ledger.exchange({ token, clientId }, async () => {
+      await next();
+      return { status: ctx.status, body: ctx.body };
+    });
+    ctx.status = status;
+    ctx.body = body;
+  };
+}
+
+/** Puts the body back, for the provider reads it itself. */
+async function formOf(ctx: KoaContextWithOIDC): Promise<URLSearchParams | undefined> {
+  if (!ctx.is("application/x-www-form-urlencoded")) return new URLSearchParams();
+  const body = await readBody(ctx.req, maxBodyBytes);
+  if (body === undefined) return undefined;
+  const again = withBody(ctx.req, body);
+  ctx.req = again;
+  ctx.request.req = again;
+  ctx.response.req = again;
+  return new URLSearchParams(body.toString("utf8"));
+}
+
+/** What is sent twice the provider refuses. */
+function only(form: URLSearchParams, name: string): string | undefined {
+  const values = form.getAll(name);
+  return values.length === 1 ? values[0] : undefined;
+}
+
+function refuse(ctx: KoaContextWithOIDC, status: number, error: string, description: string): void {
+  ctx.status = status;
+  if (status === 413) ctx.set("connection", "close");
+  ctx.body = { error, error_description: description };
+}

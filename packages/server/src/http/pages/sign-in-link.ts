@@ -1,0 +1,28 @@
+import { openedLinkCookie, openSignInLink } from "../../auth/sign-in-link.ts";
+import type { App, ServerParts } from "../app.ts";
+import { html } from "./html.ts";
+import { sendPage } from "./page.ts";
+
+const schema = { hide: true, "x-permission": "none", tags: ["account"] } as const;
+
+/**
+ * Where a link of `stepwell dev` leads: uses it up, and goes on to the dashboard with what signs it in. The sign-in itself is the ordinary
+ * one, whose page takes the cookie for a password, once and within a minute.
+ */
+export function signInLinkRoutes(app: App, { engine, database, secrets, basePath, publicUrl }: ServerParts): void {
+  app.get("/sign-in/link/:secret", { schema: { ...schema, operationId: "OpenSignInLink" } }, async (request, reply) => {
+    const isSecure = publicUrl().startsWith("https:");
+    const { secret } = request.params as { readonly secret: string };
+    const opened = await openSignInLink(database, secrets, secret, engine.now());
+    if (opened === undefined) {
+      const content = html`<p>It works once, and for ten minutes. Start <code>stepwell dev</code> again for another, or <a href="${basePath}/">sign in</a> with the password that it prints.</p>`;
+      return sendPage(reply, { status: 404, title: "This link does not work any more", content }, isSecure);
+    }
+    const { name, path, maxAgeSeconds } = openedLinkCookie(basePath, isSecure);
+    const attributes = [`Path=${path}`, `Max-Age=${maxAgeSeconds}`, "HttpOnly", "SameSite=Lax"];
+    if (isSecure) attributes.push("Secure");
+    // The next page must not learn the address of this one.
+    reply.headers({ "set-cookie": [`${name}=${opened}`, ...attributes].join("; "), "referrer-policy": "no-referrer" });
+    return reply.redirect(`${basePath}/`, 303);
+  });
+}

@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { SecretBox } from "./auth/secret-box.ts";
+import { secretKeyOf } from "./auth/secret-key.ts";
+import type { Config } from "./config.ts";
+import type { SealLink } from "./core/audit-chain.ts";
+import { type AuditVerification, verifyAudit } from "./engine/audit-verification.ts";
+import { openStore } from "./service.ts";
+import { listAllOrganizationIds } from "./store/audit-verification.ts";
+
+export interface StoredAuditRequest {
+  /** Left out: all there are, also those that were deleted. */
+  readonly organizationId?: string | undefined;
+  readonly expected?: SealLink | undefined;
+}
+
+export interface StoredAuditVerification extends AuditVerification {
+  readonly organizationId: string;
+}
+
+const organizationsAtOnce = 100;
+
+/** Verifies audit trails straight in the store, without a service. Throws `DirectoryLockedError` while one holds an embedded store. */
+export async function* verifyStoredAudit(
+  config: Config,
+  { organizationId, expected }: StoredAuditRequest,
+): AsyncGenerator<StoredAuditVerification> {
+  requireExisting(config);
+  const database = await openStore(config);
+  const key = new SecretBox(secretKeyOf(config)).keyFor("audit");
+  try {
+    let found: readonly string[] = [];
+    let last: string | null = null;
+    do {
+      found =
+        organizationId === undefined
+          ? await listAllOrganizationIds(database, last, organizationsAtOnce)
+          : [organizationId];
+      for (const id of found) {
+        yield { organizationId: id, ...(await verifyAudit({ database, key, organizationId: id, expected })) };
+      }
+      last = found.at(-1) ?? null;
+    } while (found.length === organizationsAtOnce);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Who only looks must not make an empty store, or a new key by which all would look changed. */
+function requireExisting({ databaseUrl, dataDir, secretKey }: Config): void {
+  if (databaseUrl !== undefined) return;
+  if (!existsSync(join(dataDir, "postgres"))) {
+    throw new Error(`There is no store in ${dataDir}. Name another with STEPWELL_DATA_DIR, or set DATABASE_URL.`);
+  }
+  if (secretKey === undefined && !existsSync(join(dataDir, "secret.key"))) {
+    throw new Error(
+      `${join(dataDir, "secret.key")} is missing: without the service's secret key no seal can be checked.`,
+    );
+  }
+}

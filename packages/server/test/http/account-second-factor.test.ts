@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import type { Client } from "../support/client.ts";
+import { attemptOf, codeOf, newSignedInPerson, rightPassword, signInAt } from "../support/people.ts";
+import { useService } from "../support/service.ts";
+import { onEveryStore } from "../support/stores.ts";
+
+const stepMs = 30_000;
+const proof = { password: rightPassword };
+
+onEveryStore((home) => {
+  const service = useService(home);
+  const now = () => service.running.engine.now();
+
+  async function enable(client: Client): Promise<{ secret: string; recoveryCodes: string[]; usedCode: string }> {
+    const { body } = await client.call<{ secret: string; uri: string }>("StartSecondFactor", { body: proof });
+    // The step before is within the tolerance, and leaves the present one for the test.
+    const usedCode = codeOf(body.secret, now() - stepMs);
+    const confirmed = await client.call<{ recoveryCodes: string[] }>("ConfirmSecondFactor", {
+      body: { code: usedCode },
+    });
+    return { secret: body.secret, recoveryCodes: confirmed.body.recoveryCodes, usedCode };
+  }
+
+  test("is in force from its first code on, which is used up by that", async () => {
+    const person = await newSignedInPerson(service);
+    const { client } = person;
+    const signIn = signInAt(service, now);
+    const { body } = await client.call<{ secret: string; uri: string }>("StartSecondFactor", { body: proof });
+    expect(body.uri).toMatch(/^otpauth:\/\/totp\/Stepwell:.*secret=/);
+    expect(await signIn.attempt(attemptOf(person))).toMatchObject({ outcome: "accepted" });
+    const wrong = await client.refused("ConfirmSecondFactor", "ValidationError", { body: { code: "12345" } });
+    expect(wrong.body.errors?.[0]?.pointer).toBe("/code");
+
+    const code = codeOf(body.secret, now());
+    const confirmed = await client.call<{ recoveryCodes: string[] }>("ConfirmSecondFactor", { body: { code } });
+    expect(new Set(confirmed.body.recoveryCodes).size).toBe(10);
+    expect(await signIn.attempt(attemptOf(person))).toEqual({ outcome: "code-needed" });
+    expect(await signIn.attempt(attemptOf(person, { code }))).toEqual({ outcome: "refused" });
+    const [recoveryCode] = confirmed.body.recoveryCodes;
+    expect(await signIn.attempt(attemptOf(person, { code: recoveryCode }))).toMatchObject({ outcome: "accepted" });
+    const account = await client.call("GetAccount");
+    expect(account.body).toMatchObject({ secondFactorEnabledAt: expect.any(String), recoveryCodesLeft: 9 });
+    await client.refused("ConfirmSecondFactor", "ConflictError", {
+      body: { code: codeOf(body.secret, now() + stepMs) },
+    });
+  });
+
+  test("is not started without the password, and not while there is one", async () => {
+    const { client } = await newSignedInPerson(service);
+    const body = { password: "not the password" };
+    const refused = await client.refused("StartSecondFactor", "ValidationError", { body });
+    expect(refused.body.errors).toEqual([{ pointer: "/password", detail: "is not your password" }]);
+    await client.refused("ConfirmSecondFactor", "ConflictError", { body: { code: "123456" } });
+    await enable(client);
+    await client.refused("StartSecondFactor", "ValidationError", { body: proof });
+  });
+
+  test("is asked for when the password is changed, and for new recovery codes, each code once", async () => {
+    const { client } = await newSignedInPerson(service);
+    const { secret, recoveryCodes, usedCode } = await enable(client);
+    const change = { currentPassword: rightPassword, newPassword: "another long password" };
+    const missing = await client.refused("ChangePassword", "ValidationError", { body: change });
+    expect(missing.body.errors?.[0]).toMatchObject({ pointer: "/code", detail: expect.stringContaining("is missing") });
+    await client.refused("ChangePassword", "ValidationError", { body: { ...change, code: usedCode } });
+    const code = codeOf(secret, now());
+    const renewed = await client.call<{ recoveryCodes: string[] }>("RenewRecoveryCodes", { body: { ...proof, code } });
+    const [old = ""] = recoveryCodes;
+    const [fresh = ""] = renewed.body.recoveryCodes;
+    await client.refused("ChangePassword", "ValidationError", { body: { ...change, code: old } });
+    await client.call("ChangePassword", { body: { ...change, code: fresh }, status: 204 });
+  });
+
+  test("is removed by who has both, and its recovery codes with it", async () => {
+    const person = await newSignedInPerson(service);
+    const { client } = person;
+    const { recoveryCodes } = await enable(client);
+    const wrong = { ...proof, code: "abcd-efgh-ijkm-npqr" };
+    await client.refused("DisableSecondFactor", "ValidationError", { body: wrong });
+    const [code = ""] = recoveryCodes;
+    await client.call("DisableSecondFactor", { body: { ...proof, code }, status: 204 });
+    expect(await signInAt(service, now).attempt(attemptOf(person))).toMatchObject({ outcome: "accepted" });
+    const account = await client.call("GetAccount");
+    expect(account.body).toMatchObject({ recoveryCodesLeft: 0 });
+    expect(account.body).not.toHaveProperty("secondFactorEnabledAt");
+    await client.refused("DisableSecondFactor", "ConflictError", { body: { ...proof, code: "123456" } });
+    await enable(client);
+  });
+
+  test("leaves nothing in the store that could be used: neither the secret nor a recovery code", async () => {
+    const { client, userId } = await newSignedInPerson(service);
+    const { secret, recoveryCodes } = await enable(client);
+    const statement = {
+      name: "whole_user",
+      scope: "global",
+      planned: "each-time",
+      text: "SELECT app_user::text AS row FROM app_user WHERE user_id = $1 UNION ALL SELECT recovery_code::text FROM recovery_code WHERE user_id = $1",
+    } as const;
+    const rows = JSON.stringify(await service.running.database.query<{ row: string }>(statement, [userId]));
+    for (const plain of [secret, ...recoveryCodes]) {
+      expect(rows).not.toContain(plain);
+      expect(rows).not.toContain(Buffer.from(plain).toString("hex"));
+    }
+    const bytes = Buffer.from(base32Hex(secret), "hex").toString("hex");
+    expect(rows).not.toContain(bytes);
+  });
+});
+
+function base32Hex(text: string): string {
+  const bits = Array.from(text, (character) =>
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(character).toString(2).padStart(5, "0"),
+  ).join("");
+  return (bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2).toString(16).padStart(2, "0")).join("");
+}

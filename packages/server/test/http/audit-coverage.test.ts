@@ -1,0 +1,189 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, test } from "vitest";
+import { rowsOfAction, rowsOfRequest } from "../support/audit-rows.ts";
+import type { Client } from "../support/client.ts";
+import { submitAndWait } from "../support/flow.ts";
+import { type TestService, useService } from "../support/service.ts";
+import { onEveryStore } from "../support/stores.ts";
+import { buildWorld, rows, type World } from "./authorization-rows.ts";
+
+/** Operations with a writing method that leave no row, and why. */
+const account = "the account's own activity tells of it";
+const unaudited: Readonly<Record<string, string>> = {
+  ValidateWorkflowVersion: "changes nothing",
+  CheckPermissions: "changes nothing",
+  SubmitJob: "the job itself says who submitted it",
+  UpdateAccount: account,
+  ChangePassword: account,
+  StartSecondFactor: account,
+  ConfirmSecondFactor: account,
+  DisableSecondFactor: account,
+  RenewRecoveryCodes: account,
+  CreateUserToken: account,
+  RevokeUserToken: account,
+};
+
+type Attempt = { readonly api: Client; readonly ids: World["ids"] };
+
+/** Where the matrix of authorization acts on something that its call does not change, or may not be changed. */
+const attempts: Readonly<Record<string, (world: World, service: TestService) => Promise<Attempt>>> = {
+  CancelJob: onWaitingJob,
+  SendJobEvent: onWaitingJob,
+  DeleteOrganization: async ({ ids }, service) => ({ api: (await service.newOrganization()).api, ids }),
+  LeaveOrganization: async ({ organization, ids }, service) => ({
+    api: (await service.newMember(organization, ["viewer"])).api,
+    ids,
+  }),
+};
+
+async function onWaitingJob({ organization: { api }, ids }: World): Promise<Attempt> {
+  return { api, ids: { ...ids, jobId: (await submitAndWait(api, ids.workflowId)).jobId } };
+}
+
+const writing = ["POST", "PUT", "PATCH", "DELETE"];
+const recorded = Object.keys(rows).filter(
+  (operationId) => !/^(Get|List|Watch|Export|Verify|WhoAmI)/.test(operationId) && unaudited[operationId] === undefined,
+);
+
+onEveryStore((home) => {
+  const service = useService(home);
+  let world: World;
+  let weak: string;
+
+  beforeAll(async () => {
+    world = await buildWorld(service);
+    const body = { name: "weak", permissions: ["metrics:read"] };
+    weak = (await world.organization.api.call<{ token: string }>("CreateApiToken", { body })).body.token;
+  }, 60_000);
+
+  test("every operation that writes is either recorded, or on the list of those that are not", async () => {
+    const { operations } = await world.organization.api.document();
+    const all = operations.filter(({ method }) => writing.includes(method)).map(({ operationId }) => operationId);
+    expect([...recorded, ...Object.keys(unaudited)].sort()).toEqual(all.sort());
+  });
+
+  describe("an accepted change leaves exactly one row, with who did it", () => {
+    test.each(recorded)("%s", async (operationId) => {
+      const row = rows[operationId];
+      if (row === undefined) throw new Error(`${operationId} has no row.`);
+      const ids = { ...world.ids, ...(await row.fresh?.(world, service)) };
+      const { organization } = world;
+      const attempt = (await attempts[operationId]?.(world, service)) ?? { api: organization.api, ids };
+      const answer = await attempt.api.call(operationId, row.call(attempt.ids));
+      const found = await rowsOfRequest(answer, service);
+      expect(found).toHaveLength(1);
+      expect(found[0]).toMatchObject({ action: operationId, outcome: "accepted", actor: { type: "user" } });
+      if (attempt.api === organization.api) expect(found[0]?.actor_id).toBe(organization.owner.userId);
+    });
+  });
+
+  describe("a change that is denied leaves exactly one row", () => {
+    test.each(recorded)("%s", async (operationId) => {
+      const row = rows[operationId];
+      if (row === undefined) throw new Error(`${operationId} has no row.`);
+      const { permission } = (await world.organization.api.document()).operation(operationId);
+      // Nobody is denied what everybody may.
+      if (permission === "any") return;
+      const answer = await world.organization.api
+        .as(weak)
+        .refused(operationId, "AuthorizationError", row.call(world.ids));
+      const found = await rowsOfRequest(answer, service);
+      expect(found).toHaveLength(1);
+      expect(found[0]).toMatchObject({
+        organization_id: world.ids.organizationId,
+        action: operationId,
+        outcome: "denied",
+        actor: { type: "apiToken", name: "weak" },
+        details: { reason: expect.stringContaining(permission) },
+      });
+    });
+  });
+
+  test.each(Object.keys(unaudited).filter((operationId) => rows[operationId] !== undefined))(
+    "%s leaves no row, allowed or denied",
+    async (operationId) => {
+      const { api } = world.organization;
+      const options = rows[operationId]?.call(world.ids) ?? {};
+      const answers = [await api.callAny(operationId, options), await api.as(weak).callAny(operationId, options)];
+      for (const answer of answers) expect(await rowsOfRequest(answer, service)).toEqual([]);
+    },
+  );
+
+  test("what a stranger, or nobody, is refused is written nowhere", async () => {
+    const { api } = world.organization;
+    const stranger = await service.newUser();
+    const name = randomUUID();
+    const unknown = await api.as(stranger.token).refused("RegisterWorkflow", "NotFoundError", { body: { name } });
+    const nobody = await api.as(undefined).refused("RegisterWorkflow", "AuthenticationError", { body: { name } });
+    const invalid = await api.refused("RegisterWorkflow", "ValidationError", { body: { name: "" } });
+    for (const answer of [unknown, nobody, invalid]) expect(await rowsOfRequest(answer, service)).toEqual([]);
+  });
+
+  test("what may be read, or may not, is no change", async () => {
+    const { api } = world.organization;
+    const denied = await api.as(weak).refused("ListJobs", "AuthorizationError");
+    expect(await rowsOfRequest(denied, service)).toEqual([]);
+  });
+
+  test("what is denied deep in a handler is recorded as well", async () => {
+    const { api } = world.organization;
+    const permissions = ["apitoken:create", "apitoken:update"];
+    const { body } = await api.call<{ token: string; tokenId: string }>("CreateApiToken", {
+      body: { name: "climber", permissions },
+    });
+    const climber = api.as(body.token);
+    const more = { name: "more", permissions: ["organization:delete"] };
+    const created = await climber.refused("CreateApiToken", "AuthorizationError", { body: more });
+    const widened = await climber.refused("UpdateApiToken", "AuthorizationError", {
+      params: { tokenId: body.tokenId },
+      body: more,
+    });
+    const reason = expect.stringContaining("organization:delete");
+    const actor = { type: "apiToken", id: body.tokenId, name: "climber" };
+    expect(await rowsOfRequest(created, service)).toMatchObject([{ outcome: "denied", actor, details: { reason } }]);
+    expect(await rowsOfRequest(widened, service)).toMatchObject([
+      { outcome: "denied", actor, target_type: "apiToken", target_id: body.tokenId, details: { reason } },
+    ]);
+  });
+
+  test("a caller who is denied again and again writes one row a second, which later says how many more there were", async () => {
+    const { api } = world.organization;
+    const { body } = await api.call<{ token: string }>("CreateApiToken", {
+      body: { name: "stubborn", permissions: ["metrics:read"] },
+    });
+    const stubborn = api.as(body.token);
+    const cancel = (jobId: string) => stubborn.refused("CancelJob", "AuthorizationError", { params: { jobId } });
+    const same = await Promise.all(Array.from({ length: 8 }, () => cancel(world.ids.jobId)));
+    expect((await Promise.all(same.map((answer) => rowsOfRequest(answer, service)))).flat()).toHaveLength(1);
+    const other = await rowsOfRequest(await cancel(world.ids.finishedJobId), service);
+    expect(other).toMatchObject([{ target_id: world.ids.finishedJobId, details: { unrecorded: 7 } }]);
+  });
+
+  test("a caller who is denied ever new things cannot fill the disk: sixty rows a minute are written at most", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    const { body } = await api.call<{ token: string }>("CreateApiToken", {
+      body: { name: "scanner", permissions: ["metrics:read"] },
+    });
+    const scanner = api.as(body.token);
+    await Promise.all(
+      Array.from({ length: 100 }, () =>
+        scanner.refused("CancelJob", "AuthorizationError", { params: { jobId: randomUUID() } }),
+      ),
+    );
+    expect(await rowsOfAction(service, organizationId, "CancelJob")).toHaveLength(60);
+  });
+
+  test("a target that nothing can be named by is left out of the row", async () => {
+    const { api } = world.organization;
+    const { body } = await api.call<{ token: string }>("CreateApiToken", {
+      body: { name: "odd", permissions: ["metrics:read"] },
+    });
+    const odd = api.as(body.token);
+    for (const jobId of ["\u0000", "x".repeat(300)]) {
+      const denied = await odd.refused("CancelJob", "AuthorizationError", { params: { jobId } });
+      const found = await rowsOfRequest(denied, service);
+      // The second one within a second is the same operation on the same nothing.
+      expect(found.map((row) => row.target_id)).toEqual(jobId === "\u0000" ? [null] : []);
+    }
+  });
+});

@@ -1,0 +1,169 @@
+import { expect, test } from "vitest";
+import { issuePasswordLink } from "../../src/auth/password-link.ts";
+import { setDisabled } from "../../src/store/user-credentials.ts";
+import { attemptOf, newPerson, rightPassword, signInAt } from "../support/people.ts";
+import { useService } from "../support/service.ts";
+import { onEveryStore } from "../support/stores.ts";
+
+const newPassword = "another password, and longer";
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  /** As `stepwell user reset-link` makes it; `madeAgoMs` later. */
+  async function linkFor(userId: string, madeAgoMs = 0, kind: "first" | "reset" = "reset"): Promise<string> {
+    const { database, engine } = service.running;
+    const createdBy = { type: "service", id: "test" } as const;
+    const createdAt = engine.now() - madeAgoMs;
+    return (await issuePasswordLink(database, { userId, kind, createdBy, createdAt })).secret;
+  }
+
+  async function show(link: string): Promise<Response> {
+    return await fetch(`${service.baseUrl}/set-password?link=${link}`);
+  }
+
+  async function submit(link: string, password = newPassword, repeated = password): Promise<Response> {
+    const body = new URLSearchParams({ link, password, repeated });
+    return await fetch(`${service.baseUrl}/set-password`, { method: "POST", body });
+  }
+
+  test("a link sets the password once, of whom it is for, and lets a blocked account in again", async () => {
+    const person = await newPerson(service);
+    const signIn = signInAt(service, () => service.running.engine.now());
+    for (let index = 0; index < 8; index += 1)
+      await signIn.attempt(attemptOf(person, { password: "forgotten, sadly" }));
+    const link = await linkFor(person.userId);
+    const page = await show(link);
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain(person.email);
+    expect((await submit(link)).status).toBe(200);
+    expect(await signIn.attempt(attemptOf(person, { password: newPassword }))).toMatchObject({ outcome: "accepted" });
+    expect((await show(link)).status).toBe(404);
+    expect((await submit(link, "a third password, why not")).status).toBe(404);
+    expect(await signIn.attempt(attemptOf(person, { password: newPassword }))).toMatchObject({ outcome: "accepted" });
+  });
+
+  test("of ten who use one link at the same moment exactly one sets the password", async () => {
+    const person = await newPerson(service);
+    const link = await linkFor(person.userId);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => submit(link, `password number ${index}`)),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 404)]);
+    const password = `password number ${statuses.indexOf(200)}`;
+    const signIn = signInAt(service, () => service.running.engine.now());
+    expect(await signIn.attempt(attemptOf(person, { password }))).toMatchObject({ outcome: "accepted" });
+  });
+
+  test("a reset lives an hour, a first password three days, and the newer link ends the older", async () => {
+    const { userId } = await newPerson(service);
+    const hourMs = 3_600_000;
+    expect((await show(await linkFor(userId, hourMs - 60_000))).status).toBe(200);
+    expect((await submit(await linkFor(userId, hourMs + 1_000))).status).toBe(404);
+    expect((await show(await linkFor(userId, 71 * hourMs, "first"))).status).toBe(200);
+    expect((await show(await linkFor(userId, 73 * hourMs, "first"))).status).toBe(404);
+    const older = await linkFor(userId);
+    const newer = await linkFor(userId);
+    expect([(await show(older)).status, (await show(newer)).status]).toEqual([404, 200]);
+  });
+
+  test("a changed password ends the link that was made before, and a disabled user's link leads nowhere", async () => {
+    const { userId, client } = await service.newUser();
+    const { database, engine } = service.running;
+    await submit(await linkFor(userId), rightPassword);
+    const link = await linkFor(userId);
+    await client.call("ChangePassword", { body: { currentPassword: rightPassword, newPassword }, status: 204 });
+    expect((await show(link)).status).toBe(404);
+    const another = await linkFor(userId);
+    await setDisabled(database, userId, engine.now());
+    expect([(await show(another)).status, (await submit(another)).status]).toEqual([404, 404]);
+  });
+
+  test("what is wrong with the password is said on the page, and the link still works", async () => {
+    const { userId } = await newPerson(service);
+    const link = await linkFor(userId);
+    for (const [password, repeated, said] of [
+      ["short", "short", "at least 12 characters"],
+      [newPassword, `${newPassword}!`, "are not the same"],
+      ["passwordpassword", "passwordpassword", "an attacker would try"],
+    ] as const) {
+      const answer = await submit(link, password, repeated);
+      expect(answer.status).toBe(400);
+      const page = await answer.text();
+      expect(page).toContain(said);
+      expect(page).not.toContain(password === newPassword ? newPassword : `"${password}"`);
+    }
+    expect((await submit(link)).status).toBe(200);
+  });
+
+  test("the page says where it was to nobody, is kept nowhere, runs no script and is shown in no frame", async () => {
+    const { headers } = await show(await linkFor((await newPerson(service)).userId));
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("referrer-policy")).toMatch(/^(no-referrer|same-origin)$/);
+    expect(headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    expect(headers.get("set-cookie")).toBeNull();
+  });
+
+  test("links that nobody made, and forms that are none, are refused without a hash", async () => {
+    for (const link of ["", "x", "%00", "x".repeat(2_000)]) {
+      expect((await show(link)).status, link).toBe(404);
+      expect((await submit(link)).status, link).toBe(404);
+    }
+    const url = `${service.baseUrl}/set-password`;
+    expect((await fetch(url, { method: "POST", body: "{}", headers: { "content-type": "text/plain" } })).status).toBe(
+      415,
+    );
+    expect((await fetch(url, { method: "POST", body: new URLSearchParams({ link: "x".repeat(20_000) }) })).status).toBe(
+      413,
+    );
+    expect((await fetch(url, { method: "POST" })).status).toBe(404);
+    const form = new URLSearchParams({ name: "w" });
+    expect((await fetch(`${service.baseUrl}/account/tokens`, { method: "POST", body: form })).status).toBe(401);
+  });
+
+  test("an owner makes a link for a member, which is in the audit and in the member's activity, but nowhere as such", async () => {
+    const organization = await service.newOrganization();
+    const member = await service.newMember(organization, ["developer"]);
+    const params = { userId: member.userId };
+    const { body, status } = await organization.api.call<{ link: string }>("CreatePasswordLink", { params });
+    expect(status).toBe(201);
+    const secret = new URL(body.link).searchParams.get("link") ?? "";
+    expect(body.link).toBe(`${service.baseUrl}/set-password?link=${secret}`);
+    expect((await submit(secret)).status).toBe(200);
+    const { activities } = (await member.client.call<{ activities: { action: string }[] }>("ListAccountActivity")).body;
+    const actions = activities.map(({ action }) => action).toSorted();
+    expect(actions).toEqual(["password-link-made", "password-set-by-link"]);
+    expect(JSON.stringify(activities)).not.toContain(secret);
+    await organization.api.refused("CreatePasswordLink", "NotFoundError", {
+      params: { userId: (await service.newUser()).userId },
+    });
+  });
+
+  test("nobody makes a link for who may do more than they, for themselves, or by an API token", async () => {
+    const organization = await service.newOrganization();
+    const { api, owner } = organization;
+    await api.call("CreateRole", { body: { name: "people", permissions: ["member:update", "member:read"] } });
+    const helper = await service.newMember(organization, ["people"]);
+    const viewer = await service.newMember(organization, ["people"]);
+    await helper.api.refused("CreatePasswordLink", "AuthorizationError", { params: { userId: owner.userId } });
+    await helper.api.call("CreatePasswordLink", { params: { userId: viewer.userId } });
+    await helper.api.refused("CreatePasswordLink", "AuthorizationError", { params: { userId: helper.userId } });
+    const token = { name: "t", permissions: ["member:update", "member:read"] };
+    const { body } = await api.call<{ token: string }>("CreateApiToken", { body: token });
+    await api.as(body.token).refused("CreatePasswordLink", "AuthorizationError", { params: { userId: viewer.userId } });
+  });
+
+  test("an owner of one organization does not take over an account that is in another too, nor one that joins another later", async () => {
+    const organization = await service.newOrganization();
+    const other = await service.newOrganization();
+    const member = await service.newMember(organization, ["developer"]);
+    const params = { userId: member.userId };
+    const { body } = await organization.api.call<{ link: string }>("CreatePasswordLink", { params });
+    await service.addMember(other.organizationId, member.userId, ["owner"]);
+    expect((await submit(new URL(body.link).searchParams.get("link") ?? "")).status).toBe(404);
+    const { body: problem } = await organization.api.refused("CreatePasswordLink", "AuthorizationError", { params });
+    expect(problem.detail).toContain("stepwell user reset-link");
+  });
+});

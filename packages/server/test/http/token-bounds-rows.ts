@@ -1,0 +1,111 @@
+/**
+ * What a narrow token is answered that holds every permission:
+ * - `allowed`: the same as a token that is bound to nothing;
+ * - `unknown`: 404, byte for byte as for an id that nobody has;
+ * - `refused`: 403 that says what the token is bound to;
+ * - `personal`: 403 that names the permission, which no API token can have.
+ */
+export type Expected = "allowed" | "unknown" | "refused" | "personal";
+
+/** The first where what is acted on lies inside of the bound, the second where it lies outside. */
+type Cell = readonly [inside: Expected, outside: Expected];
+
+export interface BoundsRow {
+  readonly workflows: Cell;
+  readonly tags: Cell;
+  readonly jobEvent: Cell;
+}
+
+const always = (expected: Expected): Cell => [expected, expected];
+const row = (workflows: Cell, tags: Cell, jobEvent: Cell = always("refused")): BoundsRow => ({
+  workflows,
+  tags,
+  jobEvent,
+});
+
+/** A token that is bound to anything at all has no business there. */
+const shut = row(always("refused"), always("refused"));
+const personal = row(always("personal"), always("personal"), always("personal"));
+const looksAtWorkflow = row(["allowed", "unknown"], always("allowed"));
+/** Outside of its bound it finds less, and what it finds is for other tests. */
+const finds = row(always("allowed"), always("allowed"));
+const changesBoth = row(["allowed", "unknown"], ["allowed", "refused"]);
+
+/** A row for each operation of the document that asks who is calling. */
+export const boundsRows: Readonly<Record<string, BoundsRow>> = {
+  WhoAmI: row(always("allowed"), always("allowed"), always("allowed")),
+
+  GetAccount: personal,
+  UpdateAccount: personal,
+  ListAccountActivity: personal,
+  ChangePassword: personal,
+  StartSecondFactor: personal,
+  ConfirmSecondFactor: personal,
+  DisableSecondFactor: personal,
+  RenewRecoveryCodes: personal,
+  ListUserTokens: personal,
+  CreateUserToken: personal,
+  RevokeUserToken: personal,
+
+  CreateOrganization: personal,
+  ListOrganizations: shut,
+  GetOrganization: shut,
+  UpdateOrganization: shut,
+  DeleteOrganization: shut,
+
+  RegisterWorkflow: row(always("refused"), always("allowed")),
+  ListWorkflows: finds,
+  GetWorkflow: looksAtWorkflow,
+  // Its tags would go with it, those outside of the bound as well.
+  DeleteWorkflow: row(["allowed", "unknown"], always("refused")),
+  RegisterWorkflowVersion: looksAtWorkflow,
+  ValidateWorkflowVersion: looksAtWorkflow,
+  ListWorkflowVersions: looksAtWorkflow,
+  GetWorkflowVersion: looksAtWorkflow,
+  SetWorkflowVersionTag: changesBoth,
+  GetTaggedWorkflowVersion: looksAtWorkflow,
+  ListTags: looksAtWorkflow,
+  DeleteTag: changesBoth,
+  ListTagHistory: looksAtWorkflow,
+
+  SubmitJob: changesBoth,
+  GetJob: looksAtWorkflow,
+  ListJobs: finds,
+  GetJobHistory: looksAtWorkflow,
+  WatchJob: looksAtWorkflow,
+  SendJobEvent: row(["allowed", "unknown"], ["allowed", "refused"], ["allowed", "unknown"]),
+  ListJobEvents: looksAtWorkflow,
+  CancelJob: changesBoth,
+  ResumeJob: changesBoth,
+  GetMetrics: finds,
+
+  CreateApiToken: shut,
+  ListApiTokens: shut,
+  GetApiToken: shut,
+  UpdateApiToken: shut,
+  RotateApiToken: shut,
+  RevokeApiToken: shut,
+
+  ListAudit: shut,
+  ExportAudit: shut,
+  VerifyAudit: shut,
+
+  ListMembers: shut,
+  GetMember: shut,
+  UpdateMember: shut,
+  RemoveMember: shut,
+  CreatePasswordLink: shut,
+  LeaveOrganization: shut,
+  CreateRole: shut,
+  ListRoles: shut,
+  GetRole: shut,
+  UpdateRole: shut,
+  DeleteRole: shut,
+  CreateInvitation: shut,
+  ListInvitations: shut,
+  GetInvitation: shut,
+  RevokeInvitation: shut,
+  AcceptInvitation: personal,
+  GetOwnPermissions: finds,
+  CheckPermissions: finds,
+};

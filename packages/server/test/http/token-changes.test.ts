@@ -1,0 +1,116 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { byWayOf, useCluster } from "../engine/cluster.ts";
+import type { Client } from "../support/client.ts";
+import { waitingDefinition } from "../support/definitions.ts";
+import { deploy } from "../support/flow.ts";
+
+/** What other nodes remember of a token is never older than a second; the rest is the time of the requests. */
+const holdsWithinMs = 1_200;
+
+describe("on two nodes over one PostgreSQL", () => {
+  const cluster = useCluster(2);
+
+  /** Asks over and over, and answers how long it took until the answer was always this one. */
+  async function timeUntil(status: number, ask: () => Promise<number>): Promise<number> {
+    const startedAt = performance.now();
+    let reachedAt = Number.POSITIVE_INFINITY;
+    while (performance.now() - startedAt < 1_600) {
+      const isReached = (await ask()) === status;
+      if (!isReached) reachedAt = Number.POSITIVE_INFINITY;
+      else if (reachedAt === Number.POSITIVE_INFINITY) reachedAt = performance.now();
+      await delay(20);
+    }
+    return reachedAt - startedAt;
+  }
+
+  async function listed(there: Client, token: string): Promise<number> {
+    return (await there.as(token).callAny("ListJobs", {})).status;
+  }
+
+  async function newToken() {
+    const organization = await cluster.node(0).newOrganization();
+    const { api } = organization;
+    const there = byWayOf(cluster.node(1), organization);
+    const body = { name: "t", permissions: ["job:list", "workflow:read"] };
+    const { token, tokenId } = (await api.call<{ token: string; tokenId: string }>("CreateApiToken", { body })).body;
+    expect(await listed(there, token)).toBe(200);
+    return { api, there, token, params: { tokenId } };
+  }
+
+  test("a new secret works on every node at once, and one without an overlap ends on every node within a second", async () => {
+    const { api, there, token, params } = await newToken();
+    const { body } = await api.call<{ token: string }>("RotateApiToken", { params, body: { overlapSeconds: 0 } });
+    expect(await listed(there, body.token)).toBe(200);
+    expect(await timeUntil(401, () => listed(there, token))).toBeLessThan(holdsWithinMs);
+    expect(await listed(there, body.token)).toBe(200);
+  });
+
+  test("a secret that a second rotation ended is refused on every node within a second", async () => {
+    const { api, there, token, params } = await newToken();
+    const { body: older } = await api.call<{ token: string }>("RotateApiToken", { params });
+    expect(await listed(there, token)).toBe(200);
+    const { body: newest } = await api.call<{ token: string }>("RotateApiToken", { params });
+    expect(await timeUntil(401, () => listed(there, token))).toBeLessThan(holdsWithinMs);
+    expect([await listed(there, older.token), await listed(there, newest.token)]).toEqual([200, 200]);
+  });
+
+  test("rotations on both nodes at once leave two secrets, the same on both", async () => {
+    const { api, there, token, params } = await newToken();
+    const rotated = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        (index % 2 === 0 ? api : there).call<{ token: string }>("RotateApiToken", { params }),
+      ),
+    );
+    const secrets = [token, ...rotated.map(({ body }) => body.token)];
+    await timeUntil(401, () => listed(there, token));
+    const here = await Promise.all(secrets.map((secret) => listed(api, secret)));
+    expect(here.filter((status) => status === 200)).toHaveLength(2);
+    expect(await Promise.all(secrets.map((secret) => listed(there, secret)))).toEqual(here);
+  });
+
+  test("revocation ends both secrets on every node within a second", async () => {
+    const { api, there, token, params } = await newToken();
+    const { body } = await api.call<{ token: string }>("RotateApiToken", { params });
+    expect(await listed(there, body.token)).toBe(200);
+    await api.call("RevokeApiToken", { params });
+    const times = await Promise.all([token, body.token].map((secret) => timeUntil(401, () => listed(there, secret))));
+    expect(Math.max(...times)).toBeLessThan(holdsWithinMs);
+  });
+
+  test("whoever may not any more makes no tokens, not even in the second in which another node remembers that they might", async () => {
+    const organization = await cluster.node(0).newOrganization();
+    const { api } = organization;
+    const { workflowId } = await deploy(api, waitingDefinition);
+    const leaving = await cluster.node(0).newMember(organization, ["developer"]);
+    const narrowed = (
+      await api.call<{ token: string; tokenId: string }>("CreateApiToken", {
+        body: { name: "t", permissions: ["apitoken:create", "apitoken:update", "job:list"] },
+      })
+    ).body;
+    const there = byWayOf(cluster.node(1), organization);
+    for (const token of [leaving.token, narrowed.token]) expect(await listed(there, token)).toBe(200);
+
+    await api.call("RemoveMember", { params: { userId: leaving.userId } });
+    const params = { tokenId: narrowed.tokenId };
+    await api.call("UpdateApiToken", { params, body: { boundTo: { workflowIds: [workflowId] } } });
+    const body = { name: "kept", permissions: ["job:list"] };
+    await there.as(leaving.token).refused("CreateApiToken", "NotFoundError", { body });
+    await there.as(narrowed.token).refused("CreateApiToken", "AuthorizationError", { body });
+    await there.as(narrowed.token).refused("UpdateApiToken", "AuthorizationError", { params, body: { boundTo: null } });
+    await there.as(narrowed.token).refused("RotateApiToken", "AuthorizationError", { params });
+    expect((await api.call<{ apiTokens: object[] }>("ListApiTokens")).body.apiTokens).toHaveLength(1);
+  });
+
+  test("a bound holds on every node within a second", async () => {
+    const { api, there, token, params } = await newToken();
+    const [one, other] = [await deploy(api, waitingDefinition), await deploy(api, waitingDefinition)];
+    const read = async () => {
+      const options = { params: { workflowId: other.workflowId } };
+      return (await there.as(token).callAny("GetWorkflow", options)).status;
+    };
+    expect(await read()).toBe(200);
+    await api.call("UpdateApiToken", { params, body: { boundTo: { workflowIds: [one.workflowId] } } });
+    expect(await timeUntil(404, read)).toBeLessThan(holdsWithinMs);
+  });
+});

@@ -1,0 +1,77 @@
+import * as openid from "openid-client";
+import { Browser, type ShownPage } from "./browser.ts";
+import { type Person, rightPassword } from "./people.ts";
+
+export const dashboard = "stepwell-dashboard";
+export const commandLine = "stepwell-cli";
+
+export type Tokens = openid.TokenEndpointResponse & openid.TokenEndpointResponseHelpers & { readonly id_token: string };
+
+export interface SignedIn {
+  readonly browser: Browser;
+  readonly tokens: Tokens;
+  readonly idToken: string;
+  readonly refreshToken: string;
+}
+
+/** A standard client, as it finds the service by its address. */
+export async function discover(baseUrl: string, clientId = dashboard): Promise<openid.Configuration> {
+  const options = { execute: [openid.allowInsecureRequests] };
+  return await openid.discovery(new URL(`${baseUrl}/oidc`), clientId, undefined, openid.None(), options);
+}
+
+/** Where the dashboard goes on after a sign-in. */
+export function isArrival(url: URL): boolean {
+  return url.pathname.endsWith("/signed-in") || url.pathname === "/";
+}
+
+export interface BegunSignIn {
+  readonly url: URL;
+  /** Exchanges the code with which the browser came back. */
+  finish(arrival: URL): Promise<Tokens>;
+}
+
+/** The dashboard's side of a sign-in: authorization code with PKCE. */
+export async function beginSignIn(
+  configuration: openid.Configuration,
+  baseUrl: string,
+  parameters: Record<string, string> = {},
+): Promise<BegunSignIn> {
+  const verifier = openid.randomPKCECodeVerifier();
+  const state = openid.randomState();
+  const nonce = openid.randomNonce();
+  const url = openid.buildAuthorizationUrl(configuration, {
+    redirect_uri: `${baseUrl}/signed-in`,
+    scope: "openid profile email",
+    code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
+    state,
+    nonce,
+    ...parameters,
+  });
+  const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true };
+  return {
+    url,
+    finish: async (arrival) => (await openid.authorizationCodeGrant(configuration, arrival, checks)) as Tokens,
+  };
+}
+
+/** Types e-mail address and password into the page. */
+export async function typePassword(browser: Browser, page: ShownPage, person: Person, password = rightPassword) {
+  return await browser.submit(page, { email: person.email, password }, isArrival);
+}
+
+/** Signs a person in through the real pages, as the dashboard would. */
+export async function signIn(baseUrl: string, person: Person, browser = new Browser()): Promise<SignedIn> {
+  const configuration = await discover(baseUrl);
+  const begun = await beginSignIn(configuration, baseUrl);
+  const page = await browser.open(begun.url, isArrival);
+  const { url } = isArrival(page.url) ? page : await typePassword(browser, page, person);
+  return signedIn(browser, await begun.finish(url));
+}
+
+export function signedIn(browser: Browser, tokens: Tokens): SignedIn {
+  const { id_token: idToken, refresh_token: refreshToken } = tokens;
+  if (refreshToken === undefined) throw new Error("There is no refresh token.");
+  return { browser, tokens, idToken, refreshToken };
+}

@@ -1,0 +1,65 @@
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+
+const source = "packages/dashboard";
+const target = "packages/server/dist/dashboard";
+/** Beside the built files, not among them: those are all served. */
+const stampFile = "packages/server/dist/dashboard.stamp";
+
+/** Builds the dashboard where anything of it changed since the last time. Answers an exit code. */
+export async function buildDashboard(): Promise<number> {
+  const stamp = stampOfInputs();
+  if (existsSync(join(target, "index.html")) && stampOfLastBuild() === stamp) return 0;
+  const code = await runVite();
+  if (code !== 0) return code;
+  await compressAssets();
+  writeFileSync(stampFile, stamp);
+  return 0;
+}
+
+/** Of the contents and not of the times: a fresh clone and a branch that was switched and back build nothing for nothing. */
+function stampOfInputs(): string {
+  const hash = createHash("sha256");
+  const sources = readdirSync(join(source, "src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  const others = ["index.html", "vite.config.ts", "package.json"].map((file) => join(source, file));
+  for (const file of [...sources, ...others, "package-lock.json", "scripts/build-dashboard.ts"]) {
+    hash.update(file).update("\0").update(readFileSync(file)).update("\0");
+  }
+  return hash.digest("hex");
+}
+
+function stampOfLastBuild(): string | undefined {
+  return existsSync(stampFile) ? readFileSync(stampFile, "utf8") : undefined;
+}
+
+async function runVite(): Promise<number> {
+  const vite = spawn(process.execPath, ["node_modules/vite/bin/vite.js", "build", source, "--logLevel", "warn"], {
+    stdio: "inherit",
+  });
+  return await new Promise((resolve) => vite.once("exit", (code) => resolve(code ?? 1)));
+}
+
+/** Once here instead of with every request. What is small or packed already stays as it is. */
+async function compressAssets(): Promise<void> {
+  const folder = join(target, "assets");
+  const files = readdirSync(folder).filter((file) => /\.(js|css|svg|json)$/.test(file));
+  await Promise.all(
+    files.map(async (file) => {
+      const path = join(folder, file);
+      const content = readFileSync(path);
+      if (content.length < minCompressedBytes) return;
+      const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+      writeFileSync(`${path}.br`, await promisify(brotliCompress)(content, quality));
+      writeFileSync(`${path}.gz`, await promisify(gzip)(content, { level: 9 }));
+    }),
+  );
+}
+
+const minCompressedBytes = 1_024;
