@@ -31,6 +31,16 @@ export function stepId(name: string): string {
   return `step ${name}`;
 }
 
+/** Of a step's node its name; the beginning and the end have none. */
+export function nameOf(id: string): string {
+  return id.startsWith(stepId("")) ? id.slice(stepId("").length) : "";
+}
+
+/** Names a way between two steps that a job took. */
+export function wayKey(from: string, to: string): string {
+  return JSON.stringify([from, to]);
+}
+
 /** Steps and ways, with a beginning and an end to them. */
 export function graphOf(steps: readonly GraphStep[]): Graph {
   const [first] = steps;
@@ -49,7 +59,7 @@ export function graphOf(steps: readonly GraphStep[]): Graph {
     nodes.set(to, {
       id: to,
       kind: isEnd ? "end" : "missing",
-      label: isEnd ? "" : to.slice(stepId("").length),
+      label: nameOf(to),
       type: "",
     });
   }

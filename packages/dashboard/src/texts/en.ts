@@ -1,5 +1,6 @@
 import { actor } from "./en/actor.ts";
 import { charts } from "./en/charts.ts";
+import { graph } from "./en/graph.ts";
 import { home } from "./en/home.ts";
 import { parts } from "./en/parts.ts";
 import { problem } from "./en/problem.ts";
@@ -8,4 +9,4 @@ import { status } from "./en/status.ts";
 import { workflow, workflows } from "./en/workflows.ts";
 
 /** English. One file for each area; sentences with values in them are functions. */
-export const en = { language: "en", actor, charts, home, parts, problem, shell, status, workflow, workflows };
+export const en = { language: "en", actor, charts, graph, home, parts, problem, shell, status, workflow, workflows };
