@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { basePath } from "./base-url.ts";
+import { parseJobPageSearch } from "./pages/job/job-page-search.ts";
 import { parseJobSearch } from "./pages/jobs/job-search.ts";
 import { Broken } from "./shell/Broken.tsx";
 import { FirstPage } from "./shell/FirstPage.tsx";
@@ -45,7 +46,12 @@ const jobs = createRoute({
   validateSearch: parseJobSearch,
   component: NotFound,
 });
-const job = createRoute({ getParentRoute: inOrganization, path: "jobs/$jobId", component: NotFound });
+const job = createRoute({
+  getParentRoute: inOrganization,
+  path: "jobs/$jobId",
+  validateSearch: parseJobPageSearch,
+  component: lazyRouteComponent(() => import("./pages/job/JobPage.tsx"), "JobPage"),
+});
 const settings = createRoute({ getParentRoute: inOrganization, path: "settings", component: NotFound });
 
 const routes = root.addChildren([

@@ -10,6 +10,8 @@ import type { StepLook } from "./step-look.ts";
 
 export interface StepGraphProps {
   readonly steps: readonly GraphStep[];
+  /** The steps are on their way: their place is kept. */
+  readonly isLoading?: boolean;
   /** Of a job, by the step's name; left out for a mere definition. */
   readonly looks?: ReadonlyMap<string, StepLook>;
   /** Ways that the job took, as `from to`. */
@@ -35,18 +37,24 @@ export function StepGraph(props: StepGraphProps) {
         {view === "graph" && !isEmpty && <Legend hasTaken={props.taken !== undefined} />}
       </div>
       <div className="step-graph-place">
-        {isEmpty ? (
+        {props.isLoading === true ? (
+          <Drawing />
+        ) : isEmpty ? (
           <EmptyState title={graph.noSteps} text={graph.noStepsText} />
         ) : view === "list" ? (
           <StepList {...props} />
         ) : (
-          <Suspense fallback={<p className="step-graph-wait soft">{graph.drawing}</p>}>
+          <Suspense fallback={<Drawing />}>
             <Canvas {...props} />
           </Suspense>
         )}
       </div>
     </div>
   );
+}
+
+function Drawing() {
+  return <p className="step-graph-wait soft">{texts.graph.drawing}</p>;
 }
 
 const views = [

@@ -2,6 +2,8 @@ import { actor } from "./en/actor.ts";
 import { charts } from "./en/charts.ts";
 import { graph } from "./en/graph.ts";
 import { home } from "./en/home.ts";
+import { job } from "./en/job.ts";
+import { json } from "./en/json.ts";
 import { parts } from "./en/parts.ts";
 import { problem } from "./en/problem.ts";
 import { shell } from "./en/shell.ts";
@@ -9,4 +11,18 @@ import { status } from "./en/status.ts";
 import { workflow, workflows } from "./en/workflows.ts";
 
 /** English. One file for each area; sentences with values in them are functions. */
-export const en = { language: "en", actor, charts, graph, home, parts, problem, shell, status, workflow, workflows };
+export const en = {
+  language: "en",
+  actor,
+  charts,
+  graph,
+  home,
+  job,
+  json,
+  parts,
+  problem,
+  shell,
+  status,
+  workflow,
+  workflows,
+};
