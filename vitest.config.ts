@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 const store = ["packages/server/test/{store,engine,http}/**/*.test.ts", "packages/cli/test/**/*.test.ts"];
+const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
 
 export default defineConfig({
   test: {
@@ -9,7 +10,7 @@ export default defineConfig({
         test: {
           name: "pure",
           include: ["packages/*/test/**/*.test.ts", "{bench,chaos}/**/*.test.ts"],
-          exclude: [...store, "**/node_modules/**"],
+          exclude: [...store, ...browser, "**/node_modules/**"],
         },
       },
       {
@@ -21,6 +22,17 @@ export default defineConfig({
           hookTimeout: 60_000,
           // Real services and databases: more at once than cores only makes each slower.
           maxWorkers: 3,
+        },
+      },
+      {
+        test: {
+          name: "browser",
+          include: browser,
+          globalSetup: ["packages/server/test/support/stores-setup.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          // Each file has a browser of its own beside its services.
+          maxWorkers: 2,
         },
       },
     ],

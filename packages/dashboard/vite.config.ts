@@ -25,6 +25,23 @@ export default defineConfig({
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 700,
   },
-  // Against a service under development: `STEPWELL_DASHBOARD_REDIRECT_URIS=http://localhost:5173/signed-in`.
-  server: { port: 5173, strictPort: true },
+  // `npm run dev --workspace @stepwell/dashboard` beside a service that was started with STEPWELL_BASE_URL=http://localhost:5173: the page
+  // comes from here and changes as its sources do, all else from the service.
+  server: {
+    port: 5173,
+    strictPort: true,
+    proxy: Object.fromEntries(
+      [
+        "/oidc",
+        "/organizations",
+        "/account",
+        "/whoami",
+        "/openapi.json",
+        "/sign-in",
+        "/set-password",
+        "/invitations",
+        "/health",
+      ].map((path) => [path, process.env.STEPWELL_SERVICE_URL ?? "http://localhost:8080"]),
+    ),
+  },
 });

@@ -123,7 +123,7 @@ test("who runs the service makes a link for who forgot the password; while the e
   const refused = await run(own, "user", "reset-link", "ada@example.org");
   expect(refused).toMatchObject({ code: 1, complaint: expect.stringContaining("Stop the service, run this again") });
   await stop(service, "SIGTERM");
-});
+}, 90_000);
 
 test("who runs the service disables a user and enables them again", async () => {
   const { email, token } = devFile();
@@ -131,7 +131,7 @@ test("who runs the service disables a user and enables them again", async () => 
   expect(await statusOf(token)).toBe(401);
   expect(await run(environment, "user", "enable", email)).toMatchObject({ code: 0 });
   expect(await statusOf(token)).toBe(200);
-});
+}, 90_000);
 
 test("a mistake is told in a sentence, with what to do, and no stack", async () => {
   const taken = createServer().listen(0, "127.0.0.1");

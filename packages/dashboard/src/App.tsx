@@ -6,7 +6,7 @@ import { Toasts } from "./parts/Toasts.tsx";
 import { createAppRouter } from "./router.tsx";
 import { SessionEnded } from "./session/SessionEnded.tsx";
 import { SignedOut } from "./session/SignedOut.tsx";
-import { useSession } from "./session/session.ts";
+import { useSession } from "./session/use-session.ts";
 import { Starting } from "./shell/Starting.tsx";
 
 /** The pages are there only while somebody is signed in; a session that ends leaves them standing under a question. */

@@ -1,4 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { ownPermissionsQuery } from "./api/permissions.ts";
+import { queryClient } from "./api/query-client.ts";
 import { basePath } from "./base-url.ts";
 import { parseJobPageSearch } from "./pages/job/job-page-search.ts";
 import { parseJobSearch } from "./pages/jobs/job-search.ts";
@@ -17,7 +19,12 @@ const first = createRoute({ getParentRoute: () => root, path: "/", component: Fi
 const app = createRoute({ getParentRoute: () => root, path: "/app", component: FirstPage });
 const account = createRoute({ getParentRoute: () => root, path: "/app/account", component: NotFound });
 
-const organization = createRoute({ getParentRoute: () => root, path: "/app/organizations/$organizationId" });
+const organization = createRoute({
+  getParentRoute: () => root,
+  path: "/app/organizations/$organizationId",
+  // Asked for while the page's script is on its way: nearly every page needs it first.
+  loader: ({ params }) => void queryClient.prefetchQuery(ownPermissionsQuery(params.organizationId)),
+});
 const inOrganization = () => organization;
 
 const home = createRoute({

@@ -28,6 +28,8 @@ import { deleteExpiredSignInLinks } from "./store/sign-in-links.ts";
 export interface RunningService {
   /** Where clients reach it, without a slash at the end. */
   readonly baseUrl: string;
+  /** On which this node itself listens. */
+  readonly port: number;
   readonly engine: NodeEngine;
   readonly database: Database;
   /** Takes no more work, finishes or hands back what is under way, and closes the store. */
@@ -89,10 +91,11 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   });
   parts.defer(() => server.close());
   const address = await listen(server, config);
+  const port = Number(new URL(address).port);
   const observed = await serveMetrics(metrics, {
     host: config.metricsHost,
     port: config.metricsPort,
-    apiPort: Number(new URL(address).port),
+    apiPort: port,
   });
   parts.defer(() => observed.close());
 
@@ -100,6 +103,7 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   logger.info({ baseUrl, metricsPort: observed.port }, "listening");
   return {
     baseUrl,
+    port,
     engine,
     database,
     async stop() {

@@ -10,7 +10,7 @@ export function usePermission(organizationId: string, permission: Permission): b
   return data?.permissions.includes(permission) ?? false;
 }
 
-function ownPermissionsQuery(organizationId: string) {
+export function ownPermissionsQuery(organizationId: string) {
   return queryOptions({
     queryKey: ["organizations", organizationId, "permissions"],
     queryFn: async ({ signal }): Promise<OwnPermissions> => {

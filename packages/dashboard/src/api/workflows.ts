@@ -3,7 +3,6 @@ import { api, resultOf, type Schemas } from "./api.ts";
 
 export type Workflow = Schemas["Workflow"];
 export type Version = Schemas["WorkflowVersionSummary"];
-export type WholeVersion = Schemas["WorkflowVersion"];
 export type Tag = Schemas["WorkflowTag"];
 
 export interface WorkflowKey {

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Schemas } from "../api/api.ts";
 import { memberNamesQuery } from "../api/members.ts";
 import { usePermission } from "../api/permissions.ts";
-import { useUser } from "../session/session.ts";
+import { useUser } from "../session/use-session.ts";
 import { texts } from "../texts/texts.ts";
 
 interface ActorNameProps {

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState } from "react";
 import { texts } from "../texts/texts.ts";
-import { useIsDark } from "../theme/theme.ts";
+import { useIsDark } from "../theme/use-theme.ts";
 import "./Chart.css";
 
 export interface Series {

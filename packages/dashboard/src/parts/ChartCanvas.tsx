@@ -72,7 +72,7 @@ function optionsOf(
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === "lines" } },
     series: [{}, ...drawn],
-    scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.1, leastTop)] } },
+    scales: { x: { range: aroundBuckets }, y: { range: (_plot, _min, max) => [0, Math.max(max * 1.1, leastTop)] } },
     axes: [
       { ...axis, grid: { show: false }, ticks: { show: false }, size: 26, space: 64, values: hours },
       {
@@ -91,11 +91,18 @@ function optionsOf(
 const wholeSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 const hourFormat = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
 
+/** Half a bucket more at each end, where the first and the last bar reach. */
+function aroundBuckets({ data: [times = []] }: UPlot, min: number, max: number): [number, number] {
+  const [first = 0, second = first + 3_600] = times;
+  const half = (second - first) / 2;
+  return [min - half, max + half];
+}
+
 function hours(_plot: UPlot, ticks: number[]): string[] {
   return ticks.map((seconds) => hourFormat.format(seconds * 1_000));
 }
 
-const bars = UPlot.paths.bars?.({ size: [0.75, 40], align: 1 });
+const bars = UPlot.paths.bars?.({ size: [0.75, 40], align: 0 });
 
 /** The canvas knows no variables of the theme: the element beside it does. */
 function colourReader(element: HTMLElement): (variable: string) => string {

@@ -1,5 +1,5 @@
 import { Dialog as Radix } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import "./Dialog.css";
 import { texts } from "../texts/texts.ts";
 import { Button } from "./Button.tsx";
@@ -17,12 +17,21 @@ interface DialogProps {
 
 /** Over the page: the focus stays in it, Escape closes it, and the focus goes back to where it came from. */
 export function Dialog({ isOpen, onClose, title, description, isWide = false, children }: DialogProps) {
+  const opener = useRef<Element | null>(null);
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="dialog-overlay" />
         <Radix.Content
           className={classNames("dialog", isWide && "dialog-wide")}
+          onOpenAutoFocus={() => {
+            opener.current = document.activeElement;
+          }}
+          onCloseAutoFocus={(event) => {
+            // Radix knows only triggers of its own.
+            event.preventDefault();
+            focusAgain(opener.current);
+          }}
           {...(description === undefined && { "aria-describedby": undefined })}
         >
           <header className="dialog-header">
@@ -43,4 +52,10 @@ export function Dialog({ isOpen, onClose, title, description, isWide = false, ch
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+/** What opened the dialog may be gone with what the dialog did: then the page goes on at its beginning. */
+function focusAgain(opener: Element | null): void {
+  const target = opener?.isConnected === true ? opener : document.getElementById("content");
+  if (target instanceof HTMLElement) target.focus({ preventScroll: true });
 }

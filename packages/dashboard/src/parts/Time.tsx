@@ -30,7 +30,7 @@ function absolute(date: Date): string {
   return (date.getFullYear() === new Date().getFullYear() ? thisYear : otherYear).format(date);
 }
 
-export function relative(at: number, now: number): string {
+function relative(at: number, now: number): string {
   const seconds = Math.round((at - now) / 1_000);
   for (const [unit, length] of units) {
     if (Math.abs(seconds) >= length || unit === "second")
@@ -46,7 +46,7 @@ const units = [
   ["second", 1],
 ] as const satisfies readonly (readonly [Intl.RelativeTimeFormatUnit, number])[];
 
-const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "narrow" });
 const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
 const thisYear = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric", ...clock });
 const otherYear = new Intl.DateTimeFormat(locale, { year: "numeric", month: "short", day: "numeric", ...clock });

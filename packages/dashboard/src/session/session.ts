@@ -1,4 +1,3 @@
-import { useSyncExternalStore } from "react";
 import { basePath, baseUrl, isAtBaseUrl } from "../base-url.ts";
 import {
   authorizationRequest,
@@ -28,7 +27,10 @@ const callbackPath = `${basePath}/signed-in`;
 const renewBeforeMs = 5 * 60_000;
 const retryMs = 15_000;
 
-/** Who is signed in on this page, with the tokens in this page's memory alone. */
+/**
+ * Who is signed in on this page, with the tokens in this page's memory alone. Knows nothing of React, so that the way to the provider begins
+ * before any page is loaded.
+ */
 class Session {
   #state: SessionState = { status: "starting" };
   #tokens: Tokens | undefined;
@@ -45,11 +47,16 @@ class Session {
     return () => this.#listeners.delete(listener);
   };
 
+  /** Whether the provider just led back here. */
+  isComingBack(): boolean {
+    return window.location.pathname === callbackPath;
+  }
+
   /** Signs in with what the browser's cookie says, by way of the provider and back; the provider asks for a password where it must. */
   async start(): Promise<void> {
     if (!isAtBaseUrl()) return window.location.replace(new URL(baseUrl).origin + here());
     if (!canSignIn) return this.#become({ status: "insecure" });
-    if (window.location.pathname !== callbackPath) return await this.signIn();
+    if (!this.isComingBack()) return await this.signIn();
     const callback = new URL(window.location.href);
     const pending = takePending();
     window.history.replaceState(null, "", pending?.returnTo ?? `${basePath}/`);
@@ -134,17 +141,6 @@ class Session {
 }
 
 export const session = new Session();
-
-export function useSession(): SessionState {
-  return useSyncExternalStore(session.subscribe, () => session.state);
-}
-
-/** Of a page that shows only while somebody is signed in. */
-export function useUser(): SignedInUser {
-  const state = useSession();
-  if (state.status !== "signed-in" && state.status !== "ended") throw new Error("Nobody is signed in.");
-  return state.user;
-}
 
 /** The path with all that follows it. */
 function here(): string {

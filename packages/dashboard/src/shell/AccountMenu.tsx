@@ -2,7 +2,8 @@ import { Link } from "@tanstack/react-router";
 import { Button } from "../parts/Button.tsx";
 import { Icon } from "../parts/Icon.tsx";
 import { Menu, MenuItem, MenuLabel, MenuLink, MenuSeparator } from "../parts/Menu.tsx";
-import { session, useUser } from "../session/session.ts";
+import { session } from "../session/session.ts";
+import { useUser } from "../session/use-session.ts";
 import { texts } from "../texts/texts.ts";
 
 export function AccountMenu() {

@@ -6,7 +6,7 @@ import { Skeleton } from "../parts/Skeleton.tsx";
 import { lastOrganizationId } from "./last-organization.ts";
 import { NoOrganization } from "./NoOrganization.tsx";
 
-/** Leads on to the organization where this browser was last. */
+/** Leads on to the organization where this browser was last, if it is one still. */
 export function FirstPage() {
   const { data, error, refetch } = useQuery(organizationsQuery);
   if (data === undefined)

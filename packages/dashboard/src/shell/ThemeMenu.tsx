@@ -1,7 +1,8 @@
 import { Button } from "../parts/Button.tsx";
 import { Menu, MenuChoices } from "../parts/Menu.tsx";
 import { texts } from "../texts/texts.ts";
-import { themes, useIsDark, useTheme } from "../theme/theme.ts";
+import { themes } from "../theme/theme.ts";
+import { useIsDark, useTheme } from "../theme/use-theme.ts";
 
 export function ThemeMenu() {
   const [theme, choose] = useTheme();

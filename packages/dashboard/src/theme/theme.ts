@@ -1,15 +1,9 @@
-import { useSyncExternalStore } from "react";
-
 export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
 
 const key = "stepwell.theme";
 const listeners = new Set<() => void>();
-
-/** The theme that was chosen in this browser; `system` follows it as it changes. */
-export function useTheme(): [Theme, (theme: Theme) => void] {
-  return [useSyncExternalStore(subscribe, chosenTheme), chooseTheme];
-}
+const systemDark = window.matchMedia("(prefers-color-scheme: dark)");
 
 /** Before the first paint. */
 export function applyTheme(): void {
@@ -18,24 +12,13 @@ export function applyTheme(): void {
   else document.documentElement.dataset.theme = theme;
 }
 
-/** Whether the page is dark now, whoever decided it: for what is drawn and cannot follow variables by itself. */
-export function useIsDark(): boolean {
-  return useSyncExternalStore(subscribe, isDark);
-}
-
-function isDark(): boolean {
-  const theme = chosenTheme();
-  return theme === "system" ? systemDark.matches : theme === "dark";
-}
-
-const systemDark = window.matchMedia("(prefers-color-scheme: dark)");
-
-function chosenTheme(): Theme {
+/** As it was chosen in this browser; `system` follows the system as that changes. */
+export function chosenTheme(): Theme {
   const stored = read();
   return themes.find((theme) => theme === stored) ?? "system";
 }
 
-function chooseTheme(theme: Theme): void {
+export function chooseTheme(theme: Theme): void {
   try {
     localStorage.setItem(key, theme);
   } catch {
@@ -46,18 +29,14 @@ function chooseTheme(theme: Theme): void {
   for (const listener of listeners) listener();
 }
 
-let forgetful: string | null = null;
-
-function read(): string | null {
-  try {
-    return localStorage.getItem(key) ?? forgetful;
-  } catch {
-    return forgetful;
-  }
+/** Whether the page is dark now, whoever decided it. */
+export function isDark(): boolean {
+  const theme = chosenTheme();
+  return theme === "system" ? systemDark.matches : theme === "dark";
 }
 
 /** Other tabs choose too. */
-function subscribe(listener: () => void): () => void {
+export function onThemeChange(listener: () => void): () => void {
   const onStorage = () => {
     applyTheme();
     listener();
@@ -70,4 +49,14 @@ function subscribe(listener: () => void): () => void {
     window.removeEventListener("storage", onStorage);
     systemDark.removeEventListener("change", listener);
   };
+}
+
+let forgetful: string | null = null;
+
+function read(): string | null {
+  try {
+    return localStorage.getItem(key) ?? forgetful;
+  } catch {
+    return forgetful;
+  }
 }

@@ -14,7 +14,7 @@ export const CodeSchema = Type.String({
   description: "A code of your authenticator app, or a recovery code. Needed when the account has a second factor.",
 });
 
-export function accountPasswordRoutes(app: App, { engine, database, signIn }: ServerParts): void {
+export function accountPasswordRoutes(app: App, { engine, database, signIn, authenticator }: ServerParts): void {
   const parts = { database, signIn, now: () => engine.now(), newId: () => engine.newId() };
 
   app.post(
@@ -38,9 +38,10 @@ export function accountPasswordRoutes(app: App, { engine, database, signIn }: Se
     },
     async (request, reply) => {
       const { currentPassword, newPassword, code } = request.body;
-      const userId = request.caller.principal.id;
-      const asked = { userId, address: request.ip, sessionId: null };
+      const { principal, sessionId = null } = request.caller;
+      const asked = { userId: principal.id, sessionId, address: request.ip };
       await changeOwnPassword(parts, { ...asked, currentPassword, newPassword, code });
+      authenticator.forgetAll();
       return reply.code(204).send(null);
     },
   );

@@ -47,7 +47,8 @@ export function dashboardRoutes(app: App, { basePath, publicUrl }: ServerParts):
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, asset: Asset, cacheControl: string): FastifyReply {
-  reply.headers({ "cache-control": cacheControl, etag: asset.etag, vary: "Accept-Encoding" });
+  const vary = [reply.getHeader("vary"), "Accept-Encoding"].filter(Boolean).join(", ");
+  reply.headers({ "cache-control": cacheControl, etag: asset.etag, vary });
   if (request.headers["if-none-match"] === asset.etag) return reply.code(304).send();
   const encoding = encodingFor(request.headers["accept-encoding"], asset);
   if (encoding !== undefined) reply.header("content-encoding", encoding);

@@ -54,7 +54,7 @@ export function sessionRoutes(app: App, { engine, database, authenticator, openI
   app.delete(
     "/account/sessions/:sessionId",
     {
-      config: { errors: ["NotFoundError"] },
+      config: { unaudited: "The account's own activity tells of it.", errors: ["NotFoundError"] },
       schema: {
         operationId: "EndSession",
         "x-permission": "account:manage",

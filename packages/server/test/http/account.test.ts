@@ -33,9 +33,7 @@ onEveryStore((home) => {
     expect(body).toEqual({ ...stated, createdAt: expect.any(String) });
     const changed = await client.call("UpdateAccount", { body: { displayName: "Ada" } });
     expect(changed.body).toEqual({ ...body, displayName: "Ada" });
-    const { problem } = {
-      problem: await client.refused("UpdateAccount", "ValidationError", { body: { email: "x@y.z" } }),
-    };
+    const problem = await client.refused("UpdateAccount", "ValidationError", { body: { email: "x@y.z" } });
     expect(problem.body.errors).toContainEqual({
       pointer: "/email",
       detail: expect.stringContaining("is not known here"),

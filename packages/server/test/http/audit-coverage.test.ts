@@ -21,6 +21,7 @@ const unaudited: Readonly<Record<string, string>> = {
   RenewRecoveryCodes: account,
   CreateUserToken: account,
   RevokeUserToken: account,
+  EndSession: account,
 };
 
 type Attempt = { readonly api: Client; readonly ids: World["ids"] };

@@ -183,6 +183,8 @@ export const rows: Readonly<Record<string, Row>> = {
   CreateUserToken: { call: () => ({ body: { name: "t" } }), allowed: 201, names: "nothing" },
   ListUserTokens: { call: () => ({}), allowed: 200, names: "nothing" },
   RevokeUserToken: { call: () => ({ params: { userTokenId: unknownId } }), allowed: 404, names: "nothing" },
+  ListSessions: { call: () => ({}), allowed: 200, names: "nothing" },
+  EndSession: { call: () => ({ params: { sessionId: unknownId } }), allowed: 404, names: "nothing" },
   CreateRole: {
     call: () => ({ body: { name: `role-${randomUUID()}`, permissions: ["role:create"] } }),
     allowed: 201,

@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { expect, inject, test } from "vitest";
 import { Authenticator } from "../../src/auth/authenticator.ts";
+import { IdTokenBearers } from "../../src/auth/id-token-bearers.ts";
+import { OpenId } from "../../src/auth/oidc/open-id.ts";
 import { PasswordSignIn } from "../../src/auth/password-sign-in.ts";
 import { permissions } from "../../src/auth/permissions.ts";
 import { readConfig } from "../../src/config.ts";
@@ -27,8 +29,10 @@ onEveryStore((home) => {
     const { engine, database } = service.running;
     const config = readConfig({});
     const now = () => engine.now();
-    const authenticator = new Authenticator({ database, now });
-    const signIn = new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
+    const newId = () => engine.newId();
+    const openId = new OpenId({ config, database, secrets, now, newId, publicUrl: () => service.baseUrl });
+    const authenticator = new Authenticator({ database, now, idTokens: new IdTokenBearers({ ...openId, database }) });
+    const signIn = new PasswordSignIn({ database, now, newId, secrets });
     const metrics = { requestStarted() {}, requestFinished() {} };
     const logger = pino({ level: "silent" });
     const executors = executorCatalog(config);
@@ -40,6 +44,7 @@ onEveryStore((home) => {
       plans: new Plans(executors, definitionLimits(config)),
       authenticator,
       signIn,
+      openId,
       secrets,
       logger,
       metrics,

@@ -46,6 +46,8 @@ export const boundsRows: Readonly<Record<string, BoundsRow>> = {
   ListUserTokens: personal,
   CreateUserToken: personal,
   RevokeUserToken: personal,
+  ListSessions: personal,
+  EndSession: personal,
 
   CreateOrganization: personal,
   ListOrganizations: shut,

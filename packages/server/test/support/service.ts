@@ -76,7 +76,7 @@ export class TestService {
   }
 
   get port(): number {
-    return Number(new URL(this.baseUrl).port);
+    return this.running.port;
   }
 
   client(token: string | undefined, bound: Record<string, string> = {}): Client {

@@ -2,7 +2,7 @@ import * as openid from "openid-client";
 import { Browser, type ShownPage } from "./browser.ts";
 import { type Person, rightPassword } from "./people.ts";
 
-export const dashboard = "stepwell-dashboard";
+const dashboard = "stepwell-dashboard";
 export const commandLine = "stepwell-cli";
 
 export type Tokens = openid.TokenEndpointResponse & openid.TokenEndpointResponseHelpers & { readonly id_token: string };

@@ -50,7 +50,7 @@ function columnsFor(organizationId: string): Column<ListedJob>[] {
     {
       id: "workflow",
       header: home.workflow,
-      width: "34%",
+      width: "32%",
       cell: (job) => <JobLink organizationId={organizationId} job={job} />,
     },
     {
@@ -66,7 +66,7 @@ function columnsFor(organizationId: string): Column<ListedJob>[] {
     {
       id: "ended",
       header: home.ended,
-      width: "26%",
+      width: "24%",
       align: "end",
       cell: ({ finishedAt }) => <Time at={finishedAt} isRelative />,
     },

@@ -50,7 +50,7 @@ function columnsFor(organizationId: string): Column<ListedJob>[] {
     {
       id: "workflow",
       header: home.workflow,
-      width: "34%",
+      width: "32%",
       cell: (job) => <JobLink organizationId={organizationId} job={job} />,
     },
     {
@@ -63,7 +63,7 @@ function columnsFor(organizationId: string): Column<ListedJob>[] {
     {
       id: "since",
       header: home.since,
-      width: "26%",
+      width: "24%",
       align: "end",
       cell: ({ createdAt }) => <Time at={createdAt} isRelative />,
     },

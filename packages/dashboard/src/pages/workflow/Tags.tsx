@@ -79,14 +79,14 @@ function columnsFor(
     id: "actions",
     header: words.actions,
     align: "end",
-    width: "156px",
+    width: "112px",
     cell: (tag) => (
       <>
         <Button kind="quiet" aria-label={words.moveTag(tag.tag)} onClick={() => onMove({ tag: tag.tag })}>
           {words.move}
         </Button>
-        <Button kind="quiet" aria-label={`${words.deleteTag} ${tag.tag}`} onClick={() => onDelete(tag)}>
-          {words.deleteTag}
+        <Button kind="quiet" icon="cross" onClick={() => onDelete(tag)}>
+          <span className="visually-hidden">{words.deleteTagNamed(tag.tag)}</span>
         </Button>
       </>
     ),

@@ -55,7 +55,6 @@ function columnsFor(workflow: WorkflowKey, onTag: VersionsProps["onTag"]): reado
     {
       id: "version",
       header: words.version,
-      width: "26%",
       cell: ({ versionId, versionNumber }) => (
         <Link
           to="/app/organizations/$organizationId/workflows/$workflowId/versions/$versionId"
@@ -86,7 +85,7 @@ function columnsFor(workflow: WorkflowKey, onTag: VersionsProps["onTag"]): reado
     id: "actions",
     header: words.actions,
     align: "end",
-    width: "90px",
+    width: "72px",
     cell: ({ versionId, versionNumber }) => (
       <Button kind="quiet" aria-label={words.setTagOn(versionNumber)} onClick={() => onTag({ versionId })}>
         {words.setTag}

@@ -31,6 +31,7 @@ export const workflow = {
   move: "Move",
   moveTag: (tag: string) => `Move ${tag}`,
   deleteTag: "Delete",
+  deleteTagNamed: (tag: string) => `Delete the tag ${tag}`,
   deleteTagTitle: (tag: string) => `Delete the tag ${tag}?`,
   deleteTagText: (tag: string) =>
     `Jobs can no longer be submitted by ${tag}. Jobs that run go on with their version, and no version is deleted.`,

@@ -42,7 +42,7 @@ class StoreAdapter implements Adapter {
   async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
     const { secrets, now } = this.#parts;
     const recordHash = hashName(id);
-    const grantId = this.#kind === "Grant" ? id : payload.grantId;
+    const grantId = this.#kind === "Grant" ? id : issuedKinds.has(this.#kind) ? payload.grantId : undefined;
     const record = {
       kind: this.#kind,
       recordHash,
@@ -112,3 +112,5 @@ class StoreAdapter implements Adapter {
 }
 
 const purpose = "oidc-record";
+/** What goes with its grant. A sign-in under way names one too, of the session before, and must outlive it. */
+const issuedKinds: ReadonlySet<string> = new Set(["AccessToken", "AuthorizationCode", "RefreshToken", "DeviceCode"]);

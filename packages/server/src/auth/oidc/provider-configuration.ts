@@ -73,7 +73,7 @@ export function providerConfiguration(parts: Parts): Configuration {
       dPoP: { enabled: false },
       resourceIndicators: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
-      revocation: { enabled: true },
+      revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
       userinfo: { enabled: true },
       rpInitiatedLogout: {
         enabled: true,
@@ -193,7 +193,7 @@ function signInPolicy({ interactionPolicy }: Pick<Parts, "interactionPolicy">): 
   const { base, Check } = interactionPolicy;
   const policy = base();
   policy.remove("consent");
-  const isOver = new Check("session_over", "the session of this browser is over", (ctx) => {
+  const isOver = new Check("session_over", "the session of this browser is over", "login_required", (ctx) => {
     return ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined;
   });
   policy.get("login")?.checks.add(isOver);

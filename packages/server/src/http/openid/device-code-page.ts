@@ -1,6 +1,6 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 import type { Middleware } from "../../auth/oidc/provider.ts";
-import { addressSubject, claimAttempt, refundAttempt } from "../../auth/sign-in-backoff.ts";
+import { addressSubject, blockedForSeconds, claimAttempt, refundAttempt } from "../../auth/sign-in-backoff.ts";
 import type { ServerParts } from "../app.ts";
 import type { Look } from "./look.ts";
 import { showProblem } from "./problem-page.ts";
@@ -18,9 +18,11 @@ export function deviceCodePage({ engine, database }: ServerParts, look: Look): M
       ctx.querystring = "";
       return await next();
     }
-    const claims = await claimAttempt(database, [addressSubject(ctx.ip)], engine.now());
+    const subjects = [addressSubject(ctx.ip)];
+    const claims = await claimAttempt(database, subjects, engine.now());
     if (claims === undefined) {
-      ctx.set("retry-after", "60");
+      const seconds = (await blockedForSeconds(database, subjects, engine.now())) ?? 1;
+      ctx.set("retry-after", String(seconds));
       const detail = "Too many codes were wrong. Try again in a few minutes.";
       return showProblem(ctx, look, { status: 429, error: "too_many_attempts", detail });
     }

@@ -4,7 +4,7 @@ import { StoreUnavailableError, TransactionAbortedError } from "../../store/data
 import { errorKinds } from "../errors.ts";
 import { pageHeaders } from "../pages/page.ts";
 import type { Look } from "./look.ts";
-import { showProblem } from "./problem-page.ts";
+import { type ProtocolProblem, showProblem } from "./problem-page.ts";
 
 /** The outermost: headers that every answer has, and answers where nothing within has one. */
 export function protocolHeaders(look: Look): Middleware {
@@ -16,14 +16,10 @@ export function protocolHeaders(look: Look): Middleware {
     try {
       await next();
     } catch (error) {
-      const known = knownError(error);
-      if (known === undefined) throw error;
-      if (known.retryAfterSeconds !== undefined) ctx.set("retry-after", String(known.retryAfterSeconds));
-      showProblem(ctx, look, {
-        status: errorKinds[known.code].status,
-        error: "temporarily_unavailable",
-        detail: known.message,
-      });
+      const problem = problemOf(error) ?? ourFault;
+      if (problem === ourFault) ctx.app.emit("error", error, ctx);
+      if (problem.retryAfterSeconds !== undefined) ctx.set("retry-after", String(problem.retryAfterSeconds));
+      showProblem(ctx, look, problem);
       return;
     }
     if (ctx.status === 404 && ctx.body === undefined) {
@@ -32,9 +28,34 @@ export function protocolHeaders(look: Look): Middleware {
   };
 }
 
-function knownError(error: unknown): ServiceError | undefined {
-  if (error instanceof ServiceError) return error;
-  if (!(error instanceof StoreUnavailableError || error instanceof TransactionAbortedError)) return undefined;
-  const detail = "The store is out of reach. Try again in a moment.";
-  return new ServiceError("UnavailableError", detail, { retryAfterSeconds: 2, cause: error });
+interface AnsweredProblem extends ProtocolProblem {
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+const ourFault: AnsweredProblem = {
+  status: 500,
+  error: "server_error",
+  detail: "Something went wrong here; it is not your fault.",
+};
+
+const storeAway: AnsweredProblem = {
+  status: 503,
+  error: "temporarily_unavailable",
+  detail: "The store is out of reach. Try again in a moment.",
+  retryAfterSeconds: 2,
+};
+
+/** Undefined for what nobody expects. */
+function problemOf(error: unknown): AnsweredProblem | undefined {
+  if (error instanceof ServiceError) {
+    const { code, message: detail, retryAfterSeconds } = error;
+    return { status: errorKinds[code].status, error: "temporarily_unavailable", detail, retryAfterSeconds };
+  }
+  // The provider wraps what it meets.
+  const isStoreAway = isUnavailable(error) || (error instanceof Error && isUnavailable(error.cause));
+  return isStoreAway ? storeAway : undefined;
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof StoreUnavailableError || error instanceof TransactionAbortedError;
 }

@@ -16,7 +16,8 @@ const schema = { hide: true, "x-permission": "none", tags: ["account"] } as cons
  * browser send this form for somebody else would have to know that somebody's link. It works without JavaScript, so the secret stands in the
  * query; the page loads nothing, tells no other site where it was (Referrer-Policy) and is kept nowhere (Cache-Control).
  */
-export function setPasswordRoutes(app: App, { engine, database, signIn, basePath, publicUrl }: ServerParts): void {
+export function setPasswordRoutes(app: App, routes: ServerParts): void {
+  const { engine, database, signIn, authenticator, basePath, publicUrl } = routes;
   const parts = { database, signIn, now: () => engine.now(), newId: () => engine.newId() };
 
   void app.register(async (scope: App) => {
@@ -43,6 +44,7 @@ export function setPasswordRoutes(app: App, { engine, database, signIn, basePath
       const [first] = problems;
       if (first !== undefined)
         return sendForm(reply, { secret, email: user.email, problem: `The password ${first.detail}.` });
+      authenticator.forgetAll();
       return sendPage(
         reply,
         {

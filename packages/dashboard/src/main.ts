@@ -1,0 +1,13 @@
+import "./theme/base.css";
+import { session } from "./session/session.ts";
+import { applyTheme } from "./theme/theme.ts";
+
+/**
+ * The first script, small: a browser that must go to the provider and back does so before the pages are loaded, and comes back to find them on
+ * their way.
+ */
+applyTheme();
+const isBack = session.isComingBack();
+if (isBack) void import("./pages.tsx");
+session.subscribe(() => void import("./pages.tsx").then(({ showPages }) => showPages()));
+void session.start();

@@ -1,0 +1,46 @@
+import { createServer } from "node:net";
+import { expect, test } from "vitest";
+import { issueSignInLink, signInLinkUrl } from "../../../server/src/auth/sign-in-link.ts";
+import { TestService } from "../../../server/test/support/service.ts";
+import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { testBrowser } from "./support/browser.ts";
+import { newOwner, signInAt } from "./support/people.ts";
+
+const browser = testBrowser();
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+onEveryStore((home) => {
+  test("the dashboard works under a path prefix, and whoever comes by another address of the service is led to its own", async () => {
+    const port = await freePort();
+    const baseUrl = `http://localhost:${port}/tools/flow`;
+    const service = new TestService(home, { STEPWELL_PORT: String(port), STEPWELL_BASE_URL: baseUrl });
+    await service.start();
+    try {
+      const owner = await newOwner(service);
+      expect(owner.url.startsWith(baseUrl)).toBe(true);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/workflows`.replace("localhost", "127.0.0.1"), owner);
+      await page.getByRole("heading", { level: 1, name: "Workflows" }).waitFor();
+      expect(page.url()).toBe(`${owner.url}/workflows`);
+      await page.getByRole("link", { name: "Home" }).click();
+      await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+      expect(page.url()).toBe(owner.url);
+
+      const secret = await issueSignInLink(service.running.database, owner.userId, service.running.engine.now());
+      const another = await browser.newPage();
+      await another.goto(signInLinkUrl(baseUrl, secret));
+      await another.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+      expect(another.url()).toBe(owner.url);
+    } finally {
+      await browser.closePages();
+      await service.stop();
+    }
+  });
+});

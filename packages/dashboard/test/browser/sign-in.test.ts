@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import { failingDefinition, waitingDefinition } from "../../../server/test/support/definitions.ts";
+import { rightPassword } from "../../../server/test/support/people.ts";
+import { useService } from "../../../server/test/support/service.ts";
+import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { testBrowser } from "./support/browser.ts";
+import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
+
+const browser = testBrowser();
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  test("somebody signs in with e-mail address and password and sees on the first page which job waits for them", async () => {
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, waitingDefinition);
+    await submitAndWait(owner.api, workflowId);
+    const page = await browser.newPage();
+    await signInAt(page, `${service.baseUrl}/`, owner);
+    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+    expect(page.url()).toBe(owner.url);
+    expect(await page.title()).toBe("Home · Stepwell");
+    const waiting = page.getByRole("region", { name: "Jobs that wait" });
+    await waiting.getByRole("cell", { name: "approved" }).waitFor();
+    expect(
+      await page.getByRole("region", { name: "Jobs now" }).getByRole("link", { name: "Waiting" }).innerText(),
+    ).toMatch(/Waiting\s+1/);
+  });
+
+  test("a deep link leads through the sign-in to where it leads, and a reload asks for no password", async () => {
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, failingDefinition);
+    const { name } = (await owner.api.call<{ name: string }>("GetWorkflow", { params: { workflowId } })).body;
+    const page = await browser.newPage();
+    const url = `${owner.url}/workflows/${workflowId}`;
+    await signInAt(page, url, owner);
+    await page.getByRole("heading", { level: 1, name }).waitFor();
+    expect(page.url()).toBe(url);
+    await page.reload();
+    await page.getByRole("heading", { level: 1, name }).waitFor();
+    expect(page.url()).toBe(url);
+  });
+
+  test("no token is kept where another script or another person at the browser finds it", async () => {
+    const owner = await newOwner(service);
+    const page = await browser.newPage();
+    await signInAt(page, owner.url, owner);
+    const kept = (await page.evaluate(
+      "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])",
+    )) as string;
+    expect(kept).not.toMatch(/eyJ|refresh|token/i);
+    const cookies = await page.context().cookies();
+    expect(cookies.filter(({ httpOnly }) => !httpOnly)).toEqual([]);
+  });
+
+  test("who signs out is signed out, and the way back leads to the password", async () => {
+    const owner = await newOwner(service);
+    const page = await browser.newPage();
+    await signInAt(page, owner.url, owner);
+    await page.getByRole("button", { name: /^Account of/ }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Password").waitFor();
+    const { body } = await owner.client.call<{ sessions: unknown[] }>("ListSessions");
+    expect(body.sessions).toEqual([]);
+  });
+
+  test("a session that is ended elsewhere says so over the page, which stays, and leads back to it", async () => {
+    browser.expectFault(/401|400/);
+    const owner = await newOwner(service);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/workflows`, owner);
+    const { body } = await owner.client.call<{ sessions: { sessionId: string }[] }>("ListSessions");
+    const [{ sessionId } = { sessionId: "" }] = body.sessions;
+    await owner.client.call("EndSession", { params: { sessionId } });
+    await page.getByRole("link", { name: "Home" }).click();
+    await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
+    await page.getByRole("button", { name: "Sign in again" }).click();
+    await page.getByLabel("E-mail").fill(owner.email);
+    await page.getByLabel("Password").fill(rightPassword);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+  });
+
+  test("whoever cancels the sign-in is asked again, and an unknown page is one", async () => {
+    browser.expectFault(/404/);
+    const owner = await newOwner(service);
+    const page = await browser.newPage();
+    await page.goto(`${owner.url}/nothing-here`);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("heading", { name: "You are not signed in" }).waitFor();
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByLabel("E-mail").fill(owner.email);
+    await page.getByLabel("Password").fill(rightPassword);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+  });
+});

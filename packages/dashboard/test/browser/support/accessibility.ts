@@ -1,0 +1,20 @@
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+
+/** Holds the page as it stands against the rules of WCAG 2.2 A and AA, as far as a program can tell. */
+export async function expectAccessible(page: Page, what: string): Promise<void> {
+  await page.evaluate(axe.source);
+  const violations = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => [id, target.join(" "), failureSummary].join(": "))))`)) as string[];
+  expect(violations, what).toEqual([]);
+}
+
+const options = {
+  runOnly: {
+    type: "tag",
+    values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"],
+  },
+  // Menus stand at the end of the page, where no landmark is; they are reached from their buttons.
+  rules: { region: { enabled: false } },
+};

@@ -1,0 +1,90 @@
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { findChromium } from "../../../../../scripts/find-chromium.ts";
+
+export interface BrowserOptions {
+  readonly colorScheme?: "light" | "dark";
+  readonly width?: number;
+}
+
+/** One Chromium for the tests of a file; each page has cookies and storage of its own. */
+export class TestBrowser {
+  #browser: Browser | undefined;
+  #contexts: BrowserContext[] = [];
+  #faults: string[] = [];
+  #expected: RegExp[] = [];
+
+  async start(): Promise<void> {
+    const executablePath = findChromium();
+    if (executablePath === undefined) throw new Error("There is no Chromium. Run `node scripts/chromium.ts`.");
+    this.#browser = await chromium.launch({ executablePath, args });
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser?.close();
+  }
+
+  /** Whatever such a page complains about (an error in its console, a broken policy, an exception) fails the test. */
+  async newPage({ colorScheme = "light", width = 1_280 }: BrowserOptions = {}): Promise<Page> {
+    if (this.#browser === undefined) throw new Error("The browser is not started.");
+    const viewport = { width, height: 800 };
+    const context = await this.#browser.newContext({ colorScheme, viewport, locale: "en-GB" });
+    this.#contexts.push(context);
+    await context.addInitScript(reportPolicyViolations);
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    page.on("console", (message) => {
+      const where = message.location().url;
+      if (message.type() === "error") this.#faults.push(`console: ${message.text()} ${where}`);
+    });
+    page.on("pageerror", (error) => this.#faults.push(`page: ${error.stack ?? error.message}`));
+    page.on("request", (request) => {
+      const { protocol, hostname } = new URL(request.url());
+      const isOwn = ["localhost", "127.0.0.1"].includes(hostname) || protocol === "data:" || protocol === "blob:";
+      if (!isOwn) this.#faults.push(`asked a third party: ${request.url()}`);
+    });
+    return page;
+  }
+
+  /** Of a test in which the service is meant to refuse something. */
+  expectFault(pattern: RegExp): void {
+    this.#expected.push(pattern);
+  }
+
+  /** Before the service goes that they look at. */
+  async closePages(): Promise<void> {
+    for (const context of this.#contexts) await context.close();
+    this.#contexts = [];
+  }
+
+  async endTest(): Promise<void> {
+    await this.closePages();
+    const unexpected = this.#faults.filter((fault) => !this.#expected.some((pattern) => pattern.test(fault)));
+    this.#faults = [];
+    this.#expected = [];
+    expect(unexpected).toEqual([]);
+  }
+}
+
+export function testBrowser(): TestBrowser {
+  const browser = new TestBrowser();
+  beforeAll(() => browser.start());
+  afterEach(() => browser.endTest());
+  afterAll(() => browser.stop());
+  return browser;
+}
+
+const args = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** As text: it runs in the page. */
+const reportPolicyViolations = `document.addEventListener("securitypolicyviolation", (event) => {
+  console.error("policy violated: " + event.violatedDirective + " " + event.blockedURI + " " + event.sourceFile);
+});`;

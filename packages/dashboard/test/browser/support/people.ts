@@ -1,0 +1,35 @@
+import type { Page } from "playwright-core";
+import type { Client } from "../../../../server/test/support/client.ts";
+import { deploy, submitAndWait } from "../../../../server/test/support/flow.ts";
+import { newSignedInPerson, rightPassword, type SignedInPerson } from "../../../../server/test/support/people.ts";
+import type { TestService } from "../../../../server/test/support/service.ts";
+
+export interface Owner extends SignedInPerson {
+  readonly organizationId: string;
+  /** The owner, who works in the organization. */
+  readonly api: Client;
+  /** Address of the organization's pages. */
+  readonly url: string;
+}
+
+/** Somebody with a password and an organization. */
+export async function newOwner(service: TestService, organizationName = "Acme"): Promise<Owner> {
+  const person = await newSignedInPerson(service);
+  const { body } = await person.client.call<{ organizationId: string }>("CreateOrganization", {
+    body: { name: organizationName, displayName: organizationName },
+  });
+  const { organizationId } = body;
+  const url = `${service.baseUrl}/app/organizations/${organizationId}`;
+  return { ...person, organizationId, api: person.client.bind({ organizationId }), url };
+}
+
+/** Opens a page as somebody who is not signed in yet, and signs in on the way. */
+export async function signInAt(page: Page, url: string, { email }: { readonly email: string }): Promise<void> {
+  await page.goto(url);
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password").fill(rightPassword);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("navigation", { name: "Main" }).waitFor();
+}
+
+export { deploy, submitAndWait };

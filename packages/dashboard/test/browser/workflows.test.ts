@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { straightDefinition, waitingDefinition } from "../../../server/test/support/definitions.ts";
+import { registerVersion } from "../../../server/test/support/flow.ts";
+import { useService } from "../../../server/test/support/service.ts";
+import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import { testBrowser } from "./support/browser.ts";
+import { deploy, newOwner, signInAt } from "./support/people.ts";
+
+const browser = testBrowser();
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  test("a tag is moved by keyboard alone, after showing from where to where and what is different there, and moved back", async () => {
+    const owner = await newOwner(service);
+    const { workflowId, versionId } = await deploy(owner.api, straightDefinition);
+    const newer = await registerVersion(owner.api, workflowId, waitingDefinition);
+    const live = async () =>
+      (
+        await owner.api.call<{ versionId: string }>("GetTaggedWorkflowVersion", {
+          params: { workflowId, tag: "$LIVE" },
+        })
+      ).body.versionId;
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/workflows`, owner);
+    const link = page.getByRole("main").getByRole("row").nth(1).getByRole("link");
+    await link.focus();
+    await page.keyboard.press("Enter");
+
+    const move = page.getByRole("button", { name: "Move $LIVE" });
+    await move.focus();
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Point a tag at a version" });
+    await dialog.getByText("$LIVE: version 1 → version 2").waitFor();
+    const diff = dialog.getByRole("region", { name: "What changes in the definition" });
+    await diff.locator("ins").first().waitFor();
+    expect(await diff.locator("ins").allInnerTexts()).toContainEqual(expect.stringContaining("waitForEventIds"));
+    await expectAccessible(page, "the dialog that moves a tag");
+    await dialog.getByLabel("Tag").focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("$LIVE points at version 2 now").waitFor();
+    await dialog.waitFor({ state: "detached" });
+    expect(await live()).toBe(newer.versionId);
+    // The focus is where it was.
+    await expect.poll(() => page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe("Move $LIVE");
+
+    await page.getByRole("button", { name: "Undo" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("cell", { name: "Version 1", exact: true }).first().waitFor();
+    await expect.poll(live).toBe(versionId);
+  });
+
+  test("an organization without a workflow teaches how to begin, with the commands to copy", async () => {
+    const owner = await newOwner(service);
+    const page = await browser.newPage();
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await signInAt(page, owner.url, owner);
+    await page.getByRole("button", { name: "Copy" }).first().click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(/^npx stepwell deploy examples\//);
+  });
+
+  test("who may only look is offered nothing to change", async () => {
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, straightDefinition);
+    const viewer = await newOwner(service, "Elsewhere");
+    await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/workflows/${workflowId}`, viewer);
+    await page.getByRole("link", { name: "Version 1" }).waitFor();
+    expect(await page.getByRole("button", { name: /Move|Tag version|Delete/ }).count()).toBe(0);
+  });
+
+  test("whoever is in two organizations changes between them, and a workflow of the other is not found here", async () => {
+    browser.expectFault(/404/);
+    const owner = await newOwner(service, "First");
+    const second = await newOwner(service, "Second");
+    await service.addMember(second.organizationId, owner.userId, ["owner"]);
+    const { workflowId } = await deploy(second.api, straightDefinition);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+    await page.getByRole("alert").getByText("Not found").waitFor();
+    await page.getByRole("button", { name: "Organization: First" }).click();
+    await page.getByRole("menuitemradio", { name: "Second" }).click();
+    await page.waitForURL(second.url);
+    await page.getByRole("button", { name: "Organization: Second" }).waitFor();
+  });
+});

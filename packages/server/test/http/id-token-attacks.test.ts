@@ -1,0 +1,194 @@
+import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey, sign } from "node:crypto";
+import { createServer } from "node:http";
+import { beforeAll, expect, test } from "vitest";
+import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
+import { newPerson, secrets } from "../support/people.ts";
+import { useService } from "../support/service.ts";
+import { type SignedIn, signIn } from "../support/sign-in.ts";
+import { onEveryStore } from "../support/stores.ts";
+
+type Part = Readonly<Record<string, unknown>>;
+
+const stranger = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+
+function encode(part: unknown): string {
+  return Buffer.from(JSON.stringify(part)).toString("base64url");
+}
+
+function decode(part: string | undefined): Part {
+  return JSON.parse(Buffer.from(part ?? "", "base64url").toString("utf8"));
+}
+
+/** Reliability and security, H91 to H97. */
+onEveryStore((home) => {
+  const service = useService(home);
+  let person: SignedIn;
+  let header: Part;
+  let claims: Part;
+  let ownKey: JsonWebKey;
+
+  beforeAll(async () => {
+    person = await signIn(service.baseUrl, await newPerson(service));
+    const [first, second] = person.idToken.split(".");
+    header = decode(first);
+    claims = decode(second);
+    const { database, engine } = service.running;
+    const [key] = await new SigningKeys({ database, secrets, now: () => engine.now() }).published();
+    if (key === undefined) throw new Error("There is no key.");
+    ownKey = key;
+  });
+
+  /** A token that the service itself could have signed. */
+  function signedByUs(changedClaims: Part = {}, changedHeader: Part = {}): string {
+    const parts = { ...claims, ...changedClaims };
+    const kept = Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
+    const text = `${encode({ ...header, ...changedHeader })}.${encode(kept)}`;
+    const signature = sign("RSA-SHA256", Buffer.from(text), { key: ownKey as never, format: "jwk" });
+    return `${text}.${signature.toString("base64url")}`;
+  }
+
+  function signedByStranger(changedHeader: Part = {}): string {
+    const text = `${encode({ ...header, ...changedHeader })}.${encode(claims)}`;
+    return `${text}.${sign("RSA-SHA256", Buffer.from(text), stranger.privateKey).toString("base64url")}`;
+  }
+
+  function macOf(text: string, key: string | Buffer): string {
+    return `${text}.${createHmac("sha256", key).update(text).digest("base64url")}`;
+  }
+
+  async function statusOf(token: string): Promise<number> {
+    const response = await fetch(`${service.baseUrl}/account`, { headers: { authorization: `Bearer ${token}` } });
+    await response.body?.cancel();
+    return response.status;
+  }
+
+  test("what the table below changes is accepted as long as nothing is changed", async () => {
+    expect(await statusOf(person.idToken)).toBe(200);
+    expect(await statusOf(signedByUs())).toBe(200);
+  });
+
+  const publicPem = () => {
+    const { n, e } = ownKey;
+    return createPublicKey({ key: { kty: "RSA", n: n ?? "", e: e ?? "" }, format: "jwk" }).export({
+      type: "spki",
+      format: "pem",
+    });
+  };
+  const parts = () => person.idToken.split(".");
+  const now = () => Math.floor(service.running.engine.now() / 1_000);
+
+  const attacks: readonly (readonly [string, () => string])[] = [
+    ["H91 alg none, without a signature", () => `${encode({ ...header, alg: "none" })}.${parts()[1]}.`],
+    ["H91 alg NONE, without a signature", () => `${encode({ ...header, alg: "NONE" })}.${parts()[1]}.`],
+    ["H91 alg none, with our signature", () => signedByUs({}, { alg: "none" })],
+    ["H91 no alg", () => signedByUs({}, { alg: undefined })],
+    ["H91 an empty signature", () => `${parts()[0]}.${parts()[1]}.`],
+    ["H91 no signature at all", () => `${parts()[0]}.${parts()[1]}`],
+    [
+      "H92 HS256 with our public key as its secret",
+      () => macOf(`${encode({ ...header, alg: "HS256" })}.${parts()[1]}`, publicPem()),
+    ],
+    ["H92 HS256 with the empty secret", () => macOf(`${encode({ ...header, alg: "HS256" })}.${parts()[1]}`, "")],
+    ["H92 RS384", () => signedByUs({}, { alg: "RS384" })],
+    ["H92 PS256", () => signedByUs({}, { alg: "PS256" })],
+    ["H93 a kid that is a path", () => signedByUs({}, { kid: "../../../../dev/null" })],
+    ["H93 a kid that is SQL", () => signedByUs({}, { kid: "x' OR '1'='1" })],
+    ["H93 a kid with a NUL", () => signedByUs({}, { kid: "a\0b" })],
+    ["H93 a kid that nobody has", () => signedByStranger({ kid: "unknown" })],
+    ["H93 no kid", () => signedByUs({}, { kid: undefined })],
+    ["H93 a kid that is no text", () => signedByUs({}, { kid: ["x"] })],
+    ["H93 our kid and a stranger's signature", () => signedByStranger()],
+    [
+      "H93 the stranger's key in the header",
+      () => signedByStranger({ jwk: stranger.publicKey.export({ format: "jwk" }) }),
+    ],
+    ["H93 our own signature with a jwk", () => signedByUs({}, { jwk: stranger.publicKey.export({ format: "jwk" }) })],
+    ["H93 a critical extension", () => signedByUs({}, { crit: ["b64"], b64: false })],
+    ["H94 past exp", () => signedByUs({ iat: now() - 4_000, exp: now() - 400 })],
+    ["H94 exp of this second", () => signedByUs({ iat: now() - 3_600, exp: now() })],
+    ["H94 no exp", () => signedByUs({ exp: undefined })],
+    ["H94 exp as text", () => signedByUs({ exp: String(now() + 60) })],
+    ["H94 exp of 1e20", () => signedByUs({ exp: 1e20 })],
+    ["H94 exp of a year", () => signedByUs({ exp: now() + 31_536_000 })],
+    ["H94 exp with a fraction", () => signedByUs({ exp: now() + 60.5 })],
+    ["H94 negative exp", () => signedByUs({ exp: -1 })],
+    ["H94 future nbf", () => signedByUs({ nbf: now() + 300 })],
+    ["H94 nbf as text", () => signedByUs({ nbf: "0" })],
+    ["H94 future iat", () => signedByUs({ iat: now() + 300, exp: now() + 600 })],
+    ["H94 no iat", () => signedByUs({ iat: undefined })],
+    ["H95 another issuer", () => signedByUs({ iss: "https://evil.example/oidc" })],
+    ["H95 the issuer with a slash", () => signedByUs({ iss: `${claims.iss}/` })],
+    ["H95 no issuer", () => signedByUs({ iss: undefined })],
+    ["H95 another audience", () => signedByUs({ aud: "another-client" })],
+    ["H95 a list of audiences", () => signedByUs({ aud: ["stepwell-dashboard", "another-client"] })],
+    ["H95 no audience", () => signedByUs({ aud: undefined })],
+    ["H95 an access token's type", () => signedByUs({}, { typ: "at+jwt" })],
+    ["H95 a logout token's type", () => signedByUs({}, { typ: "logout+jwt" })],
+    ["H95 the access token", () => person.tokens.access_token],
+    ["H95 the refresh token", () => person.refreshToken],
+    ["H95 no session", () => signedByUs({ sid: undefined })],
+    ["H95 another's session", () => signedByUs({ sid: crypto.randomUUID() })],
+    ["H95 another user", () => signedByUs({ sub: crypto.randomUUID() })],
+    ["H95 a user that is no id", () => signedByUs({ sub: "x'; DROP TABLE app_user; --" })],
+    ["H96 an edited payload", () => `${parts()[0]}.${encode({ ...claims, sub: crypto.randomUUID() })}.${parts()[2]}`],
+    ["H96 an edited header", () => `${encode({ ...header, x: 1 })}.${parts()[1]}.${parts()[2]}`],
+    ["H96 one more dot", () => `${person.idToken}.`],
+    ["H96 one more part", () => `${person.idToken}.e30`],
+    ["H96 padding", () => `${person.idToken}==`],
+    ["H96 another spelling of the signature", () => respelled(person.idToken)],
+    ["H96 a header that is no JSON", () => `${Buffer.from("{").toString("base64url")}.${parts()[1]}.${parts()[2]}`],
+    ["H96 a header that is a list", () => `${encode([])}.${parts()[1]}.${parts()[2]}`],
+    ["H96 a payload that is null", () => `${parts()[0]}.${encode(null)}.${parts()[2]}`],
+    ["H96 8 KB of it", () => signedByUs({ filler: "x".repeat(6_000) })],
+  ];
+
+  test.each(attacks)("%s is 401", async (_name, makeToken) => {
+    expect(await statusOf(makeToken())).toBe(401);
+  });
+
+  test("H93 no address in a header is ever asked", async () => {
+    const asked: string[] = [];
+    const trap = createServer((request, response) => {
+      asked.push(request.url ?? "");
+      response.end("{}");
+    });
+    await new Promise<void>((resolve) => trap.listen(0, "127.0.0.1", resolve));
+    const address = trap.address();
+    const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/keys`;
+    for (const changed of [{ jku: url }, { x5u: url }, { jku: url, kid: url }, { iss: url, kid: "unknown" }]) {
+      expect(await statusOf(signedByStranger(changed))).toBe(401);
+      expect(await statusOf(signedByUs({}, changed))).toBe(401);
+    }
+    trap.close();
+    expect(asked).toEqual([]);
+  });
+
+  test("H96 a token of 100 KB is refused at once, and the service goes on", async () => {
+    const startedAt = performance.now();
+    expect(await statusOf(`${parts()[0]}.${"A".repeat(100_000)}.${parts()[2]}`)).toBe(431);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(await statusOf(person.idToken)).toBe(200);
+  });
+
+  test("H97 the token of a user who was disabled, or who left the organization, does nothing there any more", async () => {
+    const { database } = service.running;
+    const { idToken, tokens } = await signIn(service.baseUrl, await newPerson(service));
+    const organization = await service.newOrganization();
+    const { organizationId } = organization;
+    await service.addMember(organizationId, String(tokens.claims()?.sub), ["viewer"]);
+    const client = service.client(idToken, { organizationId });
+    await client.call("ListJobs");
+    await organization.api.call("RemoveMember", { params: { userId: String(tokens.claims()?.sub) } });
+    await client.refused("ListJobs", "NotFoundError");
+    const text = "UPDATE app_user SET disabled_at = created_at WHERE user_id = $1";
+    await database.query({ name: "disable", scope: "global", planned: "each-time", text }, [tokens.claims()?.sub]);
+    await expect.poll(() => statusOf(idToken), { timeout: 1_500, interval: 50 }).toBe(401);
+  });
+});
+
+/** The same bytes with the bits that mean nothing changed. */
+function respelled(token: string): string {
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const last = alphabet.indexOf(token.at(-1) ?? "");
+  return token.slice(0, -1) + alphabet.charAt(last ^ 1);
+}

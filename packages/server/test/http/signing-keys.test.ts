@@ -1,0 +1,88 @@
+import { createPrivateKey, type JsonWebKey, sign, verify } from "node:crypto";
+import { expect, test } from "vitest";
+import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
+import { SecretBox } from "../../src/auth/secret-box.ts";
+import { secrets } from "../support/people.ts";
+import { type TestService, useService } from "../support/service.ts";
+import { onEveryStore } from "../support/stores.ts";
+
+const dayMs = 86_400_000;
+
+onEveryStore((home) => {
+  const service = useService(home);
+  let clock = Date.now();
+
+  async function emptied({ running }: TestService): Promise<void> {
+    const text = "DELETE FROM signing_key";
+    await running.database.query({ name: "no_keys", scope: "global", planned: "each-time", text }, []);
+  }
+
+  /** As one more node sees the keys, on a clock that the test moves. */
+  function node(box = secrets): SigningKeys {
+    return new SigningKeys({ database: service.running.database, secrets: box, now: () => clock });
+  }
+
+  async function idsOf(keys: SigningKeys): Promise<(string | undefined)[]> {
+    return (await keys.published()).map(({ kid }) => kid);
+  }
+
+  test("the first key is made when it is first needed, and nodes that need it at once agree on one", async () => {
+    await emptied(service);
+    const ids = await Promise.all(Array.from({ length: 4 }, () => idsOf(node())));
+    expect(new Set(ids.flat()).size).toBe(1);
+  });
+
+  test("what a key signs its public half verifies, on another node as well", async () => {
+    const [key] = await node().published();
+    const signature = sign("RSA-SHA256", Buffer.from("x"), createPrivateKey({ key: key as JsonWebKey, format: "jwk" }));
+    const publicKey = await node().publicKey(key?.kid ?? "");
+    expect(publicKey !== undefined && verify("RSA-SHA256", Buffer.from("x"), publicKey, signature)).toBe(true);
+    expect(publicKey?.type).toBe("public");
+    expect(await node().publicKey("unknown")).toBeUndefined();
+  });
+
+  test("a new key is published a day before it signs, and the old one until its last token is past", async () => {
+    await emptied(service);
+    const [old] = await idsOf(node());
+    clock += 28 * dayMs;
+    await node().rotate();
+    expect(await idsOf(node())).toEqual([old]);
+    clock += 1.5 * dayMs;
+    await Promise.all([node().rotate(), node().rotate()]);
+    const published = await idsOf(node());
+    expect(published).toEqual([old, expect.any(String)]);
+    const running = node();
+    expect((await idsOf(running))[0]).toBe(old);
+    clock += dayMs;
+    // The same node changes over by itself, without a look at the store.
+    expect(await idsOf(running)).toEqual([published[1], old]);
+    expect(await node().publicKey(old ?? "")).toBeDefined();
+    await node().rotate();
+    clock += 2 * 3_600_000;
+    expect(await node().publicKey(old ?? "")).toBeUndefined();
+    await node().rotate();
+    expect(await idsOf(node())).toEqual([published[1]]);
+  });
+
+  test("a service that stood still for long goes on with the key it has, and makes the next", async () => {
+    const before = await idsOf(node());
+    clock += 365 * dayMs;
+    expect(await idsOf(node())).toEqual(before);
+    await node().rotate();
+    expect(await idsOf(node())).toHaveLength(2);
+  });
+
+  test("where nobody ever signed in there is nothing to rotate", async () => {
+    await emptied(service);
+    await node().rotate();
+    const text = "SELECT key_id FROM signing_key";
+    const statement = { name: "all_keys", scope: "global", planned: "each-time", text } as const;
+    expect(await service.running.database.query(statement, [])).toEqual([]);
+  });
+
+  test("another secret key is told of, instead of new keys being made", async () => {
+    await idsOf(node());
+    const other = new SecretBox(Buffer.alloc(32, 7));
+    await expect(node(other).published()).rejects.toThrow(/STEPWELL_SECRET_KEY/);
+  });
+});
