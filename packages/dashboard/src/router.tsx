@@ -51,7 +51,7 @@ const jobs = createRoute({
   getParentRoute: inOrganization,
   path: "jobs",
   validateSearch: parseJobSearch,
-  component: NotFound,
+  component: lazyRouteComponent(() => import("./pages/jobs/JobsPage.tsx"), "JobsPage"),
 });
 const job = createRoute({
   getParentRoute: inOrganization,

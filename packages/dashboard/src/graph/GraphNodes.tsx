@@ -51,7 +51,7 @@ export const StepNode = memo(function StepNode({ data }: Props) {
         {label}
       </span>
       <span className="graph-step-type">
-        {typeName(type)}
+        <span className="graph-step-does">{typeName(type)}</span>
         {status !== undefined && (
           <span className="graph-step-status">
             <span className="visually-hidden">, </span>

@@ -3,6 +3,7 @@ import { charts } from "./en/charts.ts";
 import { graph } from "./en/graph.ts";
 import { home } from "./en/home.ts";
 import { job } from "./en/job.ts";
+import { jobs } from "./en/jobs.ts";
 import { json } from "./en/json.ts";
 import { parts } from "./en/parts.ts";
 import { problem } from "./en/problem.ts";
@@ -18,6 +19,7 @@ export const en = {
   graph,
   home,
   job,
+  jobs,
   json,
   parts,
   problem,

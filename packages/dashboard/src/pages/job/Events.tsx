@@ -9,6 +9,7 @@ import { EmptyState } from "../../parts/EmptyState.tsx";
 import { JsonView } from "../../parts/JsonView.tsx";
 import { Panel } from "../../parts/Panel.tsx";
 import { Problem } from "../../parts/Problem.tsx";
+import { Quoted } from "../../parts/Quoted.tsx";
 import { type Column, Table } from "../../parts/Table.tsx";
 import { Time } from "../../parts/Time.tsx";
 import { texts } from "../../texts/texts.ts";
@@ -80,7 +81,7 @@ function columnsFor(organizationId: string, onPayload: (event: JobEvent) => void
       header: words.outcome,
       cell: ({ outcome, reason, duplicateCount }) => (
         <span title={reason} className={outcome === "unmatched" ? "step-failed" : undefined}>
-          {reason}
+          <Quoted text={reason} />
           {duplicateCount > 0 && ` (${words.duplicates(duplicateCount)})`}
         </span>
       ),

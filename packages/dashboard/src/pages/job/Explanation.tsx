@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { Fragment, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { type Explanation as Explained, explanationQuery, type JobKey } from "../../api/job.ts";
 import { usePermission } from "../../api/permissions.ts";
 import { Icon, type IconName } from "../../parts/Icon.tsx";
 import { Problem } from "../../parts/Problem.tsx";
+import { Quoted } from "../../parts/Quoted.tsx";
 import { Skeleton } from "../../parts/Skeleton.tsx";
 import { Time } from "../../parts/Time.tsx";
 import { texts } from "../../texts/texts.ts";
@@ -30,7 +31,7 @@ export function Explanation({ jobKey, story: { sequence, status } }: Explanation
       <div className="explanation-text">
         <h2>{words.why[state]}</h2>
         <p>
-          <Sentence text={sentence} />
+          <Quoted text={sentence} />
         </p>
         <dl>
           {factsOf(facts).map(([name, value]) => (
@@ -60,14 +61,6 @@ const icons: Readonly<Record<Explained["state"], IconName>> = {
   failed: "cross",
   cancelled: "ban",
 };
-
-/** Names stand between backticks. */
-function Sentence({ text }: { readonly text: string }) {
-  return text.split("`").map((part, index) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other name
-    index % 2 === 1 ? <code key={index}>{part}</code> : <Fragment key={index}>{part}</Fragment>,
-  );
-}
 
 /** What the sentence says as spans of time stands here as times, to be compared with logs. */
 function factsOf(facts: Explained["facts"]): (readonly [string, ReactNode])[] {

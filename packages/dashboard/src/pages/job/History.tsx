@@ -32,8 +32,8 @@ export function History({ entries }: { readonly entries: readonly HistoryEntry[]
 const words = texts.job;
 
 const columns: readonly Column<HistoryEntry>[] = [
-  { id: "sequence", header: words.sequence, width: "72px", cell: ({ sequence }) => sequence },
-  { id: "what", header: words.what, width: "24%", cell: ({ type }) => words.entries[type] },
+  { id: "sequence", header: words.sequence, width: "72px", isOptional: true, cell: ({ sequence }) => sequence },
+  { id: "what", header: words.what, width: "28%", cell: ({ type }) => words.entries[type] },
   {
     id: "step",
     header: words.where,
@@ -50,7 +50,7 @@ const columns: readonly Column<HistoryEntry>[] = [
       return <span title={detail}>{detail}</span>;
     },
   },
-  { id: "when", header: words.when, width: "150px", align: "end", cell: ({ at }) => <Time at={at} /> },
+  { id: "when", header: words.when, width: "148px", align: "end", cell: ({ at }) => <Time at={at} /> },
 ];
 
 function detailOf({ attempt, error, next, eventIds, eventId, outcome }: HistoryEntry): string {
