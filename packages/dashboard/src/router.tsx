@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { ownPermissionsQuery } from "./api/permissions.ts";
 import { queryClient } from "./api/query-client.ts";
+import { workflowsQuery } from "./api/workflows.ts";
 import { basePath } from "./base-url.ts";
 import { parseJobPageSearch } from "./pages/job/job-page-search.ts";
 import { parseJobSearch } from "./pages/jobs/job-search.ts";
@@ -30,6 +31,7 @@ const inOrganization = () => organization;
 const home = createRoute({
   getParentRoute: inOrganization,
   path: "/",
+  loader: ({ params }) => void queryClient.prefetchInfiniteQuery(workflowsQuery(params.organizationId)),
   component: lazyRouteComponent(() => import("./pages/home/HomePage.tsx"), "HomePage"),
 });
 const workflows = createRoute({

@@ -48,7 +48,7 @@ onEveryStore((home) => {
     await page.getByRole("button", { name: "Undo" }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("cell", { name: "Version 1", exact: true }).first().waitFor();
-    await expect.poll(live).toBe(versionId);
+    await expect.poll(live, { timeout: 10_000 }).toBe(versionId);
   });
 
   test("an organization without a workflow teaches how to begin, with the commands to copy", async () => {

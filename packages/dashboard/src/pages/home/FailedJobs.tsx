@@ -10,7 +10,7 @@ import { type Column, Table } from "../../parts/Table.tsx";
 import { Time } from "../../parts/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 
-const shownCount = 8;
+const shownCount = 5;
 const search = { status: "FAILED" } as const;
 
 /** What broke, the latest first, with the reason beside it. */

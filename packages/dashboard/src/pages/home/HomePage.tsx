@@ -1,9 +1,10 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { usePermission } from "../../api/permissions.ts";
+import { usePermissions } from "../../api/permissions.ts";
 import { workflowsQuery } from "../../api/workflows.ts";
 import { JobCharts } from "../../parts/JobCharts.tsx";
 import { PageHeading } from "../../parts/PageHeading.tsx";
+import { Skeleton } from "../../parts/Skeleton.tsx";
 import { texts } from "../../texts/texts.ts";
 import { Beginning } from "./Beginning.tsx";
 import { FailedJobs } from "./FailedJobs.tsx";
@@ -14,22 +15,25 @@ import { WaitingJobs } from "./WaitingJobs.tsx";
 /** What runs, what needs a person, and how the last day was. */
 export function HomePage() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });
-  const maySeeMetrics = usePermission(organizationId, "metrics:read");
-  const maySeeJobs = usePermission(organizationId, "job:list");
-  const { data } = useInfiniteQuery(workflowsQuery(organizationId));
+  const granted = usePermissions(organizationId);
+  const { data, isPending } = useInfiniteQuery(workflowsQuery(organizationId));
   const isEmpty = data?.pages[0]?.workflows.length === 0;
+  const maySeeMetrics = granted?.has("metrics:read");
+  // All at once, or what comes later would push down what is there.
+  const isKnown = granted !== undefined && !isPending;
   return (
     <>
       <PageHeading title={texts.home.title} />
-      {isEmpty && <Beginning />}
-      {maySeeMetrics && <JobsNow organizationId={organizationId} />}
-      {maySeeJobs && (
+      {!isKnown && <Skeleton rows={8} />}
+      {isKnown && isEmpty && <Beginning />}
+      {isKnown && maySeeMetrics && <JobsNow organizationId={organizationId} />}
+      {isKnown && granted.has("job:list") && (
         <div className="home-jobs">
           <WaitingJobs organizationId={organizationId} />
           <FailedJobs organizationId={organizationId} />
         </div>
       )}
-      {maySeeMetrics && <JobCharts organizationId={organizationId} />}
+      {isKnown && maySeeMetrics && <JobCharts organizationId={organizationId} />}
     </>
   );
 }

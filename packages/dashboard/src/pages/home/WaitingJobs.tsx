@@ -10,7 +10,7 @@ import { type Column, Table } from "../../parts/Table.tsx";
 import { Time } from "../../parts/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 
-const shownCount = 8;
+const shownCount = 5;
 const search = { status: "RUNNING", isWaiting: true, order: "oldest" } as const;
 
 /** What needs a person or the world outside: whoever has waited longest comes first. */
