@@ -3,6 +3,7 @@ import { ownPermissionsQuery } from "./api/permissions.ts";
 import { queryClient } from "./api/query-client.ts";
 import { workflowsQuery } from "./api/workflows.ts";
 import { basePath } from "./base-url.ts";
+import { parseJobPageSearch } from "./pages/job/job-page-search.ts";
 import { parseJobSearch } from "./pages/jobs/job-search.ts";
 import { parseAuditSearch } from "./pages/settings/audit/audit-search.ts";
 import { Broken } from "./shell/Broken.tsx";
@@ -89,9 +90,14 @@ const jobs = createRoute({
   getParentRoute: inOrganization,
   path: "jobs",
   validateSearch: parseJobSearch,
-  component: NotFound,
+  component: lazyRouteComponent(() => import("./pages/jobs/JobsPage.tsx"), "JobsPage"),
 });
-const job = createRoute({ getParentRoute: inOrganization, path: "jobs/$jobId", component: NotFound });
+const job = createRoute({
+  getParentRoute: inOrganization,
+  path: "jobs/$jobId",
+  validateSearch: parseJobPageSearch,
+  component: lazyRouteComponent(() => import("./pages/job/JobPage.tsx"), "JobPage"),
+});
 const settings = createRoute({
   getParentRoute: inOrganization,
   path: "settings",

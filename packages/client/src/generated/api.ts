@@ -322,6 +322,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/organizations/{organizationId}/jobs/{jobId}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain why a job is where it is
+         * @description One sentence that answers why the job does not move, or how it ended and what can be done, with the facts that it was made from.
+         */
+        get: operations["ExplainJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/organizations/{organizationId}/jobs/{jobId}/stream": {
         parameters: {
             query?: never;
@@ -1628,6 +1648,96 @@ export interface components {
             eventNumber?: number;
             /** @enum {string} */
             outcome?: "matched" | "buffered" | "unmatched";
+        };
+        /** JobExplanation */
+        JobExplanation: {
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            jobId: string;
+            /**
+             * @description `due`: it goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds its call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call is not heard of any more. `retrying`: the next attempt has its time.
+             * @enum {string}
+             */
+            state: "due" | "roomFull" | "queued" | "calling" | "nodeLost" | "retrying" | "waitingForEvents" | "succeeded" | "failed" | "cancelled";
+            /** @description For people; its words may change. Names stand between backticks. */
+            sentence: string;
+            /** @description What the sentence was made from. Which fields there are depends on the state. */
+            facts: {
+                /**
+                 * Format: date-time
+                 * @description Since when the job is in this state.
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                since: string;
+                step?: string;
+                /** @description The n-th time that the job entered the step. */
+                visit?: number;
+                /** @description The attempt that is under way, comes next, or was the last. */
+                attempt?: number;
+                /** @description After which attempt the step gives up, as its retry policy stands now. */
+                maxAttempts?: number;
+                /**
+                 * Format: date-time
+                 * @description When the next attempt starts.
+                 */
+                nextAttemptAt?: string;
+                /**
+                 * Format: date-time
+                 * @description When the call or the wait is given up.
+                 */
+                timeoutAt?: string;
+                lastError?: components["schemas"]["StepError"];
+                /** @description What the step waits for. */
+                eventIds?: string[];
+                /** @description Those of them that are not here. */
+                missingEventIds?: string[];
+                /** @description How many of the missing ones are enough. */
+                missingCount?: number;
+                /** @description Unmatched events whose id is nearly one that is missing, the latest first. */
+                misspelledEvents?: {
+                    eventId: string;
+                    meantEventId: string;
+                    /**
+                     * Format: date-time
+                     * @example 2026-01-31T12:00:00.000Z
+                     */
+                    receivedAt: string;
+                }[];
+                /** @description Events that are kept for another step. */
+                bufferedEventIds?: string[];
+                /** @description The node that holds the call. */
+                node?: {
+                    /**
+                     * Format: uuid
+                     * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+                     */
+                    nodeId: string;
+                    /** @description Left out for a node that is forgotten already. */
+                    name?: string;
+                    /** @description Whether it was heard of within its lease. */
+                    isAlive: boolean;
+                    /**
+                     * Format: date-time
+                     * @description When it was heard of last.
+                     */
+                    heartbeatAt?: string;
+                };
+                /** @description How many calls of the organization nodes hold: that node, or all together. */
+                callCount?: number;
+                /** @description How many of them a node runs at once. */
+                maxCallsPerNode?: number;
+                error?: components["schemas"]["JobError"];
+                cancelledBy?: {
+                    /** @enum {string} */
+                    type: "user" | "apiToken" | "service";
+                    id: string;
+                    name?: string;
+                };
+                /** @description What helps from here. */
+                operations: ("SendJobEvent" | "CancelJob" | "ResumeJob" | "SubmitJob")[];
+            };
         };
         /** JobEvent */
         JobEvent: {
@@ -4636,6 +4746,94 @@ export interface operations {
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
                         nextPageToken?: string;
                     };
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ExplainJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The job. */
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The explanation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobExplanation"];
                 };
             };
             /** @description The request is not valid (`ValidationError`). */

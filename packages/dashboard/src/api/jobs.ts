@@ -1,5 +1,5 @@
 import type { operations } from "@stepwell/client";
-import { queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { api, resultOf, type Schemas } from "./api.ts";
 
 export type ListedJob = Schemas["ListedJob"];
@@ -15,5 +15,36 @@ export function jobsQuery(organizationId: string, filters: JobFilters, refetchIn
       return await resultOf(api.GET("/organizations/{organizationId}/jobs", { params, signal }));
     },
     refetchInterval,
+  });
+}
+
+/** All pages as they were when they were loaded: a list of which each page is asked for anew would jump under the reader. */
+export function jobPagesQuery(organizationId: string, filters: JobFilters) {
+  return infiniteQueryOptions({
+    queryKey: ["organizations", organizationId, "jobs", "pages", filters],
+    queryFn: async ({ signal, pageParam }) => {
+      const query = { ...filters, ...(pageParam !== undefined && { pageToken: pageParam }) };
+      const params = { path: { organizationId }, query };
+      return await resultOf(api.GET("/organizations/{organizationId}/jobs", { params, signal }));
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextPageToken,
+    staleTime: Number.POSITIVE_INFINITY,
+    // Whoever comes back begins with the first page.
+    gcTime: 0,
+  });
+}
+
+/** How many there are. To count them all takes the service a moment, so it is asked seldom. */
+export function jobCountQuery(organizationId: string, filters: JobFilters) {
+  return queryOptions({
+    queryKey: ["organizations", organizationId, "jobs", "count", filters],
+    queryFn: async ({ signal }) => {
+      const query = { ...filters, pageSize: 1, includeTotal: true };
+      const params = { path: { organizationId }, query };
+      return (await resultOf(api.GET("/organizations/{organizationId}/jobs", { params, signal }))).totalCount ?? 0;
+    },
+    staleTime: 15_000,
+    refetchInterval: 30_000,
   });
 }

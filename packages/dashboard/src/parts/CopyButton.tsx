@@ -4,7 +4,8 @@ import { Button, type ButtonProps } from "./Button.tsx";
 import { toast } from "./toasts.ts";
 
 interface CopyButtonProps extends Omit<ButtonProps, "onClick" | "icon" | "children"> {
-  readonly text: string;
+  /** A function where it takes a while to write it down. */
+  readonly text: string | (() => string);
   /** What is copied, for those who do not see beside what the button stands. Default: "Copy". */
   readonly label?: string;
   readonly isIconOnly?: boolean;
@@ -20,7 +21,9 @@ export function CopyButton(props: CopyButtonProps) {
     return () => clearTimeout(timer);
   }, [isCopied]);
   const copy = async () => {
-    if (!(await copyText(text))) return toast({ kind: "failure", text: texts.parts.copyFailed });
+    if (!(await copyText(typeof text === "string" ? text : text()))) {
+      return toast({ kind: "failure", text: texts.parts.copyFailed });
+    }
     setCopied(true);
     onCopied?.();
   };

@@ -3,7 +3,11 @@ import { actor } from "./en/actor.ts";
 import { apiTokens } from "./en/api-tokens.ts";
 import { audit, rateLimits } from "./en/audit.ts";
 import { charts } from "./en/charts.ts";
+import { graph } from "./en/graph.ts";
 import { home } from "./en/home.ts";
+import { job } from "./en/job.ts";
+import { jobs } from "./en/jobs.ts";
+import { json } from "./en/json.ts";
 import { invitations, members, roles } from "./en/members.ts";
 import { parts } from "./en/parts.ts";
 import { permissionGroups, permissions } from "./en/permissions.ts";
@@ -35,7 +39,11 @@ export const en = {
   language: "en",
   actor,
   charts,
+  graph,
   home,
+  job,
+  jobs,
+  json,
   parts,
   problem,
   shell,

@@ -85,6 +85,12 @@ export class Dispatcher {
     return this.#owed.has(jobId);
   }
 
+  /** Undefined for a job that it owes no call. */
+  hasBegun(jobId: string): boolean | undefined {
+    const owed = this.#owed.get(jobId);
+    return owed && owed.finished !== undefined;
+  }
+
   get runningCount(): number {
     return this.#queue.runningCount;
   }

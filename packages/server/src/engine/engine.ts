@@ -24,6 +24,10 @@ export interface Engine {
   ): Promise<WholeJob | undefined>;
   /** Calls `onChange` after each commit that changed the job (a hint: it may also be called without a change). Answers the unsubscribe. */
   watchJob(key: JobKey, onChange: () => void): () => void;
+  /** Whether this node has begun the call that it holds for the job; undefined when it holds none. */
+  hasBegunCall(jobId: string): boolean | undefined;
+  /** Whether this node would take another call of the organization, or leave its job in the store. */
+  hasRoomForCall(organizationId: string): boolean;
   /** The database's time, in milliseconds since 1970. */
   now(): Timestamp;
   /** A new UUID version 7. */

@@ -206,6 +206,14 @@ export class NodeEngine implements Engine {
     return this.#watch.add(key, onChange);
   }
 
+  hasBegunCall(jobId: string): boolean | undefined {
+    return this.#dispatcher.hasBegun(jobId);
+  }
+
+  hasRoomForCall(organizationId: string): boolean {
+    return this.#dispatcher.hasRoom(organizationId);
+  }
+
   now(): Timestamp {
     return this.#clock.now();
   }

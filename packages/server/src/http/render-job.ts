@@ -40,7 +40,7 @@ const stepErrorFields = {
 };
 
 export const StepErrorSchema = Type.Object(stepErrorFields, { title: "StepError" });
-const JobErrorSchema = Type.Object(
+export const JobErrorSchema = Type.Object(
   { ...stepErrorFields, step: Type.String(), attempt: Type.Integer() },
   { title: "JobError" },
 );

@@ -21,6 +21,7 @@ import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts
 import { healthRoutes } from "./health.ts";
 import { invitationRoutes } from "./invitations.ts";
 import { jobEventRoutes } from "./job-events.ts";
+import { jobExplanationRoutes } from "./job-explanation.ts";
 import { jobHistoryRoutes } from "./job-history.ts";
 import { jobListRoutes } from "./job-lists.ts";
 import { jobStreamRoutes } from "./job-stream.ts";
@@ -62,6 +63,7 @@ const resources = [
   jobRoutes,
   jobListRoutes,
   jobHistoryRoutes,
+  jobExplanationRoutes,
   jobStreamRoutes,
   jobEventRoutes,
   metricRoutes,

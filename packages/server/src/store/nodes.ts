@@ -22,6 +22,7 @@ export interface NodeRow {
   readonly nodeId: string;
   readonly name: string;
   readonly isAlive: boolean;
+  readonly heartbeatAt: Timestamp;
 }
 
 /** All nodes that ever beat and were not removed. Alive: the last heartbeat is younger than the lease, by the database's clock. */
@@ -32,7 +33,8 @@ export async function listNodes(db: Queryable, leaseMs: number): Promise<NodeRow
 const listNodeRows = statement<NodeRow>(
   "list_nodes",
   "global",
-  `SELECT node_id AS "nodeId", name, heartbeat_at > clock_timestamp() - $1::integer * interval '1 millisecond' AS "isAlive"
+  `SELECT node_id AS "nodeId", name, heartbeat_at > clock_timestamp() - $1::integer * interval '1 millisecond' AS "isAlive",
+     heartbeat_at AS "heartbeatAt"
    FROM node
    ORDER BY started_at`,
 );
@@ -78,6 +80,23 @@ const findOwnedRows = statement<OrphanedJob>(
    FROM job
    WHERE node_id = $1 AND updated_at < now() - $2::integer * interval '1 millisecond'
    LIMIT $3`,
+);
+
+/** How many calls of an organization each node holds, begun or in line. */
+export async function countHeldCalls(
+  db: Queryable,
+  organizationId: string,
+): Promise<{ nodeId: string; count: number }[]> {
+  return await db.query(countHeldCallRows, [organizationId]);
+}
+
+const countHeldCallRows = statement<{ nodeId: string; count: number }>(
+  "count_held_calls",
+  "organization",
+  `SELECT node_id AS "nodeId", count(*) AS count
+   FROM job
+   WHERE organization_id = $1 AND node_id IS NOT NULL
+   GROUP BY node_id`,
 );
 
 /** Whether the job's row names this node as its owner, under this epoch. */

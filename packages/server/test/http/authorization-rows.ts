@@ -137,6 +137,7 @@ export const rows: Readonly<Record<string, Row>> = {
   SubmitJob: { call: ({ workflowId }) => ({ body: { workflowId } }), allowed: 201 },
   GetJob: { call: job, allowed: 200 },
   ListJobs: { call: () => ({}), allowed: 200, names: "nothing" },
+  ExplainJob: { call: job, allowed: 200 },
   GetJobHistory: { call: job, allowed: 200 },
   WatchJob: { call: ({ finishedJobId }) => ({ params: { jobId: finishedJobId } }), allowed: 200 },
   SendJobEvent: { call: (ids) => ({ ...job(ids), body: { eventId: "other" } }), allowed: 200 },

@@ -109,7 +109,8 @@ export class ExternalIssuer {
       {
         execute: isLocal ? [openid.allowInsecureRequests] : [],
         timeout: this.#patience.timeoutSeconds,
-        [openid.customFetch]: (url, { body, ...options }) => boundedFetch(url, { ...options, body: body ?? null }),
+        [openid.customFetch]: (url, { body, ...options }) =>
+          boundedFetch(url, { ...options, body: (body ?? null) as NonNullable<RequestInit["body"]> | null }),
       },
     );
     const { issuer, jwks_uri: keysAddress } = configuration.serverMetadata();

@@ -1,0 +1,95 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { api, idempotencyKey, resultOf, type Schemas } from "./api.ts";
+
+export type WholeJob = Schemas["Job"];
+export type JobEvent = Schemas["JobEvent"];
+export type Explanation = Schemas["JobExplanation"];
+type JsonBody = Record<string, unknown>;
+
+export interface JobKey {
+  readonly organizationId: string;
+  readonly jobId: string;
+}
+
+/** All of a job's answers lie under this key. */
+export function jobQueryKey({ organizationId, jobId }: JobKey) {
+  return ["organizations", organizationId, "job", jobId] as const;
+}
+
+export function jobQuery(key: JobKey) {
+  return queryOptions({
+    queryKey: [...jobQueryKey(key), "itself"],
+    queryFn: async ({ signal }) =>
+      await resultOf(api.GET("/organizations/{organizationId}/jobs/{jobId}", { params: { path: key }, signal })),
+    // What changes of it comes by the stream.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Asked for again as time goes on, since it tells of times; at once when the job has moved (`sequence`). */
+export function explanationQuery(key: JobKey, sequence: number, isFinished: boolean) {
+  return queryOptions({
+    queryKey: [...jobQueryKey(key), "explanation", sequence],
+    queryFn: async ({ signal }) =>
+      await resultOf(
+        api.GET("/organizations/{organizationId}/jobs/{jobId}/explain", { params: { path: key }, signal }),
+      ),
+    refetchInterval: isFinished ? 30_000 : 2_000,
+    // The last answer stands until there is the next one.
+    placeholderData: keepPreviousData,
+    gcTime: 5_000,
+  });
+}
+
+export function jobEventsQuery(key: JobKey) {
+  return infiniteQueryOptions({
+    queryKey: [...jobQueryKey(key), "events"],
+    queryFn: async ({ signal, pageParam }) => {
+      const query = { pageSize: 100, ...(pageParam !== undefined && { pageToken: pageParam }) };
+      const params = { path: key, query };
+      return await resultOf(api.GET("/organizations/{organizationId}/jobs/{jobId}/events", { params, signal }));
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextPageToken,
+  });
+}
+
+export async function sendJobEvent(key: JobKey, body: { eventId: string; payload?: unknown }) {
+  return await resultOf(
+    api.POST("/organizations/{organizationId}/jobs/{jobId}/events", {
+      params: { path: key, header: idempotencyKey() },
+      body,
+    }),
+  );
+}
+
+export async function cancelJob(key: JobKey) {
+  return await resultOf(
+    api.POST("/organizations/{organizationId}/jobs/{jobId}/cancel", {
+      params: { path: key, header: idempotencyKey() },
+    }),
+  );
+}
+
+export async function resumeJob(key: JobKey) {
+  return await resultOf(
+    api.POST("/organizations/{organizationId}/jobs/{jobId}/resume", {
+      params: { path: key, header: idempotencyKey() },
+    }),
+  );
+}
+
+export interface Submission {
+  readonly workflowId: string;
+  readonly workflowVersion: { readonly tag: string } | { readonly versionId: string };
+  readonly inputJson: JsonBody;
+}
+
+export async function submitJob(organizationId: string, submission: Submission) {
+  return await resultOf(
+    api.POST("/organizations/{organizationId}/jobs", {
+      params: { path: { organizationId }, header: idempotencyKey() },
+      body: submission,
+    }),
+  );
+}

@@ -1,0 +1,40 @@
+/** One event of a stream, as far as we use them. */
+export interface ServerSentEvent {
+  readonly id: string;
+  readonly data: string;
+}
+
+/**
+ * Reads server-sent events out of text that comes in pieces, which end anywhere. The browser's own EventSource can send no Authorization
+ * header.
+ */
+export class ServerSentReader {
+  #rest = "";
+  #id = "";
+  #data: string[] = [];
+
+  /** The events that are whole by now. */
+  read(piece: string): ServerSentEvent[] {
+    const lines = (this.#rest + piece).split("\n");
+    this.#rest = lines.pop() ?? "";
+    const events: ServerSentEvent[] = [];
+    for (const line of lines) {
+      const event = this.#readLine(line.endsWith("\r") ? line.slice(0, -1) : line);
+      if (event !== undefined) events.push(event);
+    }
+    return events;
+  }
+
+  #readLine(line: string): ServerSentEvent | undefined {
+    if (line === "") {
+      const event = { id: this.#id, data: this.#data.join("\n") };
+      const isEvent = this.#data.length > 0;
+      this.#data = [];
+      return isEvent ? event : undefined;
+    }
+    const [, field, value = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
+    if (field === "data") this.#data.push(value);
+    else if (field === "id") this.#id = value;
+    return undefined;
+  }
+}

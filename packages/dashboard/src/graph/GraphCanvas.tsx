@@ -1,0 +1,130 @@
+import { type Node, ReactFlow, ReactFlowProvider } from "@xyflow/react";
+import { type KeyboardEvent, useCallback, useMemo, useRef, useState } from "react";
+import "@xyflow/react/dist/base.css";
+import "./GraphCanvas.css";
+import { texts } from "../texts/texts.ts";
+import { GraphButtons } from "./GraphButtons.tsx";
+import { GraphEdges } from "./GraphEdges.tsx";
+import { DotNode, type GraphNodeData, StepNode } from "./GraphNodes.tsx";
+import { graphOf, stepId } from "./graph.ts";
+import { type Layout, layoutOf } from "./layout.ts";
+import type { StepGraphProps } from "./StepGraph.tsx";
+import { focusStep, useViewport } from "./viewport.ts";
+import { follow } from "./way.ts";
+
+const nodeTypes = { step: StepNode, dot: DotNode };
+const noEdges: [] = [];
+const hidden = { hideAttribution: true };
+
+/** The picture. Only what is in view is drawn, a node again only when its own state changes, and the edges only with another layout. */
+export function GraphCanvas(props: StepGraphProps) {
+  return (
+    <ReactFlowProvider>
+      <Canvas {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+function Canvas(props: StepGraphProps) {
+  const { steps, taken, current, selected, onSelect } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const layout = useLayout(steps);
+  const { begin, bringIntoView, firstInView } = useViewport(layout, place, current);
+  const [entrance, setEntrance] = useState<string | undefined>();
+  const wanted = entrance ?? (selected !== undefined ? stepId(selected) : undefined) ?? firstStepOf(layout);
+  const nodes = useNodes(layout, props, wanted);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const from = (event.target as HTMLElement).closest<HTMLElement>("[data-step]")?.dataset.step;
+    const to = from === undefined ? undefined : follow(layout, stepId(from), event.key);
+    if (to === undefined) return;
+    event.preventDefault();
+    setEntrance(to);
+    bringIntoView(to);
+    focusStep(place, to);
+  };
+  const onMoveEnd = () => {
+    // Somebody who comes by keyboard must find a step that is drawn.
+    setEntrance((before) => firstInView(before ?? wanted));
+  };
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the steps in it
+    <div ref={place} className="graph-canvas" onKeyDown={onKeyDown}>
+      <ReactFlow
+        nodes={nodes}
+        edges={noEdges}
+        nodeTypes={nodeTypes}
+        onInit={begin}
+        onMoveEnd={onMoveEnd}
+        onNodeClick={(_event, { data }) => data.kind === "step" && onSelect?.(data.label)}
+        onlyRenderVisibleElements
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={false}
+        edgesFocusable={false}
+        elementsSelectable={false}
+        disableKeyboardA11y
+        zoomOnDoubleClick={false}
+        // The wheel scrolls the page; with Control it zooms.
+        zoomOnScroll={false}
+        preventScrolling={false}
+        minZoom={0.08}
+        maxZoom={1.6}
+        proOptions={hidden}
+        aria-label={`${texts.graph.label}. ${texts.graph.keys}`}
+      >
+        <GraphEdges layout={layout} taken={taken} />
+        <GraphButtons current={current === undefined ? undefined : stepId(current)} onShow={bringIntoView} />
+      </ReactFlow>
+    </div>
+  );
+}
+
+/** Another array with the same steps in it has the same layout: jobs change their state, not their definition. */
+function useLayout(steps: StepGraphProps["steps"]): Layout {
+  const key = JSON.stringify(steps);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all of them
+  return useMemo(() => layoutOf(graphOf(steps)), [key]);
+}
+
+type FlowNode = Node<GraphNodeData>;
+
+function useNodes(layout: Layout, { looks, selected, onSelect }: StepGraphProps, entrance: string | undefined) {
+  const known = useRef(new Map<string, FlowNode>());
+  const isSelectable = onSelect !== undefined;
+  const reuse = useCallback((node: FlowNode) => {
+    const before = known.current.get(node.id);
+    if (before !== undefined && JSON.stringify(before) === JSON.stringify(node)) return before;
+    known.current.set(node.id, node);
+    return node;
+  }, []);
+  return useMemo(
+    () =>
+      layout.nodes.map(({ id, kind, label, type, x, y, width, height }) =>
+        reuse({
+          id,
+          type: kind === "start" || kind === "end" ? "dot" : "step",
+          position: { x, y },
+          width,
+          height,
+          measured: { width, height },
+          domAttributes: { "aria-roledescription": undefined },
+          data: {
+            kind,
+            label,
+            type,
+            look: looks === undefined ? undefined : (looks.get(label) ?? null),
+            isSelected: kind === "step" && label === selected,
+            isEntrance: id === entrance,
+            isSelectable,
+          },
+        }),
+      ),
+    [layout, looks, selected, entrance, isSelectable, reuse],
+  );
+}
+
+function firstStepOf({ nodes }: Layout): string | undefined {
+  return nodes.find(({ kind }) => kind === "step")?.id;
+}

@@ -1,0 +1,85 @@
+import { lazy, Suspense } from "react";
+import "./StepGraph.css";
+import { EmptyState } from "../parts/EmptyState.tsx";
+import { Segments } from "../parts/Segments.tsx";
+import { texts } from "../texts/texts.ts";
+import type { GraphStep } from "./graph-step.ts";
+import { useGraphView } from "./graph-view.ts";
+import { StepList } from "./StepList.tsx";
+import type { StepLook } from "./step-look.ts";
+
+export interface StepGraphProps {
+  readonly steps: readonly GraphStep[];
+  /** The steps are on their way: their place is kept. */
+  readonly isLoading?: boolean;
+  /** Of a job, by the step's name; left out for a mere definition. */
+  readonly looks?: ReadonlyMap<string, StepLook>;
+  /** Ways that the job took, as `from to`. */
+  readonly taken?: ReadonlySet<string>;
+  /** Where the job stands; the picture goes there. */
+  readonly current?: string | undefined;
+  readonly selected?: string | undefined;
+  readonly onSelect?: (name: string) => void;
+}
+
+const Canvas = lazy(() => import("./GraphCanvas.tsx").then(({ GraphCanvas }) => ({ default: GraphCanvas })));
+
+/** The steps as a picture, or as a list for whoever reads better than sees; both show the same and can do the same. */
+export function StepGraph(props: StepGraphProps) {
+  const [view, setView] = useGraphView();
+  const { graph } = texts;
+  const { steps } = props;
+  const isEmpty = steps.length === 0;
+  return (
+    <div className="step-graph">
+      <div className="step-graph-bar">
+        <Segments label={graph.viewLabel} value={view} choices={views} onChoose={setView} />
+        {view === "graph" && !isEmpty && <Legend hasTaken={props.taken !== undefined} />}
+      </div>
+      <div className="step-graph-place">
+        {props.isLoading === true ? (
+          <Drawing />
+        ) : isEmpty ? (
+          <EmptyState title={graph.noSteps} text={graph.noStepsText} />
+        ) : view === "list" ? (
+          <StepList {...props} />
+        ) : (
+          <Suspense fallback={<Drawing />}>
+            <Canvas {...props} />
+          </Suspense>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Drawing() {
+  return <p className="step-graph-wait soft">{texts.graph.drawing}</p>;
+}
+
+const views = [
+  ["graph", texts.graph.graph],
+  ["list", texts.graph.list],
+] as const;
+
+function Legend({ hasTaken }: { readonly hasTaken: boolean }) {
+  const { graph } = texts;
+  return (
+    <ul className="graph-legend" aria-label={graph.legend}>
+      <LegendLine className="graph-edge" text={graph.transition} />
+      <LegendLine className="graph-edge graph-edge-failure" text={graph.failure} />
+      {hasTaken && <LegendLine className="graph-edge graph-edge-taken" text={graph.taken} />}
+    </ul>
+  );
+}
+
+function LegendLine({ className, text }: { readonly className: string; readonly text: string }) {
+  return (
+    <li>
+      <svg className="graph-legend-line" viewBox="0 0 28 8" aria-hidden="true">
+        <path className={className} d="M0 4H28" />
+      </svg>
+      {text}
+    </li>
+  );
+}

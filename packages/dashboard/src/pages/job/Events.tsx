@@ -1,0 +1,116 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type JobEvent, type JobKey, jobEventsQuery } from "../../api/job.ts";
+import { usePermission } from "../../api/permissions.ts";
+import { ActorName } from "../../parts/ActorName.tsx";
+import { Button } from "../../parts/Button.tsx";
+import { Dialog } from "../../parts/Dialog.tsx";
+import { EmptyState } from "../../parts/EmptyState.tsx";
+import { JsonView } from "../../parts/JsonView.tsx";
+import { Panel } from "../../parts/Panel.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { Quoted } from "../../parts/Quoted.tsx";
+import { type Column, Table } from "../../parts/Table.tsx";
+import { Time } from "../../parts/Time.tsx";
+import { texts } from "../../texts/texts.ts";
+import { isFinished, type JobStory } from "./job-story.ts";
+import { SendEventDialog } from "./SendEventDialog.tsx";
+
+interface EventsProps {
+  readonly jobKey: JobKey;
+  readonly story: JobStory;
+}
+
+/** Every event that came, with what it did and why. */
+export function Events({ jobKey, story }: EventsProps) {
+  const words = texts.job;
+  const maySend = usePermission(jobKey.organizationId, "job:event:send") && !isFinished(story.status);
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(jobEventsQuery(jobKey));
+  const [isSending, setSending] = useState(false);
+  const [payloadOf, setPayloadOf] = useState<JobEvent | undefined>();
+  const events = data?.pages.flatMap((page) => page.events) ?? [];
+  return (
+    <Panel
+      title={words.events}
+      isFlush
+      actions={
+        maySend && (
+          <Button icon="send" onClick={() => setSending(true)}>
+            {words.sendAnEvent}
+          </Button>
+        )
+      }
+    >
+      {error !== null && <Problem error={error} />}
+      {events.length === 0 ? (
+        <EmptyState title={words.noEvents} text={words.noEventsText} />
+      ) : (
+        <Table
+          caption={words.eventsCaption}
+          columns={columnsFor(jobKey.organizationId, setPayloadOf)}
+          rows={events}
+          rowKey={({ eventNumber }) => String(eventNumber)}
+          {...(hasNextPage && {
+            more: { hasMore: hasNextPage, isLoading: isFetchingNextPage, load: () => void fetchNextPage() },
+          })}
+        />
+      )}
+      {isSending && (
+        <SendEventDialog
+          jobKey={jobKey}
+          eventId=""
+          suggestions={story.current?.eventIds ?? []}
+          onClose={() => setSending(false)}
+        />
+      )}
+      {payloadOf !== undefined && (
+        <Dialog isOpen onClose={() => setPayloadOf(undefined)} title={payloadOf.eventId} isWide>
+          <JsonView label={words.payload} value={payloadOf.payload} />
+        </Dialog>
+      )}
+    </Panel>
+  );
+}
+
+function columnsFor(organizationId: string, onPayload: (event: JobEvent) => void): readonly Column<JobEvent>[] {
+  const words = texts.job;
+  return [
+    { id: "event", header: words.eventId, width: "24%", cell: ({ eventId }) => <code title={eventId}>{eventId}</code> },
+    {
+      id: "outcome",
+      header: words.outcome,
+      cell: ({ outcome, reason, duplicateCount }) => (
+        <span title={reason} className={outcome === "unmatched" ? "step-failed" : undefined}>
+          <Quoted text={reason} />
+          {duplicateCount > 0 && ` (${words.duplicates(duplicateCount)})`}
+        </span>
+      ),
+    },
+    {
+      id: "payload",
+      header: words.payload,
+      width: "92px",
+      isOptional: true,
+      cell: (event) =>
+        "payload" in event && (
+          <Button kind="quiet" aria-label={words.showPayload(event.eventId)} onClick={() => onPayload(event)}>
+            {"{…}"}
+          </Button>
+        ),
+    },
+    {
+      id: "by",
+      header: words.sentBy,
+      width: "16%",
+      isOptional: true,
+      cell: ({ sentBy }) => <ActorName organizationId={organizationId} actor={sentBy} />,
+    },
+    {
+      id: "received",
+      header: words.receivedAt,
+      width: "124px",
+      align: "end",
+      cell: ({ receivedAt }) => <Time at={receivedAt} isRelative />,
+    },
+  ];
+}

@@ -1,0 +1,100 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { type Explanation as Explained, explanationQuery, type JobKey } from "../../api/job.ts";
+import { usePermission } from "../../api/permissions.ts";
+import { Icon, type IconName } from "../../parts/Icon.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { Quoted } from "../../parts/Quoted.tsx";
+import { Skeleton } from "../../parts/Skeleton.tsx";
+import { Time } from "../../parts/Time.tsx";
+import { texts } from "../../texts/texts.ts";
+import "./Explanation.css";
+import { isFinished, type JobStory } from "./job-story.ts";
+import { SendMissing } from "./SendMissing.tsx";
+
+interface ExplanationProps {
+  readonly jobKey: JobKey;
+  readonly story: JobStory;
+}
+
+/** Why the job is where it is, in one sentence; the facts behind it; and the button that helps. */
+export function Explanation({ jobKey, story: { sequence, status } }: ExplanationProps) {
+  const { data, error, refetch } = useQuery(explanationQuery(jobKey, sequence, isFinished(status)));
+  const maySend = usePermission(jobKey.organizationId, "job:event:send");
+  const words = texts.job;
+  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton rows={2} />;
+  const { state, sentence, facts } = data;
+  return (
+    <section className={`explanation explanation-${state}`} aria-label={words.whyTitle}>
+      <Icon name={icons[state]} />
+      <div className="explanation-text">
+        <h2>{words.why[state]}</h2>
+        <p>
+          <Quoted text={sentence} />
+        </p>
+        <dl>
+          {factsOf(facts).map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+        {maySend && state === "waitingForEvents" && (
+          <SendMissing jobKey={jobKey} missing={facts.missingEventIds ?? []} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+const icons: Readonly<Record<Explained["state"], IconName>> = {
+  due: "clock",
+  roomFull: "hourglass",
+  queued: "hourglass",
+  calling: "job",
+  nodeLost: "alert",
+  retrying: "retry",
+  waitingForEvents: "hourglass",
+  succeeded: "check",
+  failed: "cross",
+  cancelled: "ban",
+};
+
+/** What the sentence says as spans of time stands here as times, to be compared with logs. */
+function factsOf(facts: Explained["facts"]): (readonly [string, ReactNode])[] {
+  const words = texts.job.facts;
+  const { since, attempt, maxAttempts, nextAttemptAt, timeoutAt, node, bufferedEventIds, callCount, maxCallsPerNode } =
+    facts;
+  const shown: (readonly [string, ReactNode] | false)[] = [
+    [words.since, <Time key="since" at={since} />],
+    attempt !== undefined && maxAttempts !== undefined && [words.attempt, words.attemptOf(attempt, maxAttempts)],
+    nextAttemptAt !== undefined && [words.nextAttemptAt, <Time key="next" at={nextAttemptAt} />],
+    timeoutAt !== undefined && [words.timeoutAt, <Time key="timeout" at={timeoutAt} />],
+    node !== undefined && [words.node, <NodeFact key="node" node={node} />],
+    callCount !== undefined &&
+      maxCallsPerNode !== undefined && [words.calls, words.callsOf(callCount, maxCallsPerNode)],
+    bufferedEventIds !== undefined && [words.buffered, bufferedEventIds.join(", ")],
+  ];
+  return shown.filter((fact) => fact !== false);
+}
+
+function NodeFact({
+  node: { nodeId, name, isAlive, heartbeatAt },
+}: {
+  readonly node: NonNullable<Explained["facts"]["node"]>;
+}) {
+  const words = texts.job.facts;
+  return (
+    <span title={nodeId}>
+      {name ?? nodeId.slice(0, 8)}
+      {isAlive ? "" : `, ${words.notAlive}`}
+      {heartbeatAt !== undefined && (
+        <>
+          , {words.heartbeat} <Time at={heartbeatAt} isRelative />
+        </>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,78 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { cancelJob, type JobKey, resumeJob } from "../../api/job.ts";
+import { usePermission } from "../../api/permissions.ts";
+import { asProblem } from "../../api/problem.ts";
+import { Button } from "../../parts/Button.tsx";
+import { Dialog } from "../../parts/Dialog.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { toast } from "../../parts/toasts.ts";
+import { texts } from "../../texts/texts.ts";
+import { isFinished, type JobStory } from "./job-story.ts";
+
+interface JobActionsProps {
+  readonly jobKey: JobKey;
+  readonly story: JobStory;
+  readonly onResumed: () => void;
+}
+
+export function JobActions({ jobKey, story: { status }, onResumed }: JobActionsProps) {
+  const mayCancel = usePermission(jobKey.organizationId, "job:cancel");
+  const maySubmit = usePermission(jobKey.organizationId, "job:submit");
+  return (
+    <>
+      {mayCancel && !isFinished(status) && <Cancel jobKey={jobKey} />}
+      {maySubmit && (status === "FAILED" || status === "CANCELLED") && <Resume jobKey={jobKey} onResumed={onResumed} />}
+    </>
+  );
+}
+
+function Cancel({ jobKey }: { readonly jobKey: JobKey }) {
+  const words = texts.job;
+  const [isAsking, setAsking] = useState(false);
+  const cancel = useMutation({
+    mutationFn: () => cancelJob(jobKey),
+    onSuccess: () => {
+      setAsking(false);
+      toast({ kind: "success", text: words.cancelled });
+    },
+  });
+  return (
+    <>
+      <Button kind="danger" icon="ban" onClick={() => setAsking(true)}>
+        {words.cancel}
+      </Button>
+      <Dialog
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        title={words.cancelTitle}
+        description={words.cancelText}
+      >
+        {cancel.error !== null && <Problem error={cancel.error} />}
+        <div className="dialog-actions">
+          <Button onClick={() => setAsking(false)}>{words.keep}</Button>
+          <Button kind="danger" isBusy={cancel.isPending} onClick={() => cancel.mutate()}>
+            {words.cancel}
+          </Button>
+        </div>
+      </Dialog>
+    </>
+  );
+}
+
+function Resume({ jobKey, onResumed }: { readonly jobKey: JobKey; readonly onResumed: () => void }) {
+  const words = texts.job;
+  const resume = useMutation({
+    mutationFn: () => resumeJob(jobKey),
+    onSuccess: () => {
+      onResumed();
+      toast({ kind: "success", text: words.resumed });
+    },
+    onError: (error) => toast({ kind: "failure", text: asProblem(error).message }),
+  });
+  return (
+    <Button kind="main" icon="retry" isBusy={resume.isPending} onClick={() => resume.mutate()}>
+      {words.resume}
+    </Button>
+  );
+}

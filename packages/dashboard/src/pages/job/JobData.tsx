@@ -1,0 +1,22 @@
+import { JsonView } from "../../parts/JsonView.tsx";
+import { Panel } from "../../parts/Panel.tsx";
+import { texts } from "../../texts/texts.ts";
+import type { ShownJob } from "./use-job.ts";
+
+/** What the job was given, and what came of it. */
+export function JobData({ shown: { job, story } }: { readonly shown: ShownJob }) {
+  const words = texts.job;
+  const output = story.status === "SUCCEEDED" ? story.current?.output : undefined;
+  return (
+    <Panel title={words.jobData}>
+      <div className="job-data">
+        <JsonView label={words.jobInput} value={job.input} />
+        {output === undefined ? (
+          <p className="soft">{words.noOutput}</p>
+        ) : (
+          <JsonView label={words.jobOutput} value={output} />
+        )}
+      </div>
+    </Panel>
+  );
+}

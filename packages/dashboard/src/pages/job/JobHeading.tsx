@@ -1,0 +1,78 @@
+import { Link } from "@tanstack/react-router";
+import type { JobKey } from "../../api/job.ts";
+import { ActorName } from "../../parts/ActorName.tsx";
+import { CopyButton } from "../../parts/CopyButton.tsx";
+import { formatDuration } from "../../parts/duration.ts";
+import { PageHeading } from "../../parts/PageHeading.tsx";
+import { StatusBadge } from "../../parts/StatusBadge.tsx";
+import { Time } from "../../parts/Time.tsx";
+import { texts } from "../../texts/texts.ts";
+import { CurlMenu } from "./CurlMenu.tsx";
+import { JobActions } from "./JobActions.tsx";
+import type { ShownJob } from "./use-job.ts";
+
+interface JobHeadingProps {
+  readonly jobKey: JobKey;
+  readonly shown: ShownJob;
+}
+
+/** What runs, how it stands, and what can be done with it. */
+export function JobHeading({ jobKey, shown }: JobHeadingProps) {
+  const { job, story, shownStatus, connection } = shown;
+  const { organizationId, jobId } = jobKey;
+  const { workflowId, workflowName, workflowVersion } = job;
+  const { finishedAt } = story;
+  const words = texts.job;
+  return (
+    <>
+      <PageHeading
+        title={workflowName}
+        beside={
+          // Told to those who hear the page, whenever it changes.
+          <span role="status">
+            <StatusBadge status={shownStatus} />
+          </span>
+        }
+        actions={
+          <>
+            <CurlMenu jobKey={jobKey} job={job} missing={missingEvents(shown)} />
+            <JobActions jobKey={jobKey} story={story} onResumed={shown.lookAgain} />
+          </>
+        }
+      />
+      <div className="job-meta">
+        <span className="row">
+          <span className="mono" title={jobId}>
+            {jobId}
+          </span>
+          <CopyButton text={jobId} label={words.copyId} isIconOnly />
+        </span>
+        <span>
+          <Link
+            to="/app/organizations/$organizationId/workflows/$workflowId/versions/$versionId"
+            params={{ organizationId, workflowId, versionId: workflowVersion.versionId }}
+          >
+            {words.version(workflowVersion.versionNumber)}
+          </Link>
+          {workflowVersion.tag !== undefined && ` ${words.byTag(workflowVersion.tag)}`}
+        </span>
+        <span>
+          {words.submitted} <Time at={job.createdAt} /> (
+          <ActorName organizationId={organizationId} actor={job.submittedBy} />)
+        </span>
+        {finishedAt !== undefined && (
+          <span>{words.took(formatDuration(Date.parse(finishedAt) - Date.parse(job.createdAt)))}</span>
+        )}
+        <span className={`job-connection job-connection-${connection}`}>
+          <span className="job-connection-dot" aria-hidden="true" />
+          {words.connection[connection]}
+        </span>
+      </div>
+    </>
+  );
+}
+
+function missingEvents({ story: { current } }: ShownJob): readonly string[] {
+  if (current?.status !== "waiting") return [];
+  return (current.eventIds ?? []).filter((eventId) => !current.receivedEventIds.includes(eventId));
+}

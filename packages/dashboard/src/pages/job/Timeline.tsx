@@ -1,0 +1,125 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useRef } from "react";
+import { formatDuration } from "../../parts/duration.ts";
+import { Panel } from "../../parts/Panel.tsx";
+import { useNow } from "../../parts/use-now.ts";
+import { texts } from "../../texts/texts.ts";
+import "./Timeline.css";
+import { isFinished, type JobStory, type Span } from "./job-story.ts";
+import { TimelineTable } from "./TimelineTable.tsx";
+
+interface TimelineProps {
+  readonly story: JobStory;
+  readonly submittedAt: string;
+  readonly onSelect: (step: string, visit: number) => void;
+}
+
+/** As in Timeline.css. */
+const rowPixels = 28;
+const tickParts = [0, 0.25, 0.5, 0.75, 1];
+
+/** What the job did when: a bar for each stretch of time, a row for each visit of a step. */
+export function Timeline({ story, submittedAt, onSelect }: TimelineProps) {
+  const words = texts.job;
+  const start = Date.parse(submittedAt);
+  const end = useEnd(story, start);
+  return (
+    <Panel title={words.timeline}>
+      <Legend />
+      <Rows story={story} start={start} end={end} onSelect={onSelect} />
+      <div className="timeline-row timeline-ticks" aria-hidden="true">
+        <span />
+        <div className="timeline-track">
+          {tickParts.map((part) => (
+            <span key={part} style={{ left: `${part * 100}%` }}>
+              {formatDuration((end - start) * part)}
+            </span>
+          ))}
+        </div>
+      </div>
+      <TimelineTable story={story} end={end} />
+    </Panel>
+  );
+}
+
+interface RowsProps {
+  readonly story: JobStory;
+  readonly start: number;
+  readonly end: number;
+  readonly onSelect: TimelineProps["onSelect"];
+}
+
+function Rows({ story: { runs, queued }, start, end, onSelect }: RowsProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count: runs.length + 1,
+    getScrollElement: () => place.current,
+    estimateSize: () => rowPixels,
+    overscan: 12,
+    initialRect: { width: 800, height: 420 },
+  });
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    <section ref={place} className="timeline-rows" tabIndex={0} aria-label={texts.job.timelineLabel}>
+      <div style={{ height: virtualizer.getTotalSize() }}>
+        {virtualizer.getVirtualItems().map(({ index, start: top }) => {
+          const run = index === 0 ? undefined : runs[index - 1];
+          return (
+            <div key={run?.key ?? ""} className="timeline-row" style={{ translate: `0 ${top}px` }}>
+              {run === undefined ? (
+                <span className="soft">{texts.job.spans.queued}</span>
+              ) : (
+                <button type="button" title={run.name} onClick={() => onSelect(run.name, run.visit)}>
+                  {run.visit > 1 ? texts.job.ofVisit(run.name, run.visit) : run.name}
+                </button>
+              )}
+              <div className="timeline-track" aria-hidden="true">
+                {(run?.spans ?? queued).map((span) => (
+                  <Bar key={`${span.kind} ${span.start} ${span.attempt}`} span={span} start={start} end={end} />
+                ))}
+              </div>
+            </div>
+          );
+        })}
+      </div>
+    </section>
+  );
+}
+
+function Bar({ span, start, end }: { readonly span: Span; readonly start: number; readonly end: number }) {
+  const whole = Math.max(1, end - start);
+  const until = span.end ?? end;
+  const left = ((span.start - start) / whole) * 100;
+  const width = ((until - span.start) / whole) * 100;
+  return (
+    <span
+      className={`timeline-bar timeline-${span.kind} timeline-${span.outcome ?? "open"}`}
+      style={{ left: `min(${left}%, 100% - 3px)`, width: `max(${width}%, 3px)` }}
+      title={texts.job.spanText(texts.job.spans[span.kind], formatDuration(until - span.start))}
+    />
+  );
+}
+
+function Legend() {
+  const { spans } = texts.job;
+  return (
+    <ul className="timeline-legend">
+      {(["queued", "attempt", "pause", "waiting"] as const).map((kind) => (
+        <li key={kind}>
+          <span className={`timeline-bar timeline-${kind} timeline-open`} aria-hidden="true" />
+          {spans[kind]}
+        </li>
+      ))}
+      <li>
+        <span className="timeline-bar timeline-attempt timeline-failed" aria-hidden="true" />
+        {texts.graph.status.failed}
+      </li>
+    </ul>
+  );
+}
+
+/** A finished job's time stands still. */
+function useEnd({ status, finishedAt }: JobStory, start: number): number {
+  const now = useNow(isFinished(status) ? 60_000 : 1_000);
+  return Math.max(start + 1, finishedAt === undefined ? now : Date.parse(finishedAt));
+}

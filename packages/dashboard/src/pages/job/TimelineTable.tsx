@@ -1,0 +1,62 @@
+import { useState } from "react";
+import { formatDuration } from "../../parts/duration.ts";
+import { type Column, Table } from "../../parts/Table.tsx";
+import { Time } from "../../parts/Time.tsx";
+import { texts } from "../../texts/texts.ts";
+import type { JobStory, Span, StepRun } from "./job-story.ts";
+
+/** The same in numbers. */
+export function TimelineTable({ story, end }: { readonly story: JobStory; readonly end: number }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className="timeline-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{texts.parts.asTable}</summary>
+      {isOpen && (
+        <Table
+          caption={texts.job.timelineLabel}
+          columns={columnsUntil(end)}
+          rows={story.runs}
+          rowKey={({ key }) => key}
+        />
+      )}
+    </details>
+  );
+}
+
+function columnsUntil(end: number): readonly Column<StepRun>[] {
+  const words = texts.job;
+  const spent = (spans: readonly Span[], kind: Span["kind"]) =>
+    spans.filter((span) => span.kind === kind).reduce((sum, span) => sum + (span.end ?? end) - span.start, 0);
+  const time = (ms: number) => (ms === 0 ? texts.parts.noTime : formatDuration(ms));
+  return [
+    {
+      id: "step",
+      header: words.where,
+      width: "26%",
+      cell: ({ name, visit }) => (visit > 1 ? words.ofVisit(name, visit) : name),
+    },
+    { id: "state", header: words.state, cell: ({ status }) => texts.graph.status[status] },
+    { id: "began", header: words.began, cell: ({ start }) => <Time at={start} /> },
+    { id: "attempts", header: words.attempts, align: "end", cell: ({ attempts }) => attempts },
+    {
+      id: "attempt",
+      header: words.duration,
+      align: "end",
+      cell: ({ start, end: ended }) => formatDuration((ended ?? end) - start),
+    },
+    {
+      id: "waiting",
+      header: words.spans.waiting,
+      align: "end",
+      isOptional: true,
+      cell: ({ spans }) => time(spent(spans, "waiting")),
+    },
+    {
+      id: "pause",
+      header: words.spans.pause,
+      align: "end",
+      isOptional: true,
+      cell: ({ spans }) => time(spent(spans, "pause")),
+    },
+  ];
+}

@@ -1,0 +1,54 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useSyncExternalStore } from "react";
+import { type JobKey, jobQuery, jobQueryKey, type WholeJob } from "../../api/job.ts";
+import { type HistoryEntry, type JobFeed, JobWatch } from "../../api/job-stream.ts";
+import type { ProblemError } from "../../api/problem.ts";
+import type { ShownStatus } from "../../parts/StatusBadge.tsx";
+import { isFinished, type JobStory, tellStory } from "./job-story.ts";
+
+export interface ShownJob {
+  /** What never changes of it: its workflow, its version, its input. */
+  readonly job: WholeJob;
+  readonly story: JobStory;
+  readonly entries: readonly HistoryEntry[];
+  readonly connection: JobFeed["connection"];
+  readonly shownStatus: ShownStatus;
+  readonly lookAgain: () => void;
+}
+
+/** A job with all that happens to it, as it happens. */
+export function useJob(key: JobKey): { shown: ShownJob | undefined; error: ProblemError | Error | null } {
+  const { organizationId, jobId } = key;
+  const watch = useMemo(() => new JobWatch({ organizationId, jobId }), [organizationId, jobId]);
+  const feed = useSyncExternalStore(watch.subscribe, watch.current);
+  const story = useMemo(() => tellStory(feed.entries), [feed.entries]);
+  const { data: job, error } = useQuery(jobQuery(key));
+  useFreshEvents(key, story, feed.entries);
+  if (feed.error !== undefined) return { shown: undefined, error: feed.error };
+  if (job === undefined || story.sequence === 0) return { shown: undefined, error };
+  const { entries, connection } = feed;
+  return {
+    shown: { job, story, entries, connection, shownStatus: shownStatusOf(story), lookAgain: watch.lookAgain },
+    error: null,
+  };
+}
+
+function shownStatusOf({ status, current }: JobStory): ShownStatus {
+  if (status !== "RUNNING") return status;
+  if (current?.status === "waiting") return "WAITING";
+  return current?.status === "retrying" ? "RETRYING" : "RUNNING";
+}
+
+/** What else is known of the job's events is asked for again when the history tells of another one, or of one that was consumed. */
+function useFreshEvents(key: JobKey, { status }: JobStory, entries: readonly HistoryEntry[]): void {
+  const queries = useQueryClient();
+  const { organizationId, jobId } = key;
+  const count = useMemo(
+    () => entries.filter(({ type, consumed }) => type === "event.received" || consumed !== undefined).length,
+    [entries],
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another count is the reason
+  useEffect(() => {
+    void queries.invalidateQueries({ queryKey: [...jobQueryKey({ organizationId, jobId }), "events"] });
+  }, [queries, organizationId, jobId, count, isFinished(status)]);
+}

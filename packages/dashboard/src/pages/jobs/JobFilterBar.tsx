@@ -1,0 +1,166 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { usePermission } from "../../api/permissions.ts";
+import { versionsQuery, workflowsQuery } from "../../api/workflows.ts";
+import { Button } from "../../parts/Button.tsx";
+import { Choice, Field } from "../../parts/Field.tsx";
+import { texts } from "../../texts/texts.ts";
+import "./JobFilterBar.css";
+import type { JobSearch } from "./job-search.ts";
+import { fromLocal, toLocal } from "./local-time.ts";
+
+interface JobFilterBarProps {
+  readonly organizationId: string;
+  readonly search: JobSearch;
+  readonly onChange: (search: JobSearch) => void;
+}
+
+export function JobFilterBar({ organizationId, search, onChange }: JobFilterBarProps) {
+  const words = texts.jobs;
+  const set = (change: { readonly [Name in keyof JobSearch]?: JobSearch[Name] | undefined }) =>
+    onChange(withoutEmpty({ ...search, ...change }));
+  const hasFilters = Object.keys(search).length > 0;
+  return (
+    <form className="job-filters" aria-label={words.filters} onSubmit={(event) => event.preventDefault()}>
+      <Choice
+        label={words.status}
+        value={search.isWaiting === true ? "WAITING" : (search.status ?? "")}
+        onChange={(event) => set(statusFilter(event.target.value))}
+      >
+        <option value="">{words.anyStatus}</option>
+        {(["PENDING", "RUNNING", "WAITING", "SUCCEEDED", "FAILED", "CANCELLED"] as const).map((status) => (
+          <option key={status} value={status}>
+            {texts.status[status]}
+          </option>
+        ))}
+      </Choice>
+      <WorkflowChoice organizationId={organizationId} search={search} onChange={set} />
+      {search.workflowId !== undefined && (
+        <VersionChoice organizationId={organizationId} search={search} workflowId={search.workflowId} onChange={set} />
+      )}
+      <Field
+        label={words.submittedFrom}
+        type="datetime-local"
+        value={toLocal(search.createdAfter)}
+        onChange={(event) => set({ createdAfter: fromLocal(event.target.value) })}
+      />
+      <Field
+        label={words.submittedUntil}
+        type="datetime-local"
+        value={toLocal(search.createdBefore)}
+        onChange={(event) => set({ createdBefore: fromLocal(event.target.value) })}
+      />
+      <EventField value={search.awaitingEventId} onChange={(awaitingEventId) => set({ awaitingEventId })} />
+      <Choice
+        label={words.order}
+        value={search.order ?? "newest"}
+        onChange={(event) => set({ order: event.target.value === "oldest" ? "oldest" : undefined })}
+      >
+        <option value="newest">{words.newest}</option>
+        <option value="oldest">{words.oldest}</option>
+      </Choice>
+      <Button kind="quiet" icon="cross" disabled={!hasFilters} onClick={() => onChange({})}>
+        {words.clear}
+      </Button>
+    </form>
+  );
+}
+
+interface PartProps {
+  readonly organizationId: string;
+  readonly search: JobSearch;
+  readonly onChange: (change: { workflowId?: string | undefined; versionId?: string | undefined }) => void;
+}
+
+function WorkflowChoice({ organizationId, search: { workflowId }, onChange }: PartProps) {
+  const words = texts.jobs;
+  const mayRead = usePermission(organizationId, "workflow:read");
+  const { data } = useInfiniteQuery({ ...workflowsQuery(organizationId), enabled: mayRead });
+  const workflows = data?.pages.flatMap((page) => page.workflows) ?? [];
+  const isKnown = workflowId === undefined || workflows.some((workflow) => workflow.workflowId === workflowId);
+  return (
+    <Choice
+      label={words.workflow}
+      value={workflowId ?? ""}
+      onChange={(event) => onChange({ workflowId: event.target.value, versionId: undefined })}
+    >
+      <option value="">{words.anyWorkflow}</option>
+      {!isKnown && <option value={workflowId}>{words.thisWorkflow}</option>}
+      {workflows.map((workflow) => (
+        <option key={workflow.workflowId} value={workflow.workflowId}>
+          {workflow.name}
+        </option>
+      ))}
+    </Choice>
+  );
+}
+
+function VersionChoice({
+  organizationId,
+  workflowId,
+  search: { versionId },
+  onChange,
+}: PartProps & { workflowId: string }) {
+  const words = texts.jobs;
+  const mayRead = usePermission(organizationId, "workflow:version:read");
+  const { data } = useInfiniteQuery({ ...versionsQuery({ organizationId, workflowId }), enabled: mayRead });
+  const versions = data?.pages.flatMap((page) => page.versions) ?? [];
+  const isKnown = versionId === undefined || versions.some((version) => version.versionId === versionId);
+  return (
+    <Choice
+      label={words.version}
+      value={versionId ?? ""}
+      onChange={(event) => onChange({ versionId: event.target.value })}
+    >
+      <option value="">{words.anyVersion}</option>
+      {!isKnown && <option value={versionId}>{words.thisVersion}</option>}
+      {versions.map((version) => (
+        <option key={version.versionId} value={version.versionId}>
+          {texts.workflow.versionNumber(version.versionNumber)}
+        </option>
+      ))}
+    </Choice>
+  );
+}
+
+const typingPauseMs = 400;
+
+/** Looks for it when somebody has stopped typing. */
+function EventField({
+  value = "",
+  onChange,
+}: {
+  readonly value: string | undefined;
+  readonly onChange: (value: string) => void;
+}) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (text === value) return;
+    const timer = setTimeout(() => onChange(text), typingPauseMs);
+    return () => clearTimeout(timer);
+  });
+  return (
+    <Field
+      label={texts.jobs.event}
+      value={text}
+      onChange={(event) => setText(event.target.value)}
+      maxLength={256}
+      autoComplete="off"
+      spellCheck={false}
+    />
+  );
+}
+
+type Change = { readonly [Name in keyof JobSearch]?: JobSearch[Name] | undefined };
+
+function statusFilter(chosen: string): Change {
+  if (chosen === "WAITING") return { status: "RUNNING", isWaiting: true };
+  return { status: (chosen || undefined) as JobSearch["status"], isWaiting: undefined };
+}
+
+function withoutEmpty(search: Change): JobSearch {
+  return Object.fromEntries(
+    Object.entries(search).filter(([, value]) => value !== undefined && value !== ""),
+  ) as JobSearch;
+}

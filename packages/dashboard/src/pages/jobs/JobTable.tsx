@@ -1,0 +1,153 @@
+import type { ListedJob } from "../../api/jobs.ts";
+import { Button } from "../../parts/Button.tsx";
+import { formatDuration } from "../../parts/duration.ts";
+import { EmptyState } from "../../parts/EmptyState.tsx";
+import { JobLink } from "../../parts/JobLink.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { Skeleton } from "../../parts/Skeleton.tsx";
+import { StatusBadge } from "../../parts/StatusBadge.tsx";
+import { shownStatus } from "../../parts/shown-status.ts";
+import { type Column, Table } from "../../parts/Table.tsx";
+import { Time } from "../../parts/Time.tsx";
+import { texts } from "../../texts/texts.ts";
+import "./JobTable.css";
+import type { JobSearch } from "./job-search.ts";
+import type { LiveList } from "./live-list.ts";
+import { useLiveJobs } from "./use-live-jobs.ts";
+
+interface JobTableProps {
+  readonly organizationId: string;
+  readonly search: JobSearch;
+  readonly onClear: () => void;
+}
+
+export function JobTable({ organizationId, search, onClear }: JobTableProps) {
+  const { list, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, showLatest } = useLiveJobs(
+    organizationId,
+    search,
+  );
+  const showChanges = () => {
+    showLatest();
+    window.scrollTo({ top: 0 });
+  };
+  return (
+    <section className="panel panel-flush" aria-label={texts.jobs.caption}>
+      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+      {list === undefined && error === null && <Skeleton rows={12} />}
+      {list !== undefined && <Changes list={list} onShow={showChanges} />}
+      {list?.jobs.length === 0 && <Nothing hasFilters={Object.keys(search).length > 0} onClear={onClear} />}
+      {list !== undefined && list.jobs.length > 0 && (
+        <Table
+          caption={texts.jobs.caption}
+          columns={columnsFor(organizationId, list.goneIds)}
+          rows={list.jobs}
+          rowKey={({ jobId }) => jobId}
+          more={{ hasMore: hasNextPage, isLoading: isFetchingNextPage, load: () => void fetchNextPage() }}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Has its place also while nothing is new, so that nothing moves when something is. It stays in view. */
+function Changes({ list: { newCount, goneIds }, onShow }: { readonly list: LiveList; readonly onShow: () => void }) {
+  const words = texts.jobs;
+  const isCurrent = newCount === 0 && goneIds.size === 0;
+  return (
+    <div className="job-changes">
+      <p role="status" className={isCurrent ? "soft" : undefined}>
+        {isCurrent ? words.upToDate : words.changes(newCount, goneIds.size)}
+      </p>
+      {!isCurrent && (
+        <Button kind="main" onClick={onShow}>
+          {words.show}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Nothing({ hasFilters, onClear }: { readonly hasFilters: boolean; readonly onClear: () => void }) {
+  const words = texts.jobs;
+  if (!hasFilters) {
+    return (
+      <EmptyState title={words.emptyTitle} text={words.empty} command="npx stepwell submit <workflow> --input '{}'" />
+    );
+  }
+  return (
+    <EmptyState title={words.noneFound} text={words.noneFoundText}>
+      <div>
+        <Button onClick={onClear}>{words.clear}</Button>
+      </div>
+    </EmptyState>
+  );
+}
+
+function columnsFor(organizationId: string, goneIds: ReadonlySet<string>): readonly Column<ListedJob>[] {
+  const words = texts.jobs;
+  return [
+    {
+      id: "job",
+      header: words.job,
+      cell: (job) => (
+        <>
+          <JobLink organizationId={organizationId} job={job} />{" "}
+          <span className="soft mono job-id">{job.jobId.slice(-6)}</span>
+        </>
+      ),
+    },
+    {
+      id: "status",
+      header: texts.jobs.status,
+      width: "128px",
+      cell: (job) => (
+        <span
+          className={goneIds.has(job.jobId) ? "job-gone" : undefined}
+          title={goneIds.has(job.jobId) ? words.goneRow : undefined}
+        >
+          <StatusBadge status={shownStatus(job)} />
+        </span>
+      ),
+    },
+    {
+      id: "at",
+      header: words.at,
+      width: "34%",
+      isOptional: true,
+      cell: (job) => {
+        const text = placeOf(job);
+        return <span title={text}>{text}</span>;
+      },
+    },
+    {
+      id: "version",
+      header: words.version,
+      width: "84px",
+      isOptional: true,
+      cell: ({ workflowVersion }) => words.versionNumber(workflowVersion.versionNumber),
+    },
+    {
+      id: "submitted",
+      header: words.submitted,
+      width: "128px",
+      cell: ({ createdAt }) => <Time at={createdAt} isRelative />,
+    },
+    {
+      id: "took",
+      header: words.took,
+      width: "104px",
+      align: "end",
+      isOptional: true,
+      cell: ({ createdAt, finishedAt }) =>
+        finishedAt !== undefined && formatDuration(Date.parse(finishedAt) - Date.parse(createdAt)),
+    },
+  ];
+}
+
+/** What it is at: the step, what it waits for, or how it failed. */
+function placeOf({ stepName, awaitingEventIds, error }: ListedJob): string {
+  const words = texts.jobs;
+  if (error !== undefined) return `${error.step}: ${words.failedWith(error.code, error.message)}`;
+  if (stepName === undefined) return "";
+  return awaitingEventIds === undefined ? stepName : `${stepName}: ${words.awaits(awaitingEventIds)}`;
+}

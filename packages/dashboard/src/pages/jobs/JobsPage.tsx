@@ -1,0 +1,30 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { jobCountQuery } from "../../api/jobs.ts";
+import { PageHeading } from "../../parts/PageHeading.tsx";
+import { texts } from "../../texts/texts.ts";
+import { JobFilterBar } from "./JobFilterBar.tsx";
+import { JobTable } from "./JobTable.tsx";
+import type { JobSearch } from "./job-search.ts";
+
+const from = "/app/organizations/$organizationId/jobs";
+
+/** All jobs, by filters that stand in the address. */
+export function JobsPage() {
+  const { organizationId } = useParams({ from });
+  const search = useSearch({ from });
+  const navigate = useNavigate({ from });
+  const { order: _, ...filters } = search;
+  const { data: count } = useQuery(jobCountQuery(organizationId, filters));
+  const change = (next: JobSearch) => void navigate({ search: next, replace: true, resetScroll: false });
+  return (
+    <>
+      <PageHeading
+        title={texts.jobs.title}
+        beside={<span className="soft">{count !== undefined && texts.jobs.count(count)}</span>}
+      />
+      <JobFilterBar organizationId={organizationId} search={search} onChange={change} />
+      <JobTable organizationId={organizationId} search={search} onClear={() => change({})} />
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+import type { ListedJob } from "../../api/jobs.ts";
+
+export interface LivePage {
+  readonly jobs: readonly ListedJob[];
+  readonly nextPageToken?: string | undefined;
+}
+
+export interface LiveList {
+  /** What was loaded, each as it was seen last. */
+  readonly jobs: readonly ListedJob[];
+  /** Of those that are listed here no longer: they stay until the reader wants them away, so that nothing jumps. */
+  readonly goneIds: ReadonlySet<string>;
+  /** How many have come that are not shown yet. */
+  readonly newCount: number;
+}
+
+/**
+ * What the reader has before them, with what its first page, asked for again and again, has learned since. Ids are in the order of their
+ * time, so it is known which of them the first page would hold.
+ */
+export function liveList(
+  loaded: readonly LivePage[],
+  latest: LivePage | undefined,
+  order: "newest" | "oldest",
+): LiveList {
+  const shown = loaded.flatMap((page) => page.jobs);
+  if (latest === undefined) return { jobs: shown, goneIds: new Set(), newCount: 0 };
+  const fresh = new Map(latest.jobs.map((job) => [job.jobId, job]));
+  const isCovered = coverage(latest, order);
+  const shownIds = new Set(shown.map(({ jobId }) => jobId));
+  const isWhole = loaded.at(-1)?.nextPageToken === undefined;
+  const last = shown.at(-1)?.jobId;
+  return {
+    jobs: shown.map((job) => fresh.get(job.jobId) ?? job),
+    goneIds: new Set(shown.filter(({ jobId }) => isCovered(jobId) && !fresh.has(jobId)).map(({ jobId }) => jobId)),
+    // What lies beyond the pages that were loaded is not new.
+    newCount: latest.jobs.filter(
+      ({ jobId }) => !shownIds.has(jobId) && (isWhole || last === undefined || isBefore(jobId, last, order)),
+    ).length,
+  };
+}
+
+function coverage({ jobs, nextPageToken }: LivePage, order: "newest" | "oldest"): (jobId: string) => boolean {
+  const last = jobs.at(-1)?.jobId;
+  if (nextPageToken === undefined || last === undefined) return () => true;
+  return (jobId) => jobId === last || isBefore(jobId, last, order);
+}
+
+function isBefore(jobId: string, other: string, order: "newest" | "oldest"): boolean {
+  return order === "newest" ? jobId > other : jobId < other;
+}

@@ -1,0 +1,13 @@
+/** As a field of the type `datetime-local` has it: the reader's own clock, without a zone. */
+export function toLocal(time: string | undefined): string {
+  const at = time === undefined ? Number.NaN : Date.parse(time);
+  if (Number.isNaN(at)) return "";
+  const date = new Date(at);
+  return new Date(at - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** Empty while the field is not whole. */
+export function fromLocal(text: string): string | undefined {
+  const at = Date.parse(text);
+  return text === "" || Number.isNaN(at) ? undefined : new Date(at).toISOString();
+}

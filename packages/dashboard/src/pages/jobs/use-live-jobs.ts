@@ -1,0 +1,32 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo } from "react";
+import { jobPagesQuery, jobsQuery } from "../../api/jobs.ts";
+import type { JobSearch } from "./job-search.ts";
+import { liveList } from "./live-list.ts";
+
+const pageSize = 100;
+
+/** A list of jobs that goes on by itself, and in which nothing jumps: what is new waits until the reader wants it. */
+export function useLiveJobs(organizationId: string, search: JobSearch) {
+  const queries = useQueryClient();
+  const filters = useMemo(() => ({ ...search, pageSize }), [search]);
+  const pages = jobPagesQuery(organizationId, filters);
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useInfiniteQuery(pages);
+  const { data: latest } = useQuery(jobsQuery(organizationId, filters));
+  const loaded = data?.pages;
+  const list = useMemo(
+    () => (loaded === undefined ? undefined : liveList(loaded, latest, search.order ?? "newest")),
+    [loaded, latest, search.order],
+  );
+  const { queryKey } = pages;
+  const showLatest = useCallback(() => {
+    if (latest === undefined) return;
+    queries.setQueryData(queryKey, { pages: [latest], pageParams: [undefined] });
+  }, [latest, queries, queryKey]);
+  // Where nothing is shown nothing can jump.
+  const isFirst = list?.jobs.length === 0 && list.newCount > 0;
+  useEffect(() => {
+    if (isFirst) showLatest();
+  }, [isFirst, showLatest]);
+  return { list, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, showLatest };
+}

@@ -1,0 +1,42 @@
+import { countOf } from "../plural.ts";
+
+export const jobs = {
+  title: "Jobs",
+  caption: "Jobs of this organization",
+  filters: "Filters",
+  status: "Status",
+  anyStatus: "Any",
+  waiting: "Waiting",
+  workflow: "Workflow",
+  anyWorkflow: "Any",
+  version: "Version",
+  anyVersion: "Any",
+  submittedFrom: "Submitted from",
+  submittedUntil: "Submitted until",
+  event: "Waits for the event",
+  order: "Order",
+  newest: "Newest first",
+  oldest: "Oldest first",
+  clear: "Clear filters",
+  count: (count: number) => countOf(count, "job", "jobs"),
+  changes: (added: number, gone: number) =>
+    [added > 0 && countOf(added, "new job", "new jobs"), gone > 0 && `${gone.toLocaleString("en")} no longer listed`]
+      .filter(Boolean)
+      .join(", "),
+  upToDate: "Up to date",
+  show: "Show",
+  goneRow: "This job no longer fits the filters",
+  job: "Job",
+  at: "At",
+  submitted: "Submitted",
+  took: "Took",
+  versionNumber: (versionNumber: number) => `v${versionNumber}`,
+  awaits: (eventIds: readonly string[]) => `waits for ${eventIds.join(", ")}`,
+  failedWith: (code: string, message: string) => `${code}: ${message}`,
+  emptyTitle: "No job yet",
+  empty: "A job runs one version of a workflow with one input. Submit one from a workflow's page, or:",
+  noneFound: "No job fits the filters",
+  noneFoundText: "Take one away, or look in a longer time.",
+  thisWorkflow: "This workflow",
+  thisVersion: "This version",
+} as const;

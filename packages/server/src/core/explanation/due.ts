@@ -1,0 +1,34 @@
+import type { Circumstances, Explanation, ExplanationFacts } from "../explanation-parts.ts";
+import type { Timestamp } from "../job-state.ts";
+import { duration } from "./words.ts";
+
+interface DueJob {
+  readonly facts: ExplanationFacts;
+  /** What is true already, as the beginning of a sentence. */
+  readonly verdict: string;
+  readonly dueAt: Timestamp;
+  /** False for what takes no call: a wait whose time is up is ended however many calls are under way. */
+  readonly needsRoom: boolean;
+}
+
+/** Nothing holds the job but that a node must look at it, or have room. */
+export function due(circumstances: Circumstances, { facts, verdict, dueAt, needsRoom }: DueJob): Explanation {
+  const { now, hasRoom, callCounts, maxCallsPerNode } = circumstances;
+  const start = verdict.charAt(0).toUpperCase() + verdict.slice(1);
+  if (!needsRoom || hasRoom) {
+    const late = now - dueAt;
+    const overdue =
+      late < expectedMs ? "" : ` It is ${duration(late)} overdue: are nodes alive and in reach of the store?`;
+    return { state: "due", sentence: `${start}: a node goes on with it at once.${overdue}`, facts };
+  }
+  const callCount = callCounts.values().reduce((sum, count) => sum + count, 0);
+  const room = `its organization has ${callCount} calls under way or in line, and a node runs ${maxCallsPerNode} of them at once`;
+  return {
+    state: "roomFull",
+    sentence: `${start}, but there is no room for its call for ${duration(now - dueAt)}: ${room}.`,
+    facts: { ...facts, callCount, maxCallsPerNode },
+  };
+}
+
+/** Nodes look twice a second; a busy one takes longer. */
+const expectedMs = 5_000;

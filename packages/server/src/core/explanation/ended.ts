@@ -1,0 +1,93 @@
+import type { Circumstances, Explanation, HelpfulOperation, NamedActor } from "../explanation-parts.ts";
+import type { CancelledState, FailedState, JobError, SucceededState } from "../job-state.ts";
+import type { Plan } from "../plan.ts";
+import { quoted } from "../problem.ts";
+import { duration, errorText } from "./words.ts";
+
+/** The job has ended: how, when, why, and what can be done about it. */
+export function ended(circumstances: Circumstances, state: SucceededState | FailedState | CancelledState): Explanation {
+  switch (state.status) {
+    case "SUCCEEDED":
+      return succeeded(circumstances);
+    case "FAILED":
+      return failed(circumstances, state.error);
+    case "CANCELLED":
+      return cancelled(circumstances, state);
+  }
+}
+
+function succeeded({ job, now }: Circumstances): Explanation {
+  const since = job.finishedAt ?? job.updatedAt;
+  const took = duration(since - job.createdAt);
+  return {
+    state: "succeeded",
+    sentence: `The job succeeded ${duration(now - since)} ago, ${took} after it was submitted.`,
+    facts: { since, operations: [] },
+  };
+}
+
+function failed({ plan, job, now }: Circumstances, error: JobError): Explanation {
+  const since = job.finishedAt ?? job.updatedAt;
+  const { advice, operation } = wayOut(plan, error);
+  const where = `attempt ${error.attempt} of ${quoted(error.step)}`;
+  return {
+    state: "failed",
+    sentence: `The job failed ${duration(now - since)} ago: ${where} ended with ${errorText(error)} ${advice}`,
+    facts: { since, step: error.step, attempt: error.attempt, error, operations: [operation] },
+  };
+}
+
+/** A job's input and its version never change, so what follows from these alone fails again however often it is resumed. */
+function wayOut(plan: Plan, error: JobError): { advice: string; operation: HelpfulOperation } {
+  const step = quoted(error.step);
+  const resume = `then resume the job: it goes on with ${step}`;
+  const submit = (what: string) => ({
+    advice: `${what}, and submit a new job: resumed, this one would fail again.`,
+    operation: "SubmitJob" as const,
+  });
+  const isCall = plan.steps.get(error.step)?.behaviour === "call";
+  switch (error.code) {
+    case "InputMismatch":
+      return submit("Send an input that fits, or register a version whose definitions fit");
+    case "StepLimitExceeded":
+      return submit("Register a version whose loop ends");
+    case "OutputMismatch":
+      if (!isCall) return submit("Register a version whose definitions fit");
+      return { advice: `Mend what ${step} calls so that its output fits, ${resume}.`, operation: "ResumeJob" };
+    case "OutputTooLarge":
+      return { advice: `Make the output of what ${step} calls smaller, ${resume}.`, operation: "ResumeJob" };
+    case "Timeout":
+      if (!isCall) return { advice: `Resume the job, and ${step} waits anew.`, operation: "ResumeJob" };
+      return { advice: `Find out why ${step} takes so long, ${resume}.`, operation: "ResumeJob" };
+    case "Interrupted":
+      return { advice: `Find out why nodes end while ${step} runs, ${resume}.`, operation: "ResumeJob" };
+    case "ExecutorError":
+    case "Cancelled":
+      return { advice: `Mend what ${step} calls, ${resume}.`, operation: "ResumeJob" };
+  }
+}
+
+function cancelled({ job, now, entries, cancelledByName }: Circumstances, { resumeAt }: CancelledState): Explanation {
+  const since = job.finishedAt ?? job.updatedAt;
+  const by = entries.findLast((entry) => entry.type === "job.cancelled")?.by;
+  const cancelledBy: NamedActor | undefined =
+    by === undefined ? undefined : { ...by, ...(cancelledByName !== undefined && { name: cancelledByName }) };
+  const where = resumeAt === null ? "before its first step" : `at ${quoted(resumeAt.name)}`;
+  const then = resumeAt === null ? "starts" : "goes on from there";
+  const who = cancelledBy === undefined ? "" : ` by ${actorText(cancelledBy)}`;
+  return {
+    state: "cancelled",
+    sentence: `The job was cancelled ${duration(now - since)} ago${who}, ${where}. Resumed, it ${then}.`,
+    facts: {
+      since,
+      ...(resumeAt !== null && { step: resumeAt.name }),
+      ...(cancelledBy !== undefined && { cancelledBy }),
+      operations: ["ResumeJob"],
+    },
+  };
+}
+
+function actorText({ type, id, name }: NamedActor): string {
+  const kind = { user: "the user", apiToken: "the API token", service: "the service" }[type];
+  return `${kind} ${name === undefined ? id : quoted(name)}`;
+}

@@ -1,0 +1,79 @@
+import { closestName } from "../closest-name.ts";
+import type { Circumstances, Explanation, MisspelledEvent } from "../explanation-parts.ts";
+import type { HistoryEntry } from "../history.ts";
+import type { WaitingStep } from "../job-state.ts";
+import { quoted } from "../problem.ts";
+import { due } from "./due.ts";
+import { duration, listed } from "./words.ts";
+
+/** The job waits for events: which, since when, until when, and whether one of those that came was only mistyped. */
+export function waiting(circumstances: Circumstances, step: WaitingStep): Explanation {
+  const { plan, entries, now, job } = circumstances;
+  const planStep = plan.steps.get(step.name);
+  const eventIds = planStep?.wait?.eventIds ?? step.missingEventIds;
+  const missing = step.missingEventIds;
+  const receivedCount = eventIds.length - missing.length;
+  const missingCount = Math.max(1, (planStep?.wait?.requiredCount ?? eventIds.length) - receivedCount);
+  const misspelledEvents = misspelled(entries, missing);
+  const bufferedEventIds =
+    job.state.status === "RUNNING" ? keptForOthers(job.state.progress.bufferedEvents, eventIds) : [];
+  const facts = {
+    since: step.since,
+    step: step.name,
+    visit: step.visit,
+    attempt: step.attempt,
+    ...(step.wakeAt !== null && { timeoutAt: step.wakeAt }),
+    eventIds,
+    missingEventIds: missing,
+    missingCount,
+    ...(misspelledEvents.length > 0 && { misspelledEvents }),
+    ...(bufferedEventIds.length > 0 && { bufferedEventIds }),
+    operations: ["SendJobEvent", "CancelJob"] as const,
+  };
+  if (step.wakeAt !== null && step.wakeAt <= now) {
+    const verdict = `the time of ${quoted(step.name)} is up, and ${listed(missing)} did not come`;
+    return due(circumstances, { facts, verdict, dueAt: step.wakeAt, needsRoom: false });
+  }
+  const timeout = step.wakeAt === null ? "" : timeoutClause(step.wakeAt - now, planStep?.onFailure);
+  const sentences = [
+    `${quoted(step.name)} has waited ${duration(now - step.since)} for ${awaited(missing, missingCount, receivedCount)}${timeout}.`,
+    ...misspelledEvents.slice(0, 3).map(({ eventId, meantEventId, receivedAt }) => {
+      const ago = duration(now - receivedAt);
+      return `${quoted(eventId)} came ${ago} ago and no step listens to it: was ${quoted(meantEventId)} meant?`;
+    }),
+  ];
+  return { state: "waitingForEvents", sentence: sentences.join(" "), facts };
+}
+
+function awaited(missing: readonly string[], missingCount: number, receivedCount: number): string {
+  if (missingCount < missing.length) return `${missingCount} more of the events ${listed(missing)}`;
+  const received = receivedCount === 0 ? "" : ` (${receivedCount} of ${receivedCount + missing.length} are here)`;
+  return `the event${missing.length === 1 ? "" : "s"} ${listed(missing)}${received}`;
+}
+
+function timeoutClause(leftMs: number, handler: string | undefined): string {
+  const then = handler === undefined ? "the job fails" : `${quoted(handler)} takes over`;
+  return `; in ${duration(leftMs)} it gives up and ${then}`;
+}
+
+/** Newest first, each id once. Only so many are compared: a job may hold thousands of events. */
+function misspelled(entries: readonly HistoryEntry[], missing: readonly string[]): MisspelledEvent[] {
+  const found = new Map<string, MisspelledEvent>();
+  let compared = 0;
+  for (let index = entries.length - 1; index >= 0 && compared < maxCompared; index -= 1) {
+    const entry = entries[index];
+    if (entry?.type !== "event.received" || entry.outcome !== "unmatched" || found.has(entry.eventId)) continue;
+    compared += 1;
+    const meantEventId = closestName(entry.eventId, missing);
+    if (meantEventId === undefined) continue;
+    found.set(entry.eventId, { eventId: entry.eventId, meantEventId, receivedAt: entry.at });
+  }
+  return [...found.values()];
+}
+
+const maxCompared = 100;
+
+function keptForOthers(buffered: Readonly<Record<string, number>>, awaitedIds: readonly string[]): string[] {
+  const own = new Set(awaitedIds);
+  return Object.keys(buffered).filter((eventId) => !own.has(eventId));
+}

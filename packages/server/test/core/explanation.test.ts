@@ -1,0 +1,415 @@
+import { describe, expect, test } from "vitest";
+import { duration, listed } from "../../src/core/explanation/words.ts";
+import { explainJob } from "../../src/core/explanation.ts";
+import type { Circumstances, Explanation } from "../../src/core/explanation-parts.ts";
+import { foldSteps } from "../../src/core/history.ts";
+import { call, noop, Story, someone, wait } from "./jobs.ts";
+
+const nodeId = "0190b1f0-0000-7000-8000-0000000000ee";
+
+/** What a job's story is explained as, some time after it stood still. */
+function explain(story: Story, laterMs: number, more: Partial<Circumstances> = {}): Explanation {
+  const now = story.now + laterMs;
+  const isCalling = story.job.state.status === "RUNNING" && story.job.state.step.phase === "calling";
+  const { plan, entries } = story;
+  return explainJob({
+    plan,
+    job: { ...story.job, nodeId: isCalling ? nodeId : null },
+    steps: foldSteps(story.job.input, entries),
+    entries,
+    now,
+    node: isCalling ? { nodeId, name: "n1", isAlive: true, heartbeatAt: now - 400 } : null,
+    callCounts: new Map([[nodeId, 1]]),
+    maxCallsPerNode: 200,
+    hasRoom: true,
+    hasCallBegun: isCalling ? true : undefined,
+    defaultTimeoutMs: 900_000,
+    cancelledByName: undefined,
+    ...more,
+  });
+}
+
+const patient = { retry: { maxAttempts: 5, initialIntervalSeconds: 60, jitter: false } };
+
+interface Case {
+  readonly name: string;
+  readonly story: () => Story;
+  readonly laterMs: number;
+  readonly more?: Partial<Circumstances>;
+  readonly state: Explanation["state"];
+  readonly sentence: string;
+  readonly facts?: object;
+}
+
+function told(steps: ConstructorParameters<typeof Story>[0], ...events: ((story: Story) => unknown)[]): () => Story {
+  return () => {
+    const story = new Story(steps);
+    for (const event of events) event(story);
+    return story;
+  };
+}
+
+const cases: readonly Case[] = [
+  {
+    name: "waits for one event",
+    story: told([wait("approve", ["approved"], null)]),
+    laterMs: 185_000,
+    state: "waitingForEvents",
+    sentence: "`approve` has waited 3 min 5 s for the event `approved`.",
+    facts: {
+      since: 1_000_000,
+      missingEventIds: ["approved"],
+      missingCount: 1,
+      operations: ["SendJobEvent", "CancelJob"],
+    },
+  },
+  {
+    name: "waits for the rest of its events",
+    story: told([wait("approve", ["a1", "b2", "c3"], null)], (story) => story.send("b2")),
+    laterMs: 1_000,
+    state: "waitingForEvents",
+    sentence: "`approve` has waited 1.0 s for the events `a1` and `c3` (1 of 3 are here).",
+    facts: { eventIds: ["a1", "b2", "c3"], missingEventIds: ["a1", "c3"], missingCount: 2 },
+  },
+  {
+    name: "waits for any of its events",
+    story: told([wait("approve", ["a1", "b2"], null, { match: "any" })]),
+    laterMs: 1_000,
+    state: "waitingForEvents",
+    sentence: "`approve` has waited 1.0 s for 1 more of the events `a1` and `b2`.",
+    facts: { missingCount: 1 },
+  },
+  {
+    name: "waits until a time, after which a step takes over",
+    story: told([
+      { ...wait("approve", ["approved"], null, { timeoutSeconds: 60 }), onFailure: "remind" },
+      noop("remind", null),
+    ]),
+    laterMs: 20_000,
+    state: "waitingForEvents",
+    sentence: "`approve` has waited 20 s for the event `approved`; in 40 s it gives up and `remind` takes over.",
+    facts: { timeoutAt: 1_060_000 },
+  },
+  {
+    name: "waits for an event that came with a typo",
+    story: told([wait("approve", ["manager-approved"], null)], (story) => {
+      story.now += 10_000;
+      story.send("manager-aproved");
+      story.send("something-else");
+    }),
+    laterMs: 12_000,
+    state: "waitingForEvents",
+    sentence:
+      "`approve` has waited 22 s for the event `manager-approved`. `manager-aproved` came 12 s ago and no step listens to it: was `manager-approved` meant?",
+    facts: {
+      misspelledEvents: [{ eventId: "manager-aproved", meantEventId: "manager-approved", receivedAt: 1_010_000 }],
+    },
+  },
+  {
+    name: "waits, and keeps an event for a later step",
+    story: told([wait("approve", ["approved"], "ship"), wait("ship", ["shipped"], null)], (story) =>
+      story.send("shipped"),
+    ),
+    laterMs: 0,
+    state: "waitingForEvents",
+    sentence: "`approve` has waited 0.0 s for the event `approved`.",
+    facts: { bufferedEventIds: ["shipped"] },
+  },
+  {
+    name: "waited until its time was up",
+    story: told([wait("approve", ["approved"], null, { timeoutSeconds: 60 })]),
+    laterMs: 60_100,
+    more: { hasRoom: false },
+    state: "due",
+    sentence: "The time of `approve` is up, and `approved` did not come: a node goes on with it at once.",
+  },
+  {
+    name: "tries again",
+    story: told(
+      [call("charge", null, patient)],
+      (story) => story.fail(),
+      (story) => story.later(60_000),
+      (story) => story.fail(),
+    ),
+    laterMs: 20_000,
+    state: "retrying",
+    sentence: "Attempt 3 of 5 of `charge` starts in 40 s. Attempt 2 failed 20 s ago with ExecutorError: no luck.",
+    facts: {
+      attempt: 3,
+      maxAttempts: 5,
+      nextAttemptAt: 1_120_000,
+      lastError: { code: "ExecutorError", message: "no luck" },
+    },
+  },
+  {
+    name: "tries again without a policy, since the call was not carried out",
+    story: told([call("charge", null)], (story) => story.fail("transient")),
+    laterMs: 0,
+    state: "retrying",
+    sentence: "Attempt 2 of 3 of `charge` starts in 1.0 s. Attempt 1 failed 0.0 s ago with ExecutorError: no luck.",
+  },
+  {
+    name: "tries again after a resume, which counts anew",
+    story: told(
+      [call("charge", null, { retry: { maxAttempts: 2, initialIntervalSeconds: 60, jitter: false } })],
+      (story) => story.fail("permanent"),
+      (story) => story.apply({ type: "job.resumed", by: someone }),
+      (story) => story.later(0),
+      (story) => story.fail(),
+    ),
+    laterMs: 0,
+    state: "retrying",
+    sentence: "Attempt 3 of 3 of `charge` starts in 1 min. Attempt 2 failed 0.0 s ago with ExecutorError: no luck.",
+  },
+  {
+    name: "has an attempt due for which there is no room",
+    story: told([call("charge", null, patient)], (story) => story.fail()),
+    laterMs: 75_000,
+    more: { hasRoom: false, callCounts: new Map([["n", 5_200]]) },
+    state: "roomFull",
+    sentence:
+      "Attempt 2 of 5 of `charge` is due, but there is no room for its call for 15 s: its organization has 5200 calls under way or in line, and a node runs 200 of them at once. Attempt 1 failed 1 min 15 s ago with ExecutorError: no luck.",
+    facts: { callCount: 5_200, maxCallsPerNode: 200 },
+  },
+  {
+    name: "was handed back by a node that left",
+    story: told([call("charge", null)], (story) =>
+      story.apply({ type: "call.handedBack", leaseEpoch: story.job.leaseEpoch, begun: false }),
+    ),
+    laterMs: 100,
+    state: "due",
+    sentence: "Attempt 1 of `charge` is due: a node goes on with it at once. Its node left and handed the call back.",
+  },
+  {
+    name: "is accepted and has no room",
+    story: () => new Story([call("charge", null)], { hasRoom: false }),
+    laterMs: 30_000,
+    more: {
+      hasRoom: false,
+      callCounts: new Map([
+        ["n", 5_200],
+        ["m", 1],
+      ]),
+    },
+    state: "roomFull",
+    sentence:
+      "The job is accepted and starts with `charge`, but there is no room for its call for 30 s: its organization has 5201 calls under way or in line, and a node runs 200 of them at once.",
+    facts: { step: "charge", callCount: 5_201 },
+  },
+  {
+    name: "is accepted, and no node has looked for it yet",
+    story: () => new Story([call("charge", null)], { hasRoom: false }),
+    laterMs: 8_000,
+    state: "due",
+    sentence:
+      "The job is accepted and starts with `charge`: a node goes on with it at once. It is 8.0 s overdue: are nodes alive and in reach of the store?",
+  },
+  {
+    name: "was resumed",
+    story: told(
+      [call("charge", null)],
+      (story) => story.fail(),
+      (story) => story.apply({ type: "job.resumed", by: someone }),
+    ),
+    laterMs: 100,
+    state: "due",
+    sentence: "The job was resumed and goes on with `charge`: a node goes on with it at once.",
+  },
+  {
+    name: "calls",
+    story: told([call("charge", null, { ...patient, timeoutSeconds: 30 })]),
+    laterMs: 12_000,
+    state: "calling",
+    sentence:
+      "Attempt 1 of 5 of `charge` has been under way for 12 s on node `n1`, which was heard of 0.4 s ago; it is given up in 18 s.",
+    facts: {
+      node: { nodeId, name: "n1", isAlive: true, heartbeatAt: 1_011_600 },
+      timeoutAt: 1_030_000,
+      maxAttempts: 5,
+    },
+  },
+  {
+    name: "calls under the default timeout and without a policy",
+    story: told([call("charge", null)]),
+    laterMs: 60_000,
+    state: "calling",
+    sentence:
+      "Attempt 1 of `charge` has been under way for 1 min on node `n1`, which was heard of 0.4 s ago; it is given up in 14 min.",
+  },
+  {
+    name: "has its call in line on the node that answers",
+    story: told([call("charge", null)]),
+    laterMs: 60_000,
+    more: { hasCallBegun: false, callCounts: new Map([[nodeId, 350]]) },
+    state: "queued",
+    sentence:
+      "Attempt 1 of `charge` has waited for its turn for 1 min on node `n1`: the organization has 350 calls there, of which 200 run at once.",
+    facts: { callCount: 350, maxCallsPerNode: 200 },
+  },
+  {
+    name: "may have its call in line on another node",
+    story: told([call("charge", null)]),
+    laterMs: 60_000,
+    more: { hasCallBegun: undefined, callCounts: new Map([[nodeId, 350]]) },
+    state: "queued",
+    sentence:
+      "Attempt 1 of `charge` is in line, or under way, for 1 min on node `n1`: the organization has 350 calls there, of which 200 run at once.",
+  },
+  {
+    name: "is held by a node that died",
+    story: told([call("charge", null)]),
+    laterMs: 60_000,
+    more: { node: { nodeId, name: "n1", isAlive: false, heartbeatAt: 1_046_000 }, hasCallBegun: undefined },
+    state: "nodeLost",
+    sentence:
+      "The node `n1`, which holds attempt 1 of `charge`, was not heard of for 14 s: another node takes it over soon.",
+  },
+  {
+    name: "is held by a node that is forgotten",
+    story: told([call("charge", null)]),
+    laterMs: 60_000,
+    more: { node: { nodeId, isAlive: false }, hasCallBegun: undefined },
+    state: "nodeLost",
+    sentence: "The node that holds attempt 1 of `charge` is gone: another node takes it over soon.",
+  },
+  {
+    name: "succeeded",
+    story: told([call("charge", null)], (story) => {
+      story.now += 3_200;
+      story.succeed({});
+    }),
+    laterMs: 300_000,
+    state: "succeeded",
+    sentence: "The job succeeded 5 min ago, 3.2 s after it was submitted.",
+    facts: { since: 1_003_200, operations: [] },
+  },
+  {
+    name: "failed in a call",
+    story: told([call("charge", null)], (story) => story.fail()),
+    laterMs: 300_000,
+    state: "failed",
+    sentence:
+      "The job failed 5 min ago: attempt 1 of `charge` ended with ExecutorError: no luck. Mend what `charge` calls, then resume the job: it goes on with `charge`.",
+    facts: { error: { code: "ExecutorError", step: "charge", attempt: 1 }, operations: ["ResumeJob"] },
+  },
+  {
+    name: "failed for a wait whose time was up",
+    story: told([wait("approve", ["approved"], null, { timeoutSeconds: 60 })], (story) => story.later(60_000)),
+    laterMs: 0,
+    state: "failed",
+    sentence:
+      "The job failed 0.0 s ago: attempt 1 of `approve` ended with Timeout: approve waited 60.0 s for its events, and they did not all come. Resume the job, and `approve` waits anew.",
+    facts: { operations: ["ResumeJob"] },
+  },
+  {
+    name: "failed for good: what it is made of never changes",
+    story: told([noop("a", "b"), noop("b", "a", { onFailure: "end" }), noop("end", null)]),
+    laterMs: 0,
+    state: "failed",
+    sentence:
+      "The job failed 0.0 s ago: attempt 0 of `a` ended with StepLimitExceeded: The job entered 50 steps, the most that one job may: is there a loop that never ends? Register a version whose loop ends, and submit a new job: resumed, this one would fail again.",
+    facts: { operations: ["SubmitJob"] },
+  },
+  {
+    name: "was cancelled while it waited",
+    story: told([wait("approve", ["approved"], null)], (story) => story.apply({ type: "job.cancelled", by: someone })),
+    laterMs: 300_000,
+    more: { cancelledByName: "Ada" },
+    state: "cancelled",
+    sentence: "The job was cancelled 5 min ago by the user `Ada`, at `approve`. Resumed, it goes on from there.",
+    facts: { cancelledBy: { ...someone, name: "Ada" }, operations: ["ResumeJob"] },
+  },
+  {
+    name: "was cancelled before its first step, by somebody who is gone",
+    story: () => {
+      const story = new Story([call("charge", null)], { hasRoom: false });
+      story.apply({ type: "job.cancelled", by: someone });
+      return story;
+    },
+    laterMs: 0,
+    state: "cancelled",
+    sentence: `The job was cancelled 0.0 s ago by the user ${someone.id}, before its first step. Resumed, it starts.`,
+  },
+];
+
+describe("a job", () => {
+  test.each(cases)("that $name", ({ story, laterMs, more, state, sentence, facts }) => {
+    const explained = explain(story(), laterMs, more);
+    expect(explained.sentence).toBe(sentence);
+    expect(explained.state).toBe(state);
+    expect(explained.facts).toMatchObject(facts ?? {});
+  });
+
+  test("that is between two commits of a long chain goes on at once", () => {
+    const story = new Story([noop("a", null)]);
+    const state = { status: "RUNNING", progress: {}, step: { phase: "next", name: "a", wakeAt: story.now } } as never;
+    const job = { ...story.job, finishedAt: null, state };
+    expect(explain(story, 100, { job }).sentence).toBe("The next step is `a`: a node goes on with it at once.");
+  });
+});
+
+test.each([
+  ["OutputMismatch", "SubmitJob", "ResumeJob"],
+  ["InputMismatch", "SubmitJob", "SubmitJob"],
+  ["OutputTooLarge", "ResumeJob", "ResumeJob"],
+  ["Interrupted", "ResumeJob", "ResumeJob"],
+  ["Timeout", "ResumeJob", "ResumeJob"],
+] as const)(
+  "after %s a step without a call is helped by %s and one with a call by %s",
+  (code, withoutCall, withCall) => {
+    for (const [steps, operation] of [
+      [[noop("a", null)], withoutCall],
+      [[call("a", null)], withCall],
+    ] as const) {
+      const story = new Story(steps);
+      const error = { code, message: "It is so.", step: "a", attempt: 1 };
+      const job = { ...story.job, state: { status: "FAILED", error } as never };
+      expect(explain(story, 0, { job }).facts.operations).toEqual([operation]);
+    }
+  },
+);
+
+test("a message from outside cannot make the sentence long or break it into lines", () => {
+  const story = new Story([call("charge", null)]);
+  const error = { code: "ExecutorError" as const, type: "TypeError", message: `a\n\n  b${"x".repeat(5_000)}` };
+  story.apply({ type: "step.failed", leaseEpoch: 1, failure: { kind: "permanent", error }, random: 1 });
+  const { sentence, facts } = explain(story, 0);
+  expect(sentence).toContain("ended with TypeError: a bxxx");
+  expect(sentence.length).toBeLessThan(600);
+  expect(facts.error?.message).toBe(error.message);
+});
+
+test("of thousands of events only the latest are compared with what is missing", () => {
+  const story = new Story([wait("approve", ["manager-approved"], null)]);
+  const stray = story.entries[0];
+  if (stray === undefined) throw new Error("no entry");
+  const strays = Array.from({ length: 10_000 }, (_, index) => ({
+    sequence: 100 + index,
+    at: story.now,
+    type: "event.received" as const,
+    eventId: `manager-approved${index % 1_000}`,
+    eventNumber: index + 1,
+    outcome: "unmatched" as const,
+  }));
+  const { facts } = explain(story, 0, { entries: [...story.entries, ...strays] });
+  expect(facts.misspelledEvents?.length).toBe(100);
+});
+
+test.each([
+  [-5, "0.0 s"],
+  [940, "0.9 s"],
+  [59_400, "59 s"],
+  [60_000, "1 min"],
+  [3_599_000, "59 min 59 s"],
+  [3_600_000, "1 h"],
+  [5_400_000, "1 h 30 min"],
+  [90_000_000, "1 d 1 h"],
+])("%i ms are told as %s", (ms, text) => {
+  expect(duration(ms)).toBe(text);
+});
+
+test("of many names a sentence says the first five", () => {
+  expect(listed(["a"])).toBe("`a`");
+  expect(listed(["a", "b", "c"])).toBe("`a`, `b` and `c`");
+  expect(listed(["a", "b", "c", "d", "e", "f", "g"])).toBe("`a`, `b`, `c`, `d`, `e` and 2 more");
+});
