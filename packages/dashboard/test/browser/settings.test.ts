@@ -4,7 +4,7 @@ import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
-import { newOwner, signInAt } from "./support/people.ts";
+import { newOwner, type Owner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
 
@@ -63,12 +63,82 @@ onEveryStore((home) => {
     await page.getByText("It takes the permission apitoken:read. You have the role viewer here").waitFor();
   });
 
+  /** An organization of which something can be said on every page of its settings. */
+  async function settledOwner(): Promise<Owner> {
+    const owner = await newOwner(service);
+    const { api } = owner;
+    await api.call("CreateApiToken", { body: { name: "pipeline", permissions: ["job:submit", "workflow:read"] } });
+    await api.call("CreateRole", { body: { name: "releaser", permissions: ["workflow:version:create"] } });
+    await api.call("CreateInvitation", { body: { roles: ["viewer"], email: "guest@example.org" } });
+    const colleague = await newOwner(service, "Elsewhere");
+    await service.addMember(owner.organizationId, colleague.userId, ["developer"]);
+    return owner;
+  }
+
+  test.each(["light", "dark"] as const)(
+    "every page of the settings keeps the rules of accessibility in %s",
+    async (colorScheme) => {
+      const owner = await settledOwner();
+      const page = await browser.newPage({ colorScheme });
+      await signInAt(page, `${owner.url}/settings`, owner);
+      await visitAll(page, async (what) => await expectAccessible(page, `${what} in ${colorScheme}`));
+    },
+  );
+
+  test("no page of the settings is wider than a telephone", async () => {
+    const owner = await settledOwner();
+    const page = await browser.newPage({ width: 360 });
+    await signInAt(page, `${owner.url}/settings`, owner);
+    await visitAll(page, async (what) => {
+      expect(await page.evaluate("document.documentElement.scrollWidth"), what).toBeLessThanOrEqual(360);
+    });
+  });
+
   async function listWorkflows(organizationId: string, token: string): Promise<Response> {
     return await fetch(`${service.baseUrl}/organizations/${organizationId}/workflows`, {
       headers: { Authorization: `Bearer ${token}` },
     });
   }
 });
+
+/** Each by its link, with what is on it once it is whole. */
+const organizationPages = [
+  ["API tokens", "cell", "pipeline"],
+  ["Members", "button", /^Change the roles of/],
+  ["Invitations", "cell", "guest@example.org"],
+  ["Roles", "cell", "releaser"],
+  ["Audit log", "cell", "CreateRole"],
+  ["Rate limits", "progressbar", /Requests/],
+] as const;
+
+const accountPages = [
+  ["Profile", "textbox", "Name that people see"],
+  ["Password", "textbox", "Current password"],
+  ["Second factor", "button", "Set up"],
+  ["Sessions", "cell", /this one/],
+  ["User tokens", "cell", "test"],
+  ["Activity", "cell", "Signed in"],
+] as const;
+
+async function visitAll(page: Page, look: (what: string) => Promise<void>): Promise<void> {
+  await visit(page, "Settings of the organization", organizationPages, look);
+  await page.getByRole("button", { name: /^Account of/ }).click();
+  await page.getByRole("menuitem", { name: "Your account" }).click();
+  await visit(page, "Your account", accountPages, look);
+}
+
+async function visit(
+  page: Page,
+  area: string,
+  pages: typeof organizationPages | typeof accountPages,
+  look: (what: string) => Promise<void>,
+): Promise<void> {
+  for (const [link, role, name] of pages) {
+    await page.getByRole("navigation", { name: area }).getByRole("link", { name: link, exact: true }).click();
+    await page.getByRole("main").getByRole(role, { name }).first().waitFor();
+    await look(link);
+  }
+}
 
 /** By keyboard. */
 async function press(where: Pick<Page, "getByRole">, role: "button" | "link", name: string): Promise<void> {

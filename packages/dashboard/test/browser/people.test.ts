@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { useService } from "../../../server/test/support/service.ts";
+import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import { testBrowser } from "./support/browser.ts";
+import { newOwner, signInAt } from "./support/people.ts";
+
+const browser = testBrowser();
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  test("a role is made and given to a member, and the audit log tells of it", async () => {
+    const owner = await newOwner(service);
+    const colleague = await newOwner(service, "Elsewhere");
+    await service.addMember(owner.organizationId, colleague.userId, ["viewer"]);
+    const rolesOf = async () =>
+      (await owner.api.call<{ roles: string[] }>("GetMember", { params: { userId: colleague.userId } })).body.roles;
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/settings/roles`, owner);
+    await page.getByRole("button", { name: "Create role" }).press("Enter");
+    const form = page.getByRole("dialog", { name: "Create a role" });
+    await form.getByLabel("Name").fill("releaser");
+    await form.getByLabel("workflow:version:create").press("Space");
+    await form.getByRole("button", { name: "Create role" }).press("Enter");
+    await page.getByText("The role releaser is created").waitFor();
+
+    await page.getByRole("link", { name: "Members" }).press("Enter");
+    const row = page.getByRole("row").filter({ hasText: colleague.email });
+    await row.getByRole("button", { name: /^Change the roles of/ }).press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("releaser").press("Space");
+    await dialog.getByLabel("viewer").press("Space");
+    await expectAccessible(page, "the roles of a member");
+    await dialog.getByRole("button", { name: "Change roles" }).press("Enter");
+    await row.getByRole("cell", { name: "releaser" }).waitFor();
+    expect(await rolesOf()).toEqual(["releaser"]);
+
+    await page.getByRole("link", { name: "Audit log" }).press("Enter");
+    await page.getByLabel("Action").fill("UpdateMember");
+    await page.getByRole("button", { name: "Filter", exact: true }).press("Enter");
+    await page.waitForURL(/audit\?action=UpdateMember/);
+    await page.getByRole("button", { name: /^Details of UpdateMember/ }).press("Enter");
+    await page.getByRole("dialog", { name: "UpdateMember" }).getByText('"releaser"').waitFor();
+    await expectAccessible(page, "an entry of the audit log");
+  });
+
+  test("an invitation's link is shown once, lets somebody in, and an open one is revoked", async () => {
+    const owner = await newOwner(service);
+    const guest = await newOwner(service, "Elsewhere");
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/settings/invitations`, owner);
+    const invite = async () => {
+      await page.getByRole("button", { name: "Invite", exact: true }).press("Enter");
+      const form = page.getByRole("dialog", { name: "Invite somebody" });
+      await form.getByLabel("viewer").press("Space");
+      await form.getByRole("button", { name: "Make link" }).press("Enter");
+      const shown = page.getByRole("dialog", { name: "The invitation's link" });
+      const link = await shown.getByRole("region", { name: "Link" }).innerText();
+      await shown.getByRole("button", { name: "Done" }).press("Enter");
+      await shown.getByRole("button", { name: "Close without copying" }).press("Enter");
+      return link;
+    };
+    const code = (await invite()).split("/").at(-1) ?? "";
+    const accepted = await guest.client.call("AcceptInvitation", { body: { invitation: code } });
+    expect(accepted.status).toBe(200);
+    await invite();
+    await page.getByRole("cell", { name: "accepted" }).waitFor();
+    await page.getByRole("button", { name: /^Revoke the invitation/ }).press("Enter");
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).press("Enter");
+    await page.getByText("The invitation is revoked").waitFor();
+    await expect.poll(() => page.getByRole("button", { name: /^Revoke the invitation/ }).count()).toBe(0);
+  });
+});
