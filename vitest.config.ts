@@ -31,8 +31,9 @@ export default defineConfig({
           globalSetup: ["packages/server/test/support/stores-setup.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // Each file has a browser of its own beside its services.
+          // Each file has a browser of its own beside its services, so these come by themselves, after the others.
           maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
     ],
