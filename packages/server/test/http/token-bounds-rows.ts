@@ -73,6 +73,7 @@ export const boundsRows: Readonly<Record<string, BoundsRow>> = {
   SubmitJob: changesBoth,
   GetJob: looksAtWorkflow,
   ListJobs: finds,
+  ExplainJob: looksAtWorkflow,
   GetJobHistory: looksAtWorkflow,
   WatchJob: looksAtWorkflow,
   SendJobEvent: row(["allowed", "unknown"], ["allowed", "refused"], ["allowed", "unknown"]),
