@@ -43,7 +43,8 @@ async function onWaitingJob({ organization: { api }, ids }: World): Promise<Atte
 
 const writing = ["POST", "PUT", "PATCH", "DELETE"];
 const recorded = Object.keys(rows).filter(
-  (operationId) => !/^(Get|List|Watch|Explain|Export|Verify|WhoAmI)/.test(operationId) && unaudited[operationId] === undefined,
+  (operationId) =>
+    !/^(Get|List|Watch|Explain|Export|Verify|WhoAmI)/.test(operationId) && unaudited[operationId] === undefined,
 );
 
 onEveryStore((home) => {
