@@ -9,6 +9,7 @@ import { parts } from "./en/parts.ts";
 import { problem } from "./en/problem.ts";
 import { shell } from "./en/shell.ts";
 import { status } from "./en/status.ts";
+import { submit } from "./en/submit.ts";
 import { workflow, workflows } from "./en/workflows.ts";
 
 /** English. One file for each area; sentences with values in them are functions. */
@@ -25,6 +26,7 @@ export const en = {
   problem,
   shell,
   status,
+  submit,
   workflow,
   workflows,
 };
