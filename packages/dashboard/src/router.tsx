@@ -3,6 +3,7 @@ import { ownPermissionsQuery } from "./api/permissions.ts";
 import { queryClient } from "./api/query-client.ts";
 import { workflowsQuery } from "./api/workflows.ts";
 import { basePath } from "./base-url.ts";
+import { parseEditorSearch } from "./pages/editor/editor-search.ts";
 import { parseJobPageSearch } from "./pages/job/job-page-search.ts";
 import { parseJobSearch } from "./pages/jobs/job-search.ts";
 import { Broken } from "./shell/Broken.tsx";
@@ -44,6 +45,12 @@ const workflow = createRoute({
   path: "workflows/$workflowId",
   component: lazyRouteComponent(() => import("./pages/workflow/WorkflowPage.tsx"), "WorkflowPage"),
 });
+const editor = createRoute({
+  getParentRoute: inOrganization,
+  path: "workflows/$workflowId/edit",
+  validateSearch: parseEditorSearch,
+  component: lazyRouteComponent(() => import("./pages/editor/EditorPage.tsx"), "EditorPage"),
+});
 const version = createRoute({
   getParentRoute: inOrganization,
   path: "workflows/$workflowId/versions/$versionId",
@@ -67,7 +74,7 @@ const routes = root.addChildren([
   first,
   app,
   account,
-  organization.addChildren([home, workflows, workflow, version, jobs, job, settings]),
+  organization.addChildren([home, workflows, workflow, editor, version, jobs, job, settings]),
 ]);
 
 export function createAppRouter() {

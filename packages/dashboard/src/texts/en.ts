@@ -1,5 +1,6 @@
 import { actor } from "./en/actor.ts";
 import { charts } from "./en/charts.ts";
+import { editor } from "./en/editor.ts";
 import { graph } from "./en/graph.ts";
 import { home } from "./en/home.ts";
 import { job } from "./en/job.ts";
@@ -17,6 +18,7 @@ export const en = {
   language: "en",
   actor,
   charts,
+  editor,
   graph,
   home,
   job,
