@@ -3,6 +3,7 @@ import { ownPermissionsQuery } from "./api/permissions.ts";
 import { queryClient } from "./api/query-client.ts";
 import { workflowsQuery } from "./api/workflows.ts";
 import { basePath } from "./base-url.ts";
+import { parseEditorSearch } from "./pages/editor/editor-search.ts";
 import { parseJobPageSearch } from "./pages/job/job-page-search.ts";
 import { parseJobSearch } from "./pages/jobs/job-search.ts";
 import { parseAuditSearch } from "./pages/settings/audit/audit-search.ts";
@@ -81,6 +82,12 @@ const workflow = createRoute({
   path: "workflows/$workflowId",
   component: lazyRouteComponent(() => import("./pages/workflow/WorkflowPage.tsx"), "WorkflowPage"),
 });
+const editor = createRoute({
+  getParentRoute: inOrganization,
+  path: "workflows/$workflowId/edit",
+  validateSearch: parseEditorSearch,
+  component: lazyRouteComponent(() => import("./pages/editor/EditorPage.tsx"), "EditorPage"),
+});
 const version = createRoute({
   getParentRoute: inOrganization,
   path: "workflows/$workflowId/versions/$versionId",
@@ -154,7 +161,16 @@ const routes = root.addChildren([
   first,
   app,
   account.addChildren(accountPages),
-  organization.addChildren([home, workflows, workflow, version, jobs, job, settings.addChildren(settingsPages)]),
+  organization.addChildren([
+    home,
+    workflows,
+    workflow,
+    editor,
+    version,
+    jobs,
+    job,
+    settings.addChildren(settingsPages),
+  ]),
 ]);
 
 export function createAppRouter() {

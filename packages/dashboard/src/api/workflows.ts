@@ -1,9 +1,10 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { api, resultOf, type Schemas } from "./api.ts";
+import { api, idempotencyKey, resultOf, type Schemas } from "./api.ts";
 
 export type Workflow = Schemas["Workflow"];
 export type Version = Schemas["WorkflowVersionSummary"];
 export type Tag = Schemas["WorkflowTag"];
+export type NewVersion = Schemas["NewWorkflowVersion"];
 
 export interface WorkflowKey {
   readonly organizationId: string;
@@ -98,6 +99,24 @@ export async function deleteTag(key: WorkflowKey, tag: string) {
   await resultOf(
     api.DELETE("/organizations/{organizationId}/workflows/{workflowId}/tags/{tag}", {
       params: { path: { ...key, tag } },
+    }),
+  );
+}
+
+export async function registerWorkflow(organizationId: string, name: string) {
+  return await resultOf(
+    api.POST("/organizations/{organizationId}/workflows", {
+      params: { path: { organizationId }, header: idempotencyKey() },
+      body: { name },
+    }),
+  );
+}
+
+export async function registerVersion(key: WorkflowKey, definition: string) {
+  return await resultOf(
+    api.POST("/organizations/{organizationId}/workflows/{workflowId}/versions", {
+      params: { path: key, header: idempotencyKey() },
+      body: { definition },
     }),
   );
 }

@@ -23,7 +23,7 @@ export interface Layout {
   readonly height: number;
 }
 
-export const stepSize = { width: 252, height: 58 };
+const stepSize = { width: 252, height: 58 };
 const dotSize = { width: 56, height: 24 };
 const gap = { beside: 36, below: 40 };
 /**

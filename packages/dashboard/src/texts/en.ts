@@ -3,6 +3,7 @@ import { actor } from "./en/actor.ts";
 import { apiTokens } from "./en/api-tokens.ts";
 import { audit, rateLimits } from "./en/audit.ts";
 import { charts } from "./en/charts.ts";
+import { editor } from "./en/editor.ts";
 import { graph } from "./en/graph.ts";
 import { home } from "./en/home.ts";
 import { job } from "./en/job.ts";
@@ -15,6 +16,7 @@ import { problem } from "./en/problem.ts";
 import { expiry, permitted, picker, secret, settings } from "./en/settings.ts";
 import { shell } from "./en/shell.ts";
 import { status } from "./en/status.ts";
+import { submit } from "./en/submit.ts";
 import { workflow, workflows } from "./en/workflows.ts";
 
 const ofAccount = { account, activity, secondFactor, sessions, userTokens };
@@ -39,6 +41,7 @@ export const en = {
   language: "en",
   actor,
   charts,
+  editor,
   graph,
   home,
   job,
@@ -48,6 +51,7 @@ export const en = {
   problem,
   shell,
   status,
+  submit,
   workflow,
   workflows,
   ...inSettings,

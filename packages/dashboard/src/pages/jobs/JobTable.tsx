@@ -10,6 +10,7 @@ import { shownStatus } from "../../parts/shown-status.ts";
 import { type Column, Table } from "../../parts/Table.tsx";
 import { Time } from "../../parts/Time.tsx";
 import { texts } from "../../texts/texts.ts";
+import "../../parts/Panel.css";
 import "./JobTable.css";
 import type { JobSearch } from "./job-search.ts";
 import type { LiveList } from "./live-list.ts";
@@ -99,7 +100,7 @@ function columnsFor(organizationId: string, goneIds: ReadonlySet<string>): reado
     {
       id: "status",
       header: texts.jobs.status,
-      width: "128px",
+      width: "112px",
       cell: (job) => (
         <span
           className={goneIds.has(job.jobId) ? "job-gone" : undefined}
@@ -129,7 +130,7 @@ function columnsFor(organizationId: string, goneIds: ReadonlySet<string>): reado
     {
       id: "submitted",
       header: words.submitted,
-      width: "128px",
+      width: "104px",
       cell: ({ createdAt }) => <Time at={createdAt} isRelative />,
     },
     {

@@ -1,6 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { usePermission } from "../../api/permissions.ts";
 import { versionQuery, workflowQuery } from "../../api/workflows.ts";
+import { stepsOfText } from "../../graph/graph-step.ts";
+import { StepGraph } from "../../graph/StepGraph.tsx";
 import { ActorName } from "../../parts/ActorName.tsx";
 import { CopyButton } from "../../parts/CopyButton.tsx";
 import { PageHeading } from "../../parts/PageHeading.tsx";
@@ -10,6 +14,7 @@ import { Skeleton } from "../../parts/Skeleton.tsx";
 import { TagChip } from "../../parts/TagChip.tsx";
 import { Time } from "../../parts/Time.tsx";
 import { texts } from "../../texts/texts.ts";
+import { EditLink } from "./EditLink.tsx";
 import "./VersionPage.css";
 
 /** One version: who made it, what points at it, and its definition as it was sent. */
@@ -19,6 +24,8 @@ export function VersionPage() {
   });
   const words = texts.workflow;
   const { data: version, error, refetch } = useQuery(versionQuery(workflow, versionId));
+  const mayEdit = usePermission(workflow.organizationId, "workflow:version:create");
+  const steps = useMemo(() => stepsOfText(version?.definition ?? "") ?? [], [version]);
   const { data: parent } = useQuery(workflowQuery(workflow));
   if (version === undefined) {
     return error === null ? <Skeleton rows={8} /> : <Problem error={error} onRetry={() => void refetch()} />;
@@ -29,6 +36,7 @@ export function VersionPage() {
       <PageHeading
         title={words.versionNumber(versionNumber)}
         beside={tags.map((tag) => <TagChip key={tag} tag={tag} />)}
+        actions={mayEdit && <EditLink workflow={workflow} versionId={versionId} />}
       />
       <p className="soft">
         <Link to="/app/organizations/$organizationId/workflows/$workflowId" params={workflow}>
@@ -36,6 +44,9 @@ export function VersionPage() {
         </Link>
         , <Time at={createdAt} />, <ActorName organizationId={workflow.organizationId} actor={createdBy} />
       </p>
+      <Panel title={texts.editor.graph} isFlush>
+        <StepGraph steps={steps} />
+      </Panel>
       <Panel title={words.definition} isFlush actions={<CopyButton text={definition} label={words.copyDefinition} />}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
         <pre className="definition" tabIndex={0}>

@@ -3,11 +3,15 @@ import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { usePermission } from "../../api/permissions.ts";
 import { workflowQuery } from "../../api/workflows.ts";
+import { Button } from "../../parts/Button.tsx";
 import { JobCharts } from "../../parts/JobCharts.tsx";
 import { PageHeading } from "../../parts/PageHeading.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { Skeleton } from "../../parts/Skeleton.tsx";
+import { SubmitJobDialog } from "../../submit/SubmitJobDialog.tsx";
+import { texts } from "../../texts/texts.ts";
 import { DeleteWorkflow } from "./DeleteWorkflow.tsx";
+import { EditLink } from "./EditLink.tsx";
 import { MoveTagDialog, type TagMove } from "./MoveTagDialog.tsx";
 import { RecentJobs } from "./RecentJobs.tsx";
 import { Tags } from "./Tags.tsx";
@@ -21,8 +25,10 @@ export function WorkflowPage() {
   const maySeeMetrics = usePermission(organizationId, "metrics:read");
   const maySeeJobs = usePermission(organizationId, "job:list");
   const mayTag = usePermission(organizationId, "workflow:version:create");
+  const maySubmit = usePermission(organizationId, "job:submit");
   const mayDelete = usePermission(organizationId, "workflow:delete");
   const { data: workflow, error, refetch } = useQuery(workflowQuery(key));
+  const [isSubmitting, setSubmitting] = useState(false);
   const [move, setMove] = useState<TagMove | undefined>();
   if (workflow === undefined) {
     return error === null ? <Skeleton rows={8} /> : <Problem error={error} onRetry={() => void refetch()} />;
@@ -30,13 +36,27 @@ export function WorkflowPage() {
   const begin = mayTag ? setMove : undefined;
   return (
     <>
-      <PageHeading title={workflow.name} actions={mayDelete && <DeleteWorkflow workflow={workflow} {...key} />} />
+      <PageHeading
+        title={workflow.name}
+        actions={
+          <>
+            {mayDelete && <DeleteWorkflow workflow={workflow} {...key} />}
+            {mayTag && <EditLink workflow={key} />}
+            {maySubmit && (
+              <Button kind="main" icon="job" onClick={() => setSubmitting(true)}>
+                {texts.submit.open}
+              </Button>
+            )}
+          </>
+        }
+      />
       <div className="workflow-columns">
         <Tags workflow={key} onMove={begin} />
         <Versions workflow={key} name={workflow.name} onTag={begin} />
       </div>
       {maySeeJobs && <RecentJobs organizationId={organizationId} workflow={workflow} />}
       {maySeeMetrics && <JobCharts organizationId={organizationId} workflowId={workflowId} />}
+      {isSubmitting && <SubmitJobDialog workflow={key} name={workflow.name} onClose={() => setSubmitting(false)} />}
       {move !== undefined && <MoveTagDialog workflow={key} move={move} onClose={() => setMove(undefined)} />}
     </>
   );

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import { usePermission } from "../../api/permissions.ts";
 import { type Workflow, workflowsQuery } from "../../api/workflows.ts";
 import { EmptyState } from "../../parts/EmptyState.tsx";
 import { Field } from "../../parts/Field.tsx";
@@ -12,6 +13,7 @@ import { type Column, Table } from "../../parts/Table.tsx";
 import { TagChip } from "../../parts/TagChip.tsx";
 import { Time } from "../../parts/Time.tsx";
 import { texts } from "../../texts/texts.ts";
+import { NewWorkflow } from "./NewWorkflow.tsx";
 import "./WorkflowsPage.css";
 
 /** The organization's workflows with their tags. */
@@ -23,10 +25,11 @@ export function WorkflowsPage() {
   const [sought, setSought] = useState("");
   const all = data?.pages.flatMap((page) => page.workflows);
   const found = all?.filter(({ name }) => name.toLowerCase().includes(sought.trim().toLowerCase()));
+  const mayCreate = usePermission(organizationId, "workflow:create");
   const words = texts.workflows;
   return (
     <>
-      <PageHeading title={words.title} />
+      <PageHeading title={words.title} actions={mayCreate && <NewWorkflow organizationId={organizationId} />} />
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
       {all === undefined && error === null && <Skeleton rows={6} />}
       {all?.length === 0 && (

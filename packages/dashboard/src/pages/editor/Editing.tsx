@@ -1,0 +1,113 @@
+import { useBlocker } from "@tanstack/react-router";
+import { useDeferredValue, useMemo, useRef, useState } from "react";
+import type { WorkflowKey } from "../../api/workflows.ts";
+import { type GraphStep, stepsOfText } from "../../graph/graph-step.ts";
+import { StepGraph } from "../../graph/StepGraph.tsx";
+import { Button } from "../../parts/Button.tsx";
+import { Dialog } from "../../parts/Dialog.tsx";
+import { PageHeading } from "../../parts/PageHeading.tsx";
+import { Panel } from "../../parts/Panel.tsx";
+import { texts } from "../../texts/texts.ts";
+import "./Editing.css";
+import { useChecked } from "./checked.ts";
+import { DefinitionEditor, type EditorHandle } from "./DefinitionEditor.tsx";
+import { Register } from "./Register.tsx";
+import { Remarks } from "./Remarks.tsx";
+
+interface EditingProps {
+  readonly workflow: WorkflowKey;
+  readonly name: string;
+  /** Of the version that it was begun from. */
+  readonly baseNumber: number | undefined;
+  readonly initialText: string;
+}
+
+/** The text, the picture of it beside it, and what the service says to it. */
+export function Editing({ workflow, name, baseNumber, initialText }: EditingProps) {
+  const words = texts.editor;
+  const [text, setText] = useState(initialText);
+  const [saved, setSaved] = useState(initialText);
+  // Kept: with each editor that begins anew the text would be another one.
+  const [begunWith] = useState(initialText);
+  const [stepIndex, setStepIndex] = useState<number | undefined>();
+  const editor = useRef<EditorHandle>(null);
+  const checked = useChecked(workflow, text);
+  const { steps, isOld } = useDrawnSteps(text);
+  const isChanged = text !== saved;
+  const select = (step: string) => {
+    const index = steps.findIndex((one) => one.name === step);
+    editor.current?.goTo(`/steps/${index}/name`);
+  };
+  return (
+    <>
+      <PageHeading
+        title={words.title(name)}
+        beside={
+          <span className="soft">
+            {baseNumber === undefined ? words.fromNothing : words.newer(baseNumber)}
+            {isChanged && `, ${words.unsaved}`}
+          </span>
+        }
+        actions={
+          <Register workflow={workflow} name={name} text={text} checked={checked} onRegistered={() => setSaved(text)} />
+        }
+      />
+      <div className="editing">
+        <Panel title={words.definition} isFlush>
+          <div className="editing-text">
+            <DefinitionEditor
+              initialText={begunWith}
+              remarks={checked.remarks}
+              onChange={setText}
+              onStep={setStepIndex}
+              handle={editor}
+            />
+          </div>
+        </Panel>
+        <Panel title={words.graph} isFlush beside={isOld && <span className="soft">{words.graphOld}</span>}>
+          <StepGraph
+            steps={steps}
+            current={stepIndex === undefined ? undefined : steps[stepIndex]?.name}
+            selected={stepIndex === undefined ? undefined : steps[stepIndex]?.name}
+            onSelect={select}
+          />
+        </Panel>
+      </div>
+      <Remarks checked={checked} onGoTo={(pointer) => editor.current?.goTo(pointer)} />
+      <LeaveQuestion isChanged={isChanged} />
+    </>
+  );
+}
+
+/** In the middle of a word the text is no JSON: then the picture stays as it was. */
+function useDrawnSteps(text: string): { steps: readonly GraphStep[]; isOld: boolean } {
+  const deferred = useDeferredValue(text);
+  const last = useRef<readonly GraphStep[]>([]);
+  const steps = useMemo(() => stepsOfText(deferred), [deferred]);
+  if (steps !== undefined) last.current = steps;
+  return { steps: steps ?? last.current, isOld: steps === undefined };
+}
+
+function LeaveQuestion({ isChanged }: { readonly isChanged: boolean }) {
+  const words = texts.editor;
+  const { proceed, reset, status } = useBlocker({
+    shouldBlockFn: ({ current, next }) => isChanged && current.pathname !== next.pathname,
+    enableBeforeUnload: isChanged,
+    withResolver: true,
+  });
+  return (
+    <Dialog
+      isOpen={status === "blocked"}
+      onClose={() => reset?.()}
+      title={words.leaveTitle}
+      description={words.leaveText}
+    >
+      <div className="dialog-actions">
+        <Button onClick={() => reset?.()}>{words.stay}</Button>
+        <Button kind="danger" onClick={() => proceed?.()}>
+          {words.leave}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

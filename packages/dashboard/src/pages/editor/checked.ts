@@ -1,0 +1,59 @@
+import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { api, resultOf } from "../../api/api.ts";
+import { type WorkflowKey, workflowQueryKey } from "../../api/workflows.ts";
+
+/** One thing that the service has to say about a definition. */
+export interface Remark {
+  readonly pointer: string;
+  readonly detail: string;
+  readonly severity: "error" | "warning";
+}
+
+export interface Checked {
+  readonly remarks: readonly Remark[];
+  /** Of the very text that stands in the editor; undefined while that is being checked. */
+  readonly isValid: boolean | undefined;
+  readonly error: Error | null;
+}
+
+const typingPauseMs = 350;
+const none: readonly Remark[] = [];
+
+/** What the service says about the text, a moment after somebody has stopped typing. */
+export function useChecked(workflow: WorkflowKey, text: string): Checked {
+  const settled = useSettled(text);
+  const { data, error, isPlaceholderData } = useQuery(checkQuery(workflow, settled));
+  const isCurrent = settled === text && data !== undefined && !isPlaceholderData;
+  return { remarks: data?.remarks ?? none, isValid: isCurrent ? data.isValid : undefined, error };
+}
+
+function checkQuery(workflow: WorkflowKey, definition: string) {
+  return queryOptions({
+    queryKey: [...workflowQueryKey(workflow), "check", definition],
+    queryFn: async ({ signal }) => {
+      const path = "/organizations/{organizationId}/workflows/{workflowId}/versions/validate";
+      const { valid, errors, warnings } = await resultOf(
+        api.POST(path, { params: { path: workflow }, body: { definition }, signal }),
+      );
+      const remarks: readonly Remark[] = [
+        ...errors.map((one) => ({ ...one, severity: "error" as const })),
+        ...warnings.map((one) => ({ ...one, severity: "warning" as const })),
+      ];
+      return { isValid: valid, remarks };
+    },
+    placeholderData: keepPreviousData,
+    // The same text is always judged alike.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  });
+}
+
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), typingPauseMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}

@@ -1,0 +1,144 @@
+import { type Completion, type CompletionContext, type CompletionResult, snippet } from "@codemirror/autocomplete";
+import { syntaxTree } from "@codemirror/language";
+import type { EditorView } from "@codemirror/view";
+import { texts } from "../../texts/texts.ts";
+import { type Node, nodeAt, pathOf, propertiesOf } from "./json-tree.ts";
+import { propertyWords, valueWords, type Word } from "./vocabulary.ts";
+
+/** What may stand where the cursor is: names of properties, executors, steps, definitions; whole steps in the list of steps. */
+export function completeDefinition(context: CompletionContext): CompletionResult | null {
+  const { state, pos } = context;
+  const node = syntaxTree(state).resolveInner(pos, -1);
+  if (node.name === "PropertyName" && pos > node.from) return named(context, node);
+  if (node.name === "String" && pos > node.from) {
+    const path = pathOf(state, node);
+    // A text in an object where no name is yet is the beginning of a name.
+    if (node.parent?.name === "Object") return named(context, node);
+    return result(node.from + 1, wordsOf(valueWords(state, path), replaceNode(node)));
+  }
+  return bare(context, node);
+}
+
+function named({ state }: CompletionContext, node: Node): CompletionResult | null {
+  const object = node.parent?.name === "Property" ? node.parent.parent : node.parent;
+  if (object === null || object === undefined) return null;
+  const path = pathOf(state, object);
+  const there = propertiesOf(state, nodeAt(state, path));
+  const own = state.sliceDoc(node.from + 1, node.to - 1);
+  const free = propertyWords(state, path).filter(({ text }) => text === own || !there.has(text));
+  return result(node.from + 1, wordsOf(free, replaceName(node)));
+}
+
+/** Outside of quotes: after a colon a value may begin, within braces a name, in the list of steps a whole step. */
+function bare(context: CompletionContext, node: Node): CompletionResult | null {
+  const { state, pos, explicit } = context;
+  const word = context.matchBefore(/[\w$/-]*/);
+  const from = word?.from ?? pos;
+  if (!explicit && from === pos) return null;
+  const before = state.sliceDoc(0, from).trimEnd().at(-1);
+  const around = aroundOf(node);
+  if (around === undefined) return null;
+  const path = pathOf(state, around);
+  if (before === ":") {
+    const name = /"((?:[^"\\]|\\.)*)"\s*:\s*$/.exec(state.sliceDoc(Math.max(0, from - 500), from))?.[1];
+    if (name === undefined) return null;
+    const object = around.name === "Property" ? path : [...path, name];
+    return result(from, wordsOf(valueWords(state, object), replaceRange(pos)));
+  }
+  if (around.name === "Array" && path.length === 1 && path[0] === "steps") return result(from, stepSnippets());
+  if (around.name === "Array") return result(from, wordsOf(valueWords(state, [...path, 0]), replaceRange(pos)));
+  if (around.name !== "Object" || (before !== "{" && before !== ",")) return null;
+  const there = propertiesOf(state, around);
+  const free = propertyWords(state, path).filter(({ text }) => !there.has(text));
+  return result(from, wordsOf(free, insertName));
+}
+
+/** The object or list that the cursor is in; after a broken property, that property. */
+function aroundOf(node: Node): Node | undefined {
+  for (let at: Node | null = node; at !== null; at = at.parent) {
+    if (at.name === "Object" || at.name === "Array" || at.name === "Property") return at;
+  }
+  return undefined;
+}
+
+type Apply = (view: EditorView, word: Word, from: number) => void;
+
+function wordsOf(found: readonly Word[], apply: Apply): Completion[] {
+  return found.map((word) => ({
+    label: word.text,
+    type: word.isBare === true ? "keyword" : "property",
+    ...(word.info !== undefined && { detail: word.info }),
+    apply: (view: EditorView, _completion: Completion, from: number) => apply(view, word, from),
+  }));
+}
+
+function result(from: number, options: Completion[]): CompletionResult | null {
+  return options.length === 0 ? null : { from, options, validFor: /^[\w$/#-]*$/ };
+}
+
+function quotedText({ text, isBare = false }: Word): string {
+  return isBare ? text : JSON.stringify(text);
+}
+
+function replaceNode(node: Node): Apply {
+  // The text may have grown since the list was shown: up to its end as it is now.
+  return (view, word, from) => put(view, from - 1, endOfText(view, from, node), quotedText(word));
+}
+
+function replaceName(node: Node): Apply {
+  return (view, word, from) => {
+    const end = endOfText(view, from, node);
+    const hasColon = /^\s*:/.test(view.state.sliceDoc(end, end + 20));
+    put(view, from - 1, end, `${quotedText(word)}${hasColon ? "" : ": "}`);
+  };
+}
+
+const insertName: Apply = (view, word, from) =>
+  put(view, from, view.state.selection.main.head, `${quotedText(word)}: `);
+
+function replaceRange(_pos: number): Apply {
+  return (view, word, from) => put(view, from, view.state.selection.main.head, quotedText(word));
+}
+
+function endOfText(view: EditorView, from: number, node: Node): number {
+  const now = syntaxTree(view.state).resolveInner(from, 1);
+  return now.name === node.name || now.name === "String" || now.name === "PropertyName"
+    ? now.to
+    : view.state.selection.main.head;
+}
+
+function put(view: EditorView, from: number, to: number, insert: string): void {
+  const anchor = from + insert.length;
+  view.dispatch({ changes: { from, to, insert }, selection: { anchor }, userEvent: "input.complete" });
+}
+
+function stepSnippets(): Completion[] {
+  const { editor } = texts;
+  const make = (label: string, type: string, config: string): Completion => ({
+    label,
+    type: "class",
+    detail: type,
+    apply: snippet(
+      [
+        "{",
+        '\t"name": "#{name}",',
+        '\t"integrationDetails": {',
+        `\t\t"type": "${type}",${config}`,
+        '\t\t"inputDefinition": { "$ref": "#/definitions/#{input}" },',
+        '\t\t"outputDefinition": { "$ref": "#/definitions/#{output}" }',
+        "\t},",
+        '\t"transitionToStep": #{null}',
+        "}",
+      ].join("\n"),
+    ),
+  });
+  return [
+    make(editor.snippets.noop, "/service/noop", ""),
+    make(editor.snippets.wait, "/service/waitForEventIds", '\n\t\t"config": { "eventIds": ["#{event}"] },'),
+    make(
+      editor.snippets.call,
+      "/service/cloud/function",
+      '\n\t\t"config": { "region": "#{region}", "accountId": "#{accountId}", "functionName": "#{functionName}" },',
+    ),
+  ];
+}

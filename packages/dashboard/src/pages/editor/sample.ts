@@ -1,0 +1,36 @@
+/** What a workflow without a version begins with: two steps that run as they are. */
+export function sampleFor(workflowName: string): string {
+  const anything = { $ref: "#/definitions/anything" };
+  const sample = {
+    workflowName,
+    steps: [
+      {
+        name: "approve",
+        integrationDetails: {
+          type: "/service/waitForEventIds",
+          config: { eventIds: ["approved"] },
+          inputDefinition: anything,
+          outputDefinition: anything,
+        },
+        transitionToStep: "finish",
+      },
+      {
+        name: "finish",
+        integrationDetails: { type: "/service/noop", inputDefinition: anything, outputDefinition: anything },
+        transitionToStep: null,
+      },
+    ],
+    definitions: { anything: { type: "object" } },
+  };
+  return `${JSON.stringify(sample, null, 2)}\n`;
+}
+
+/** As it was sent, but for a text of one long line, which nobody can read. */
+export function readable(definition: string): string {
+  if (definition.trim().includes("\n")) return definition;
+  try {
+    return `${JSON.stringify(JSON.parse(definition), null, 2)}\n`;
+  } catch {
+    return definition;
+  }
+}

@@ -1,0 +1,26 @@
+import { Link } from "@tanstack/react-router";
+import type { WorkflowKey } from "../../api/workflows.ts";
+import "../../parts/Button.css";
+import { Icon } from "../../parts/Icon.tsx";
+import { texts } from "../../texts/texts.ts";
+
+interface EditLinkProps {
+  readonly workflow: WorkflowKey;
+  /** From which to begin; left out: the newest. */
+  readonly versionId?: string;
+}
+
+/** To the editor. */
+export function EditLink({ workflow, versionId }: EditLinkProps) {
+  return (
+    <Link
+      to="/app/organizations/$organizationId/workflows/$workflowId/edit"
+      params={workflow}
+      search={versionId === undefined ? {} : { versionId }}
+      className="button button-normal"
+    >
+      <Icon name="edit" />
+      {versionId === undefined ? texts.editor.edit : texts.editor.editVersion}
+    </Link>
+  );
+}

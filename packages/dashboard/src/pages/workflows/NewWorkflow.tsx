@@ -1,0 +1,66 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { registerWorkflow } from "../../api/workflows.ts";
+import { Button } from "../../parts/Button.tsx";
+import { Dialog } from "../../parts/Dialog.tsx";
+import { Field } from "../../parts/Field.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { texts } from "../../texts/texts.ts";
+
+/** Registers a name and goes to the editor, where its first version is written. */
+export function NewWorkflow({ organizationId }: { readonly organizationId: string }) {
+  const words = texts.editor;
+  const [isOpen, setOpen] = useState(false);
+  const [name, setName] = useState("");
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const create = useMutation({
+    mutationFn: () => registerWorkflow(organizationId, name.trim()),
+    onSuccess: async ({ workflowId }) => {
+      await navigate({
+        to: "/app/organizations/$organizationId/workflows/$workflowId/edit",
+        params: { organizationId, workflowId },
+      });
+      await queries.invalidateQueries({ queryKey: ["organizations", organizationId, "workflows", "list"] });
+    },
+  });
+  return (
+    <>
+      <Button kind="main" icon="plus" onClick={() => setOpen(true)}>
+        {words.newWorkflow}
+      </Button>
+      <Dialog
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        title={words.newWorkflow}
+        description={words.newWorkflowText}
+      >
+        <form
+          className="stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            create.mutate();
+          }}
+        >
+          <Field
+            label={words.newWorkflowName}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            maxLength={256}
+            autoComplete="off"
+            spellCheck={false}
+            required
+          />
+          {create.error !== null && <Problem error={create.error} />}
+          <div className="dialog-actions">
+            <Button onClick={() => setOpen(false)}>{texts.parts.cancel}</Button>
+            <Button type="submit" kind="main" isBusy={create.isPending}>
+              {words.create}
+            </Button>
+          </div>
+        </form>
+      </Dialog>
+    </>
+  );
+}

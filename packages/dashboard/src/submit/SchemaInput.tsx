@@ -1,0 +1,185 @@
+import { type ReactNode, useState } from "react";
+import { Button } from "../parts/Button.tsx";
+import { Choice, Field, TextArea } from "../parts/Field.tsx";
+import { texts } from "../texts/texts.ts";
+import { type Draft, emptyDraft, jsonDraft, numberDraft, partOf, textOfDraft, token, withPart } from "./draft.ts";
+import type { SchemaField } from "./schema-field.ts";
+import "./SchemaInput.css";
+
+export interface SchemaInputProps {
+  readonly field: SchemaField;
+  readonly draft: Draft;
+  readonly onChange: (draft: Draft) => void;
+  /** Where it lies in the input, as a JSON pointer. */
+  readonly pointer: string;
+  /** What is wrong, by pointer. */
+  readonly problems: ReadonlyMap<string, string>;
+}
+
+/** One value of a form, whatever it is made of. */
+export function SchemaInput(props: SchemaInputProps) {
+  switch (props.field.kind) {
+    case "object":
+      return <ObjectInput {...props} />;
+    case "list":
+      return <ListInput {...props} />;
+    case "boolean":
+    case "choice":
+      return <ChoiceInput {...props} />;
+    default:
+      return <TextInput {...props} />;
+  }
+}
+
+function TextInput(props: SchemaInputProps) {
+  const { field, draft, onChange, pointer, problems } = props;
+  if (field.kind !== "text") return <ReadText {...props} />;
+  // What may be left out is left out when it is empty; what must be there may be an empty text.
+  const change = (text: string) => onChange(text === "" && !field.isRequired ? undefined : text);
+  return (
+    <Field
+      label={labelOf(field)}
+      hint={field.hint}
+      problem={problems.get(pointer)}
+      type={field.inputType ?? "text"}
+      value={typeof draft === "string" ? draft : ""}
+      onChange={(event) => change(event.target.value)}
+      autoComplete="off"
+      spellCheck={false}
+    />
+  );
+}
+
+/** A number, or JSON: the text stays as it is typed, `1.0` on the way to `1.05` too. */
+function ReadText({ field, draft, onChange, pointer, problems }: SchemaInputProps) {
+  const [text, setText] = useState(() => textOfDraft(draft));
+  const isJson = field.kind === "json";
+  const change = (typed: string) => {
+    setText(typed);
+    onChange(isJson ? jsonDraft(typed) : numberDraft(typed, field.kind === "integer"));
+  };
+  const shared = { label: labelOf(field), hint: field.hint, problem: problems.get(pointer), value: text };
+  if (isJson) return <TextArea {...shared} onChange={(event) => change(event.target.value)} spellCheck={false} />;
+  return (
+    <Field
+      {...shared}
+      inputMode={field.kind === "integer" ? "numeric" : "decimal"}
+      onChange={(event) => change(event.target.value)}
+      autoComplete="off"
+    />
+  );
+}
+
+function ChoiceInput({ field, draft, onChange, pointer, problems }: SchemaInputProps) {
+  const words = texts.submit;
+  const choices = field.kind === "boolean" ? [false, true] : (field.choices ?? []);
+  const index = choices.findIndex((choice) => JSON.stringify(choice) === JSON.stringify(draft));
+  return (
+    <Choice
+      label={labelOf(field)}
+      hint={field.hint}
+      problem={problems.get(pointer)}
+      value={index}
+      onChange={(event) => onChange(choices[Number(event.target.value)])}
+    >
+      {(!field.isRequired || index === -1) && <option value={-1}>{words.notSet}</option>}
+      {choices.map((choice, at) => (
+        <option key={JSON.stringify(choice)} value={at}>
+          {typeof choice === "string" ? choice : JSON.stringify(choice)}
+        </option>
+      ))}
+    </Choice>
+  );
+}
+
+function ObjectInput(props: SchemaInputProps) {
+  const { field, draft, onChange, pointer, problems } = props;
+  const fields = (field.fields ?? []).map((one) => (
+    <SchemaInput
+      key={one.name}
+      field={one}
+      draft={partOf(draft, one.name)}
+      onChange={(part) => onChange(withPart(draft, one.name, part))}
+      pointer={`${pointer}/${token(one.name)}`}
+      problems={problems}
+    />
+  ));
+  if (pointer === "") return <div className="schema-fields">{fields}</div>;
+  return (
+    <Group {...props}>
+      <div className="schema-fields">{fields}</div>
+    </Group>
+  );
+}
+
+function ListInput(props: SchemaInputProps) {
+  const words = texts.submit;
+  const { field, draft, onChange, pointer, problems } = props;
+  const { item } = field;
+  const entries: readonly Draft[] = Array.isArray(draft) ? draft : [];
+  if (item === undefined) return null;
+  return (
+    <Group {...props}>
+      {entries.map((entry, index) => {
+        const label = words.item(field.label === "" ? words.entry : field.label, index + 1);
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: entries have no other name
+          <div key={index} className="schema-entry">
+            <SchemaInput
+              field={{ ...item, label }}
+              draft={entry}
+              onChange={(changed) => onChange(entries.with(index, changed))}
+              pointer={`${pointer}/${index}`}
+              problems={problems}
+            />
+            <Button
+              kind="quiet"
+              icon="cross"
+              aria-label={words.remove(label)}
+              onClick={() => onChange(entries.toSpliced(index, 1))}
+            />
+          </div>
+        );
+      })}
+      <div>
+        <Button icon="plus" onClick={() => onChange([...entries, emptyDraft(item)])}>
+          {words.add(words.entry)}
+        </Button>
+      </div>
+    </Group>
+  );
+}
+
+/** What consists of others. What may be left out is there only once somebody adds it. */
+function Group({ field, draft, onChange, pointer, problems, children }: SchemaInputProps & { children: ReactNode }) {
+  const words = texts.submit;
+  const problem = problems.get(pointer);
+  const isThere = draft !== undefined;
+  return (
+    <fieldset className="schema-group">
+      <legend>{labelOf(field)}</legend>
+      {field.hint !== undefined && <p className="field-hint">{field.hint}</p>}
+      {problem !== undefined && <p className="field-problem">{problem}</p>}
+      {isThere && children}
+      {!field.isRequired && (
+        <div>
+          {isThere ? (
+            <Button kind="quiet" icon="cross" onClick={() => onChange(undefined)}>
+              {words.remove(field.label)}
+            </Button>
+          ) : (
+            <Button icon="plus" onClick={() => onChange(emptyDraft({ ...field, isRequired: true }))}>
+              {words.add(field.label)}
+            </Button>
+          )}
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+function labelOf({ label, isRequired, kind }: SchemaField): string {
+  const { submit } = texts;
+  const name = label === "" ? submit.input : label;
+  return isRequired || kind === "boolean" || kind === "choice" ? name : `${name} (${submit.optional})`;
+}

@@ -1,0 +1,150 @@
+import { useMemo, useState } from "react";
+import type { Submission } from "../api/job.ts";
+import { asProblem } from "../api/problem.ts";
+import { Button } from "../parts/Button.tsx";
+import { TextArea } from "../parts/Field.tsx";
+import { Problem } from "../parts/Problem.tsx";
+import { Segments } from "../parts/Segments.tsx";
+import { texts } from "../texts/texts.ts";
+import { type Draft, type DraftProblem, emptyDraft, jsonDraft, problemsOf, textOfDraft, Unfinished } from "./draft.ts";
+import { SchemaInput } from "./SchemaInput.tsx";
+import { inputFieldOf, type SchemaField } from "./schema-field.ts";
+
+interface SubmitFormProps {
+  readonly definition: string;
+  readonly error: Error | null;
+  readonly isBusy: boolean;
+  readonly onClose: () => void;
+  readonly onSubmit: (input: Submission["inputJson"]) => void;
+}
+
+const modes = [
+  ["form", texts.submit.form],
+  ["json", texts.submit.json],
+] as const;
+
+const anything: SchemaField = { kind: "json", label: "", isRequired: true };
+
+/** The input of a job: as a form where its schema has one, and as JSON wherever somebody prefers that. */
+export function SubmitForm({ definition, error, isBusy, onClose, onSubmit }: SubmitFormProps) {
+  const words = texts.submit;
+  const field = useMemo(() => inputFieldOf(definition) ?? anything, [definition]);
+  const hasForm = field.kind === "object";
+  const [mode, setMode] = useState<"form" | "json">(hasForm ? "form" : "json");
+  const [draft, setDraft] = useState<Draft>(() => emptyDraft(field));
+  const [isTried, setTried] = useState(false);
+  const isJson = mode === "json";
+  const problems = isJson ? wholeProblem(draft) : problemsOf(field, draft);
+  const canChange = !isJson || wholeProblem(draft).length === 0;
+  return (
+    <form
+      className="stack"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        setTried(true);
+        if (problems.length === 0) onSubmit((draft ?? {}) as Submission["inputJson"]);
+      }}
+    >
+      {hasForm && (
+        <Segments
+          label={words.inputAs}
+          value={mode}
+          choices={modes}
+          onChoose={(chosen) => (chosen === "json" || canChange) && setMode(chosen)}
+        />
+      )}
+      {isJson ? (
+        <JsonInput draft={draft} problem={problemText(problems[0], draft)} onChange={setDraft} />
+      ) : (
+        <SchemaInput
+          field={field}
+          draft={draft}
+          onChange={setDraft}
+          pointer=""
+          problems={shownProblems(field, problems, isTried, error)}
+        />
+      )}
+      {error !== null && <Problem error={error} />}
+      <div className="dialog-actions">
+        <Button onClick={onClose}>{texts.parts.cancel}</Button>
+        <Button type="submit" kind="main" icon="job" isBusy={isBusy}>
+          {words.action}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface JsonInputProps {
+  readonly draft: Draft;
+  readonly problem: string | undefined;
+  readonly onChange: (draft: Draft) => void;
+}
+
+/** The text stays as it is typed. */
+function JsonInput({ draft, problem, onChange }: JsonInputProps) {
+  const words = texts.submit;
+  const [text, setText] = useState(() => textOfDraft(draft));
+  const change = (typed: string) => {
+    setText(typed);
+    onChange(jsonDraft(typed));
+  };
+  return (
+    <TextArea
+      label={words.jsonInput}
+      hint={words.jsonHint}
+      problem={problem}
+      value={text}
+      onChange={(event) => change(event.target.value)}
+      rows={10}
+      spellCheck={false}
+    />
+  );
+}
+
+function wholeProblem(draft: Draft): DraftProblem[] {
+  const isObject = draft === undefined || (typeof draft === "object" && draft !== null && !Array.isArray(draft));
+  return isObject && !(draft instanceof Unfinished) ? [] : [{ pointer: "", kind: "unfinished" }];
+}
+
+function problemText(problem: DraftProblem | undefined, draft: Draft): string | undefined {
+  if (problem === undefined) return undefined;
+  return draft instanceof Unfinished ? texts.submit.notJson : texts.submit.notObject;
+}
+
+/** What is missing is said once somebody has tried to send it; the service's own words come beside the field that they are about. */
+function shownProblems(
+  field: SchemaField,
+  problems: readonly DraftProblem[],
+  isTried: boolean,
+  error: Error | null,
+): ReadonlyMap<string, string> {
+  const words = texts.submit;
+  const shown = new Map<string, string>();
+  for (const { pointer, detail } of error === null ? [] : asProblem(error).errors) {
+    shown.set(pointer.replace(/^\/inputJson/, ""), detail);
+  }
+  for (const { pointer, kind } of problems) {
+    if (kind === "missing") {
+      if (isTried) shown.set(pointer, words.missing);
+    } else shown.set(pointer, unfinishedText(fieldAt(field, pointer)));
+  }
+  return shown;
+}
+
+function unfinishedText(field: SchemaField | undefined): string {
+  const words = texts.submit;
+  if (field?.kind === "integer") return words.unfinishedInteger;
+  return field?.kind === "number" ? words.unfinishedNumber : words.unfinishedJson;
+}
+
+function fieldAt(field: SchemaField, pointer: string): SchemaField | undefined {
+  return pointer
+    .split("/")
+    .slice(1)
+    .reduce<SchemaField | undefined>((at, part) => {
+      const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+      return at?.kind === "list" ? at.item : at?.fields?.find((one) => one.name === name);
+    }, field);
+}

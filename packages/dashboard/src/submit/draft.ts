@@ -1,0 +1,102 @@
+import type { SchemaField } from "./schema-field.ts";
+
+/** Text that somebody typed and that is no value of its kind yet. */
+export class Unfinished {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A JSON value while it is typed: `undefined` for what is left out. */
+export type Draft = unknown;
+
+/** What a form begins with: what must be there is there, empty; what may be left out is left out. */
+export function emptyDraft(field: SchemaField): Draft {
+  if (field.default !== undefined) return field.default;
+  if (!field.isRequired) return undefined;
+  switch (field.kind) {
+    case "text":
+      return "";
+    case "boolean":
+      return false;
+    case "choice":
+      return field.choices?.[0];
+    case "list":
+      return [];
+    case "json":
+      return {};
+    case "object":
+      return Object.fromEntries(
+        (field.fields ?? []).flatMap((one) => {
+          const draft = emptyDraft(one);
+          return draft === undefined ? [] : [[one.name, draft]];
+        }),
+      );
+    default:
+      return undefined;
+  }
+}
+
+export interface DraftProblem {
+  readonly pointer: string;
+  readonly kind: "missing" | "unfinished";
+}
+
+/** What keeps a draft from being sent. Whether it fits the schema in all else is for the service to say. */
+export function problemsOf(field: SchemaField, draft: Draft, pointer = ""): DraftProblem[] {
+  if (draft === undefined) return field.isRequired ? [{ pointer, kind: "missing" }] : [];
+  if (draft instanceof Unfinished) return [{ pointer, kind: "unfinished" }];
+  if (field.kind === "object") {
+    return (field.fields ?? []).flatMap((one) =>
+      problemsOf(one, partOf(draft, one.name), `${pointer}/${token(one.name)}`),
+    );
+  }
+  const { item } = field;
+  if (field.kind === "list" && item !== undefined && Array.isArray(draft)) {
+    return draft.flatMap((entry, index) => problemsOf(item, entry, `${pointer}/${index}`));
+  }
+  return [];
+}
+
+export function partOf(draft: Draft, name: string): Draft {
+  return typeof draft === "object" && draft !== null && Object.hasOwn(draft, name)
+    ? (draft as Record<string, Draft>)[name]
+    : undefined;
+}
+
+/** With another part; without it where that is undefined. A property may be called `__proto__`. */
+export function withPart(draft: Draft, name: string, part: Draft): Draft {
+  const entries = Object.entries(typeof draft === "object" && draft !== null ? draft : {}).filter(
+    ([key]) => key !== name,
+  );
+  return Object.fromEntries(part === undefined ? entries : [...entries, [name, part]]);
+}
+
+/** One name in a JSON pointer. */
+export function token(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** Readers write 1,5 or 1.5; JSON has the second. Empty is left out. */
+export function numberDraft(text: string, isInteger: boolean): Draft {
+  const trimmed = text.trim();
+  if (trimmed === "") return undefined;
+  const isNumber = isInteger ? /^-?\d+$/.test(trimmed) : /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(trimmed);
+  return isNumber ? Number(trimmed) : new Unfinished(text);
+}
+
+export function jsonDraft(text: string): Draft {
+  if (text.trim() === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return new Unfinished(text);
+  }
+}
+
+export function textOfDraft(draft: Draft): string {
+  if (draft instanceof Unfinished) return draft.text;
+  return draft === undefined ? "" : JSON.stringify(draft, null, 2);
+}

@@ -1,0 +1,109 @@
+type Json = unknown;
+
+/** What a form asks for, made from a schema. */
+export interface SchemaField {
+  readonly kind: "text" | "number" | "integer" | "boolean" | "choice" | "object" | "list" | "json";
+  /** The property's name, or the schema's own title. */
+  readonly label: string;
+  readonly hint?: string;
+  readonly isRequired: boolean;
+  /** Of a choice: the values in their order. */
+  readonly choices?: readonly Json[];
+  /** Of an object. */
+  readonly fields?: readonly (SchemaField & { readonly name: string })[];
+  /** Of a list. */
+  readonly item?: SchemaField;
+  readonly inputType?: "text" | "date" | "email" | "url";
+  readonly default?: Json;
+}
+
+type Schema = Readonly<Record<string, Json>>;
+type Definitions = Readonly<Record<string, Json>>;
+
+/** Deeper, or where a schema is more than one plain thing, the form asks for JSON. */
+const maxDepth = 6;
+
+/** The form for a job's input: what the first step of the definition takes. Undefined for a definition that cannot be understood. */
+export function inputFieldOf(definition: string): SchemaField | undefined {
+  try {
+    const parsed = JSON.parse(definition);
+    const reference = parsed.steps[0].integrationDetails.inputDefinition;
+    return fieldOf(reference, parsed.definitions ?? {}, "", true, 0);
+  } catch {
+    return undefined;
+  }
+}
+
+export function fieldOf(
+  source: Json,
+  definitions: Definitions,
+  label: string,
+  isRequired: boolean,
+  depth: number,
+): SchemaField {
+  const schema = resolve(source, definitions);
+  const base = {
+    label: label === "" && typeof schema?.title === "string" ? schema.title : label,
+    isRequired,
+    ...(typeof schema?.description === "string" && { hint: schema.description }),
+    ...(schema?.default !== undefined && { default: schema.default }),
+  };
+  if (schema === undefined || depth > maxDepth || schema.anyOf !== undefined) return { ...base, kind: "json" };
+  if (Array.isArray(schema.enum)) return { ...base, kind: "choice", choices: schema.enum };
+  if (schema.const !== undefined) return { ...base, kind: "choice", choices: [schema.const] };
+  switch (schema.type) {
+    case "string":
+      return { ...base, kind: "text", inputType: inputTypes[String(schema.format)] ?? "text" };
+    case "number":
+    case "integer":
+      return { ...base, kind: schema.type };
+    case "boolean":
+      return { ...base, kind: "boolean" };
+    case "array":
+      return { ...base, kind: "list", item: fieldOf(schema.items ?? {}, definitions, "", true, depth + 1) };
+    case "object":
+    case undefined:
+      return objectField(schema, definitions, base, depth);
+    default:
+      return { ...base, kind: "json" };
+  }
+}
+
+const inputTypes: Readonly<Record<string, NonNullable<SchemaField["inputType"]>>> = {
+  date: "date",
+  email: "email",
+  uri: "url",
+};
+
+/** An open object without a single known property has nothing that a form could ask for. */
+function objectField(
+  schema: Schema,
+  definitions: Definitions,
+  base: Pick<SchemaField, "label" | "isRequired">,
+  depth: number,
+): SchemaField {
+  const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : [];
+  if (properties.length === 0) return { ...base, kind: "json" };
+  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
+  const fields = properties.map(([name, property]) => ({
+    ...fieldOf(property, definitions, name, required.has(name), depth + 1),
+    name,
+  }));
+  return { ...base, kind: "object", fields };
+}
+
+/** Follows references into the definitions; undefined for those that lead nowhere, or around in a circle. */
+function resolve(source: Json, definitions: Definitions): Schema | undefined {
+  let schema = source;
+  for (let hops = 0; hops < 20; hops += 1) {
+    if (!isRecord(schema)) return undefined;
+    if (typeof schema.$ref !== "string") return schema;
+    const name = /^#\/definitions\/(.+)$/.exec(schema.$ref)?.[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
+    schema = name !== undefined && Object.hasOwn(definitions, name) ? definitions[name] : undefined;
+  }
+  return undefined;
+}
+
+function isRecord(value: Json): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
