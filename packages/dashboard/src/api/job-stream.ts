@@ -83,10 +83,12 @@ export class JobWatch {
     }
   }
 
-  /** True when the stream was open; it ends when the job does, when the page is hidden, or when nothing is heard. */
+  /** True when the stream was open; it ends when the job or the network does, when the page is hidden, or when nothing is heard. */
   async #readOnce(stopped: AbortSignal): Promise<boolean> {
     const silent = new AbortController();
-    const stopHiding = whenHidden(() => silent.abort());
+    const giveUp = () => silent.abort();
+    const stopHiding = whenHidden(giveUp);
+    window.addEventListener("offline", giveUp);
     try {
       const response = await this.#connect(AbortSignal.any([stopped, silent.signal]));
       if (response.status === 204) return true;
@@ -94,7 +96,7 @@ export class JobWatch {
       const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
       const events = new ServerSentReader();
       for (;;) {
-        const timer = setTimeout(() => silent.abort(), silenceMs);
+        const timer = setTimeout(giveUp, silenceMs);
         const { value, done = true } = (await reader?.read()) ?? {};
         clearTimeout(timer);
         if (done) return true;
@@ -105,6 +107,7 @@ export class JobWatch {
       throw error;
     } finally {
       stopHiding();
+      window.removeEventListener("offline", giveUp);
     }
   }
 

@@ -35,7 +35,7 @@ export const GraphEdges = memo(function GraphEdges({ layout: { edges, width, hei
             </marker>
           ))}
         </defs>
-        {edges.map(({ id, from, to, kind, points }) => {
+        {edges.map(({ id, from, to, kind, points, isBranch }) => {
           const isTaken = isTakenWay(taken, from, to);
           const marker = kind === "failure" ? "failure" : isTaken ? "taken" : "next";
           return (
@@ -47,7 +47,7 @@ export const GraphEdges = memo(function GraphEdges({ layout: { edges, width, hei
                 isTaken && "graph-edge-taken",
               )}
               d={edgePath(points)}
-              markerEnd={`url(#graph-arrow-${marker})`}
+              {...(!isBranch && { markerEnd: `url(#graph-arrow-${marker})` })}
             />
           );
         })}

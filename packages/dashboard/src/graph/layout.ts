@@ -14,6 +14,8 @@ export interface PlacedNode extends GraphNode, Point {
 
 export interface DrawnEdge extends GraphEdge {
   readonly points: readonly Point[];
+  /** It ends where it meets another line to the same step, which has the arrow. */
+  readonly isBranch: boolean;
 }
 
 export interface Layout {
@@ -50,14 +52,14 @@ export function layoutOf(graph: Graph): Layout {
     return { ...node, x: x - width / 2, y: y - height / 2, width, height };
   });
   const { width = 0, height = 0 } = placing.graph() as Partial<Rectangle>;
-  const places = new Map(nodes.map((node) => [node.id, node]));
+  const around = ledAround(graph, near, nodes, width);
   const edges = graph.edges.map((edge): DrawnEdge => {
-    if (!near.has(edge)) return { ...edge, points: aroundOutside(places, edge, width) };
+    const led = around.get(edge);
+    if (led !== undefined) return led;
     const { points } = placing.edge({ v: edge.from, w: edge.to, name: edge.id }) as { points: Point[] };
-    return { ...edge, points };
+    return { ...edge, points, isBranch: false };
   });
-  const isLedAround = near.size < graph.edges.length;
-  return { nodes, edges, width: isLedAround ? width + 2 * gap.beside : width, height };
+  return { nodes, edges, width: around.size > 0 ? width + 2 * gap.beside : width, height };
 }
 
 type Rectangle = Point & { readonly width: number; readonly height: number };
@@ -86,13 +88,36 @@ function nearEdges({ edges, ranks }: Graph): ReadonlySet<GraphEdge> {
   return near;
 }
 
-/** Out to the right, along beside everything, and in again; failures and others each have their own lane, back and forth too. */
-function aroundOutside(places: ReadonlyMap<string, PlacedNode>, edge: GraphEdge, width: number): Point[] {
-  const from = places.get(edge.from);
-  const to = places.get(edge.to);
-  if (from === undefined || to === undefined) return [];
-  const lane = width + gap.beside / 2 + (edge.kind === "failure" ? 0 : gap.beside / 2);
-  const start = { x: from.x + from.width, y: from.y + from.height / 2 };
-  const end = { x: to.x + to.width, y: to.y + to.height / 2 };
-  return [start, { x: lane, y: start.y }, { x: lane, y: end.y }, end];
+/**
+ * Out to the right, along beside everything, and in again. Lines to the same step run together: the longest from above and the longest from
+ * below lead there, the others into them.
+ */
+function ledAround(
+  { edges }: Graph,
+  near: ReadonlySet<GraphEdge>,
+  nodes: readonly PlacedNode[],
+  width: number,
+): ReadonlyMap<GraphEdge, DrawnEdge> {
+  const places = new Map(nodes.map((node) => [node.id, node]));
+  const around = edges.flatMap((edge) => {
+    const from = places.get(edge.from);
+    const to = places.get(edge.to);
+    if (near.has(edge) || from === undefined || to === undefined) return [];
+    const lane = width + gap.beside / 2 + (edge.kind === "failure" ? 0 : gap.beside / 2);
+    const start = { x: from.x + from.width, y: from.y + from.height / 2 };
+    const end = { x: to.x + to.width, y: to.y + to.height / 2 };
+    return [{ edge, points: [start, { x: lane, y: start.y }, { x: lane, y: end.y }, end], rise: end.y - start.y }];
+  });
+  const drawn = new Map<GraphEdge, DrawnEdge>();
+  const together = Map.groupBy(around, ({ edge, rise }) => `${edge.to} ${edge.kind} ${rise > 0}`);
+  for (const lines of together.values()) {
+    const longest = Math.max(...lines.map(({ rise }) => Math.abs(rise)));
+    let hasTrunk = false;
+    for (const { edge, points, rise } of lines) {
+      const isTrunk: boolean = !hasTrunk && Math.abs(rise) === longest;
+      hasTrunk ||= isTrunk;
+      drawn.set(edge, { ...edge, points: isTrunk ? points : points.slice(0, 2), isBranch: !isTrunk });
+    }
+  }
+  return drawn;
 }

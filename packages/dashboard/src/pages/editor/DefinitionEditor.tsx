@@ -1,14 +1,13 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
-import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from "@codemirror/language";
+import { bracketMatching, foldGutter, foldKeymap, indentOnInput, syntaxTree } from "@codemirror/language";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { type RefObject, useEffect, useImperativeHandle, useRef } from "react";
 import "./DefinitionEditor.css";
-import { syntaxTree } from "@codemirror/language";
 import { texts } from "../../texts/texts.ts";
 import type { Remark } from "./checked.ts";
 import { editorTheme, jsonColours } from "./colours.ts";
@@ -90,6 +89,7 @@ const extensions: Extension[] = [
     "aria-label": texts.editor.definition,
     "aria-description": texts.editor.keys,
     spellcheck: "false",
+    tabindex: "0",
   }),
   // No key of its own for Tab: whoever has only a keyboard must come out again.
   keymap.of([

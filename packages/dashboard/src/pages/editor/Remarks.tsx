@@ -23,15 +23,22 @@ export function Remarks({ checked: { remarks, isValid, error }, onGoTo }: Remark
             <Icon name={severity === "error" ? "cross" : "alert"} />
             <div>
               <span className="visually-hidden">{severity === "error" ? words.error : words.warning}: </span>
-              <Quoted text={detail} />{" "}
-              <button type="button" aria-label={words.goTo(pointer)} onClick={() => onGoTo(pointer)}>
-                {pointer === "" ? words.wholeDefinition : pointer}
-              </button>
+              <Quoted text={detail} /> <GoTo pointer={pointer} onGoTo={onGoTo} />
             </div>
           </li>
         ))}
       </ul>
     </Panel>
+  );
+}
+
+function GoTo({ pointer, onGoTo }: { readonly pointer: string; readonly onGoTo: (pointer: string) => void }) {
+  const words = texts.editor;
+  const place = pointer === "" ? words.wholeDefinition : pointer;
+  return (
+    <button type="button" aria-label={words.goTo(place)} onClick={() => onGoTo(pointer)}>
+      {place}
+    </button>
   );
 }
 

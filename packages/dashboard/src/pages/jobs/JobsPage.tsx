@@ -1,18 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { jobCountQuery } from "../../api/jobs.ts";
 import { PageHeading } from "../../parts/PageHeading.tsx";
 import { texts } from "../../texts/texts.ts";
 import { JobFilterBar } from "./JobFilterBar.tsx";
 import { JobTable } from "./JobTable.tsx";
-import type { JobSearch } from "./job-search.ts";
+import { type JobSearch, parseJobSearch } from "./job-search.ts";
 
 const from = "/app/organizations/$organizationId/jobs";
 
 /** All jobs, by filters that stand in the address. */
 export function JobsPage() {
   const { organizationId } = useParams({ from });
-  const search = useSearch({ from });
+  const given = useSearch({ from });
+  // The router keeps what it does not know, and the API would refuse it.
+  const search = useMemo(() => parseJobSearch(given), [given]);
   const navigate = useNavigate({ from });
   const { order: _, ...filters } = search;
   const { data: count } = useQuery(jobCountQuery(organizationId, filters));

@@ -1,0 +1,150 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { definitionOf, noopStep, waitStep } from "../../../server/test/support/definitions.ts";
+import { useService } from "../../../server/test/support/service.ts";
+import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import { testBrowser } from "./support/browser.ts";
+import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
+
+const browser = testBrowser();
+
+/** A chain whose steps nearly all fail to the last one, which waits. */
+const many = 500;
+const large = definitionOf(
+  ...Array.from({ length: many }, (_, index) => {
+    const isLast = index === many - 1;
+    if (isLast) return waitStep(`s${index}`, ["end"], null);
+    return { ...noopStep(`s${index}`, `s${index + 1}`), ...(index < 450 && { onFailure: `s${many - 1}` }) };
+  }),
+);
+
+const branching = definitionOf(
+  noopStep("prepare", "approve"),
+  { ...waitStep("approve", ["approved"], "ship"), onFailure: "remind", timeoutSeconds: 3_600 },
+  noopStep("ship", null),
+  noopStep("remind", "approve"),
+);
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  async function openJob(definition: string, colorScheme: "light" | "dark" = "light") {
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, definition);
+    const { jobId } = await submitAndWait(owner.api, workflowId);
+    const page = await browser.newPage({ colorScheme });
+    return { owner, workflowId, jobId, page };
+  }
+
+  test("a job of 500 steps is drawn in under a second, where it stands, and goes on without a jump", async () => {
+    const { owner, workflowId, jobId, page } = await openJob(large);
+    // What loads once is there, as for whoever looks at one job after the other.
+    await signInAt(page, `${owner.url}/jobs/${(await submitAndWait(owner.api, workflowId)).jobId}`, owner);
+    await page.locator(`[data-step=s${many - 1}]`).waitFor();
+    await goTo(page, `${owner.url}/jobs`);
+    await page.getByRole("row").nth(1).waitFor();
+
+    const drawnMs = await page.evaluate(`new Promise((resolve) => {
+      const began = performance.now();
+      const look = () => {
+        const step = document.querySelector("[data-step=s${many - 1}]");
+        if (location.pathname.endsWith(${JSON.stringify(jobId)}) && step !== null) {
+          requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - began)));
+        } else requestAnimationFrame(look);
+      };
+      history.pushState(null, "", ${JSON.stringify(`${owner.url}/jobs/${jobId}`)});
+      dispatchEvent(new PopStateEvent("popstate"));
+      look();
+    })`);
+    expect(drawnMs).toBeLessThan(1_000);
+    expect(await page.locator("[data-step]").count(), "steps drawn").toBeLessThan(40);
+
+    await page.getByRole("button", { name: "Send end", exact: true }).click();
+    await page
+      .locator(`[data-step=s${many - 1}]`)
+      .getByText("Succeeded")
+      .waitFor();
+    await page.getByRole("button", { name: "Show all", exact: true }).click();
+    await expect.poll(() => page.locator("[data-step]").count()).toBeGreaterThan(60);
+  });
+
+  test("arrow keys follow the ways between steps, and Enter shows a step", async () => {
+    const { owner, jobId, page } = await openJob(branching);
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await page.locator("[data-step=approve]").waitFor();
+    // One step is in the order of the tabulator: the one that is shown.
+    expect(await page.locator("[data-step][tabindex='0']").count()).toBe(1);
+    await page.locator("[data-step=approve]").focus();
+    const walk = async (key: string, to: string) => {
+      await page.keyboard.press(key);
+      await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe(to);
+    };
+    await walk("ArrowRight", "remind");
+    await walk("ArrowDown", "approve");
+    await walk("ArrowDown", "ship");
+    await walk("ArrowUp", "approve");
+    await walk("ArrowUp", "prepare");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "prepare" }).waitFor();
+    expect(page.url()).toContain("step=prepare");
+    await walk("End", "remind");
+    await page.keyboard.press("Enter");
+    await page.getByText("The job has not come to this step.").waitFor();
+  });
+
+  test("the way of keys goes through 500 steps, wherever they lie", async () => {
+    const { owner, jobId, page } = await openJob(large);
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await page.locator(`[data-step=s${many - 1}]`).focus();
+    await page.keyboard.press("Home");
+    await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe("s0");
+    for (let index = 1; index <= 12; index += 1) {
+      await page.keyboard.press("ArrowDown");
+      await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe(`s${index}`);
+    }
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe(`s${many - 1}`);
+  });
+
+  test.each(["light", "dark"] as const)(
+    "the list says the same as the graph, and is remembered, in %s",
+    async (colorScheme) => {
+      const { owner, jobId, page } = await openJob(branching, colorScheme);
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.getByRole("radio", { name: "List" }).focus();
+      await page.keyboard.press("Enter");
+      const list = page.getByRole("table", { name: "Steps of the workflow" });
+      await list.getByRole("row", { name: /approve.*Waiting.*ship, on failure remind/ }).waitFor();
+      await list.getByRole("row", { name: /remind.*Not reached.*approve/ }).waitFor();
+      await list.getByRole("button", { name: "prepare" }).click();
+      await page.getByRole("heading", { name: "prepare" }).waitFor();
+      await expectAccessible(page, `the list of steps in ${colorScheme}`);
+      await page.reload();
+      await list.waitFor();
+    },
+  );
+
+  test("a version is drawn too, and to zoom goes by keyboard", async () => {
+    const { owner, workflowId, page } = await openJob(branching);
+    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+    await page.getByRole("link", { name: "Version 1" }).click();
+    const step = page.locator("[data-step=approve]");
+    await step.waitFor();
+    const width = async () => (await step.boundingBox())?.width ?? 0;
+    const before = await width();
+    await page.getByRole("button", { name: "Zoom out" }).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(width).toBeLessThan(before * 0.95);
+    await page.getByRole("button", { name: "Show all", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(width).toBeGreaterThan(before * 0.95);
+    await expectAccessible(page, "a version");
+  });
+});
+
+async function goTo(page: Page, url: string): Promise<void> {
+  await page.evaluate(
+    `history.pushState(null, "", ${JSON.stringify(url)}); dispatchEvent(new PopStateEvent("popstate"))`,
+  );
+}

@@ -1,0 +1,261 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { afterAll, expect, test } from "vitest";
+import { callingDefinition, FunctionServer } from "../../../server/test/engine/function-server.ts";
+import { definitionOf, noopStep, waitingDefinition, waitStep } from "../../../server/test/support/definitions.ts";
+import { useService } from "../../../server/test/support/service.ts";
+import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import { testBrowser } from "./support/browser.ts";
+import { deploy, newOwner, type Owner, signInAt, submitAndWait } from "./support/people.ts";
+
+const browser = testBrowser();
+const functions = await FunctionServer.start();
+afterAll(() => functions.stop());
+
+const approval = readFileSync(new URL("../../../../examples/order-approval/workflow.json", import.meta.url), "utf8");
+
+onEveryStore((home) => {
+  const service = useService(home, functions.environment);
+
+  async function waitingJob(
+    definition = waitingDefinition,
+    input: object = {},
+  ): Promise<{ owner: Owner; jobId: string }> {
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, definition);
+    const { jobId } = await submitAndWait(owner.api, workflowId, input);
+    return { owner, jobId };
+  }
+
+  test("an approval is given by one click, and SUCCEEDED is seen without a reload in under a second", async () => {
+    const { owner, jobId } = await waitingJob(approval, { sku: "A-17", count: 2 });
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await page.getByText(/^approve has waited .* for the event manager-approved/).waitFor();
+    await page.locator("[data-step=approve]").getByText("Waiting").waitFor();
+    await page.evaluate("globalThis.wasHere = true");
+
+    const began = performance.now();
+    await page.getByRole("button", { name: "Send manager-approved", exact: true }).click();
+    await statusOf(page, "Succeeded").waitFor();
+    expect(performance.now() - began).toBeLessThan(1_000);
+
+    await page.getByText(/^The job succeeded/).waitFor();
+    await page.locator("[data-step=ship]").getByText("Succeeded").waitFor();
+    await page.getByRole("region", { name: "Job output" }).getByText('"A-17"').waitFor();
+    await page.getByRole("row", { name: /manager-approved.*`?approve`? consumed it/ }).waitFor();
+    expect(await page.evaluate("globalThis.wasHere")).toBe(true);
+  });
+
+  test("the same by keyboard alone, from the page of the workflow on", async () => {
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, approval);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+    await press(page, page.getByRole("button", { name: "Submit a job" }));
+    await page.getByLabel("sku").focus();
+    await page.keyboard.type("A-17");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("3");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/jobs\//);
+    await press(page, page.getByRole("button", { name: "Send manager-approved", exact: true }));
+    await statusOf(page, "Succeeded").waitFor();
+    const { body } = await owner.api.call("GetJob", { params: { jobId: page.url().split("/").at(-1) ?? "" } });
+    expect(body).toMatchObject({ status: "SUCCEEDED", input: { sku: "A-17", count: 3 } });
+  });
+
+  test("an event with a payload is written in a form, and one that nobody waits for is told to be a typo", async () => {
+    const { owner, jobId } = await waitingJob();
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await page.getByRole("button", { name: "Send an event" }).click();
+    const dialog = page.getByRole("dialog", { name: "Send an event" });
+    await dialog.getByLabel("Event", { exact: true }).fill("aproved");
+    await dialog.getByLabel("Payload").fill('{"by": ');
+    await dialog.getByText("This is no JSON").waitFor();
+    expect(await dialog.getByRole("button", { name: "Send event" }).isDisabled()).toBe(true);
+    await dialog.getByLabel("Payload").fill('{"by": "Ada"}');
+    await expectAccessible(page, "the form of an event");
+    await dialog.getByRole("button", { name: "Send event" }).click();
+    await page.getByText(/aproved came .* ago and no step listens to it: was approved meant\?/).waitFor();
+    await page.getByRole("row", { name: /aproved No step of version 1 lists this id/ }).waitFor();
+    await page.getByRole("button", { name: "Show the payload of aproved" }).click();
+    await page.getByRole("dialog", { name: "aproved" }).getByText('"Ada"').waitFor();
+  });
+
+  test("a failed job is found, understood, resumed and seen to succeed", async () => {
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, callingDefinition("held"));
+    const { body } = await owner.api.call<{ jobId: string }>("SubmitJob", {
+      body: { workflowId, inputJson: { order: 7 } },
+    });
+    (await functions.nextCall(body.jobId)).fail();
+    await owner.api.call("GetJob", { params: { jobId: body.jobId }, query: { waitSeconds: 10 } });
+    const page = await browser.newPage();
+    await signInAt(page, owner.url, owner);
+    await page.getByRole("link", { name: "Jobs", exact: true }).click();
+    await page.getByLabel("Status").selectOption("Failed");
+    await page.waitForURL(/status=FAILED/);
+    await page
+      .getByRole("row", { name: /Failed call: ExecutorError: It broke/ })
+      .getByRole("link")
+      .click();
+    await page
+      .getByText(/attempt 1 of call ended with Broken: It broke\. Mend what call calls, then resume the job/)
+      .waitFor();
+    await page.getByRole("heading", { name: "Attempts" }).waitFor();
+    await page.getByText("ExecutorError, Broken").first().waitFor();
+
+    await page.getByRole("button", { name: "Resume" }).click();
+    const second = await functions.nextCall(body.jobId);
+    await page.getByText(/^Attempt 2 of call has been under way/).waitFor();
+    await page.locator("[data-step=call]").getByText("Running, attempt 2").waitFor();
+    second.succeed({ paid: true });
+    await statusOf(page, "Succeeded").waitFor();
+    await page.getByRole("region", { name: "Job output" }).getByText("true").waitFor();
+  });
+
+  test("to cancel asks first, and a cancelled job says by whom", async () => {
+    const { owner, jobId } = await waitingJob();
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await page.getByRole("button", { name: "Cancel job" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Keep it running" }).click();
+    expect((await owner.api.call("GetJob", { params: { jobId } })).body.status).toBe("RUNNING");
+    await page.getByRole("button", { name: "Cancel job" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel job" }).click();
+    await statusOf(page, "Cancelled").waitFor();
+    await page.getByText(/^The job was cancelled .* by the user .*, at approve/).waitFor();
+  });
+
+  test("what happens while the network is away is seen when it is back", async () => {
+    browser.expectFault(/ERR_INTERNET_DISCONNECTED|Failed to load resource/);
+    const { owner, jobId } = await waitingJob();
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByText("Connection lost, trying again").waitFor();
+    await owner.api.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
+    await page.context().setOffline(false);
+    await statusOf(page, "Succeeded").waitFor();
+    await page.getByText("Ended", { exact: true }).waitFor();
+  });
+
+  test("a job that somebody else resumes goes on here too", async () => {
+    const { owner, jobId } = await waitingJob();
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await owner.api.call("CancelJob", { params: { jobId } });
+    await statusOf(page, "Cancelled").waitFor();
+    await owner.api.call("ResumeJob", { params: { jobId } });
+    await statusOf(page, "Waiting").waitFor();
+  });
+
+  test("calls are copied for a shell, without a token in them", async () => {
+    const { owner, jobId } = await waitingJob(waitingDefinition, { note: "it's" });
+    const page = await browser.newPage();
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    const copied = async (item: string) => {
+      await page.getByRole("button", { name: "Copy as curl" }).click();
+      await page.getByRole("menuitem", { name: item }).click();
+      return (await page.evaluate("navigator.clipboard.readText()")) as string;
+    };
+    expect(await copied("Send approved")).toBe(
+      `curl -sS -H "Authorization: Bearer $STEPWELL_TOKEN" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"eventId":"approved"}' \\\n  '${service.baseUrl}/organizations/${owner.organizationId}/jobs/${jobId}/events'`,
+    );
+    expect(await copied("Submit it again")).toContain(`"inputJson":{"note":"it'\\''s"}`);
+  });
+
+  test("who may only look sees everything and is offered nothing", async () => {
+    const { owner, jobId } = await waitingJob();
+    const viewer = await newOwner(service, "Elsewhere");
+    await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, viewer);
+    await page.locator("[data-step=approve]").waitFor();
+    expect(await page.getByRole("button", { name: /^Send|Cancel job|Resume/ }).count()).toBe(0);
+  });
+
+  test("a job of another organization is not there", async () => {
+    browser.expectFault(/404/);
+    const { jobId } = await waitingJob();
+    const other = await newOwner(service);
+    const page = await browser.newPage();
+    await signInAt(page, `${other.url}/jobs/${jobId}`, other);
+    await page.getByRole("alert").getByText("Not found").waitFor();
+  });
+
+  test.each(["light", "dark"] as const)(
+    "in every state it keeps the rules of accessibility in %s",
+    async (colorScheme) => {
+      const owner = await newOwner(service);
+      const retry = { maxAttempts: 5, initialIntervalSeconds: 600 };
+      const steps = [
+        noopStep("prepare", "approve"),
+        { ...waitStep("approve", ["approved", "paid"], "end"), onFailure: "remind", timeoutSeconds: 3_600 },
+        noopStep("remind", "approve"),
+        noopStep("end", null),
+      ];
+      const input = { order: { sku: "A", lines: [1, null, true] }, text: "x".repeat(1_000) };
+      const waiting = await deploy(owner.api, definitionOf(...steps));
+      const retrying = await deploy(owner.api, callingDefinition("broken", { retry }));
+      const failing = await deploy(owner.api, callingDefinition("broken"));
+      const waitingId = (await submitAndWait(owner.api, waiting.workflowId, input)).jobId;
+      await owner.api.call("SendJobEvent", { params: { jobId: waitingId }, body: { eventId: "aproved", payload: 1 } });
+      const submit = async (workflowId: string) =>
+        (await owner.api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } })).body.jobId;
+      const page = await browser.newPage({ colorScheme });
+      const states = [
+        [waitingId, "Waiting"],
+        [await submit(retrying.workflowId), "Retrying"],
+        [await submit(failing.workflowId), "Failed"],
+      ] as const;
+      await signInAt(page, owner.url, owner);
+      for (const [jobId, status] of states) {
+        await goTo(page, `${owner.url}/jobs/${jobId}`);
+        await statusOf(page, status).waitFor();
+        await page.locator("[data-step]").first().waitFor();
+        await expectAccessible(page, `${status} in ${colorScheme}`);
+      }
+      await page.getByRole("radio", { name: "List" }).click();
+      await page.getByRole("table", { name: "Steps of the workflow" }).waitFor();
+      await page.getByText("As a table").click();
+      await page
+        .getByRole("button", { name: "Cancel job" })
+        .or(page.getByRole("button", { name: "Resume" }))
+        .waitFor();
+      await expectAccessible(page, `lists and tables in ${colorScheme}`);
+    },
+  );
+
+  test("it is no wider than a telephone", async () => {
+    const { owner, jobId } = await waitingJob(waitingDefinition, { long: "word".repeat(200) });
+    const page = await browser.newPage({ width: 360 });
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await page.locator("[data-step=approve]").waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+  });
+});
+
+function statusOf(page: Page, status: string) {
+  return page
+    .getByRole("main")
+    .getByRole("status")
+    .filter({ hasText: new RegExp(`^${status}$`) });
+}
+
+async function press(page: Page, button: ReturnType<Page["getByRole"]>): Promise<void> {
+  await button.focus();
+  await page.keyboard.press("Enter");
+}
+
+/** Within the page, as a link would, so that nobody signs in again. */
+async function goTo(page: Page, url: string): Promise<void> {
+  await page.evaluate(
+    `history.pushState(null, "", ${JSON.stringify(url)}); dispatchEvent(new PopStateEvent("popstate"))`,
+  );
+}

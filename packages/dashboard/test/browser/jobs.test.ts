@@ -1,0 +1,175 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { statement } from "../../../server/src/store/database.ts";
+import { failingDefinition, straightDefinition, waitingDefinition } from "../../../server/test/support/definitions.ts";
+import { useService } from "../../../server/test/support/service.ts";
+import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import { testBrowser } from "./support/browser.ts";
+import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
+
+const browser = testBrowser();
+
+/** Finished jobs, a second apart, straight into the store: to submit them one by one would take minutes. */
+const insertJobs = statement<never>(
+  "insert_finished_test_jobs",
+  "organization",
+  `INSERT INTO job (organization_id, job_id, workflow_id, workflow_name, version_id, version_number, status, sequence, lease_epoch, state,
+     input, submitted_by, created_at, started_at, updated_at, finished_at)
+   SELECT $1::uuid, ('01900000-' || lpad(to_hex(number / 65536), 4, '0') || '-7' || lpad(to_hex(number / 16 % 4096), 3, '0')
+       || '-8000-' || lpad(to_hex(number), 12, '0'))::uuid,
+     $2::uuid, 'many', $3::uuid, 1, 'SUCCEEDED', 5, 0, '{}', '{}', '{"type":"service","id":"test"}',
+     made_at, made_at, made_at, made_at
+   FROM generate_series(1, $4::integer) AS number,
+     LATERAL (SELECT timestamptz '2026-01-01T00:00:00Z' + number * interval '1 second' AS made_at) AS made`,
+);
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  async function busyOwner() {
+    const owner = await newOwner(service);
+    const waiting = await deploy(owner.api, waitingDefinition);
+    const failing = await deploy(owner.api, failingDefinition);
+    const straight = await deploy(owner.api, straightDefinition);
+    const jobIds: string[] = [];
+    for (const { workflowId } of [waiting, failing, straight]) {
+      jobIds.push((await submitAndWait(owner.api, workflowId)).jobId);
+    }
+    return { owner, waiting, failing, straight, jobIds };
+  }
+
+  test("filters stand in the address, and an address with filters shows what they let through", async () => {
+    const { owner, waiting } = await busyOwner();
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs`, owner);
+    await expect.poll(() => statuses(page)).toEqual(["Succeeded", "Failed", "Waiting"]);
+    await page.getByText("3 jobs", { exact: true }).waitFor();
+
+    await page.getByLabel("Status").selectOption("Waiting");
+    await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
+    expect(new URL(page.url()).search).toBe("?status=RUNNING&isWaiting=true");
+    await page.getByText("1 job", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.getByLabel("Waits for the event").fill("approved");
+    await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
+    await page.getByLabel("Waits for the event").fill("nothing");
+    await page.getByText("No job fits the filters").waitFor();
+    await page.getByRole("main").getByRole("button", { name: "Clear filters" }).last().click();
+    await page.getByLabel("Order").selectOption("Oldest first");
+    await expect.poll(() => statuses(page)).toEqual(["Waiting", "Failed", "Succeeded"]);
+
+    const linked = `${owner.url}/jobs?workflowId=${waiting.workflowId}&versionId=${waiting.versionId}`;
+    await goTo(page, `${linked}&createdAfter=2020-01-01T00%3A00%3A00.000Z&status=nonsense`);
+    await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
+    await expect.poll(() => page.getByLabel("Version").inputValue()).toBe(waiting.versionId);
+    await page.getByLabel("Submitted until").fill("2020-06-01T00:00");
+    await page.getByText("No job fits the filters").waitFor();
+    expect(page.url()).toContain("createdBefore=2020-0");
+  });
+
+  test("what is new is told without a reload, nothing jumps, and what has changed is seen in its row", async () => {
+    const { owner, waiting, jobIds } = await busyOwner();
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs`, owner);
+    await page.getByText("Up to date").waitFor();
+    await page.evaluate("globalThis.wasHere = true");
+    const before = await tops(page);
+    await submitAndWait(owner.api, waiting.workflowId);
+    await submitAndWait(owner.api, waiting.workflowId);
+    await owner.api.call("SendJobEvent", { params: { jobId: jobIds[0] ?? "" }, body: { eventId: "approved" } });
+    await page.getByText("2 new jobs").waitFor();
+    await expect.poll(() => statuses(page)).toEqual(["Succeeded", "Failed", "Succeeded"]);
+    expect(await tops(page)).toEqual(before);
+
+    await page.getByRole("button", { name: "Show" }).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => statuses(page)).toEqual(["Waiting", "Waiting", "Succeeded", "Failed", "Succeeded"]);
+    await page.getByText("Up to date").waitFor();
+    expect(await page.evaluate("globalThis.wasHere")).toBe(true);
+  });
+
+  test("a job that no longer fits the filters stays where it is, and says so, until the reader wants it away", async () => {
+    const { owner, jobIds } = await busyOwner();
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs?status=RUNNING`, owner);
+    await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
+    await owner.api.call("CancelJob", { params: { jobId: jobIds[0] ?? "" } });
+    await page.getByText("1 no longer listed").waitFor();
+    expect(await page.getByTitle("This job no longer fits the filters").count()).toBe(1);
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByText("No job fits the filters").waitFor();
+  });
+
+  test("100,000 jobs are listed, counted and scrolled through without lag", async () => {
+    const owner = await newOwner(service);
+    const { workflowId, versionId } = await deploy(owner.api, straightDefinition);
+    const { database } = service.running;
+    await database.query(insertJobs, [owner.organizationId, workflowId, versionId, 100_000]);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs`, owner);
+    await page.getByText("100,000 jobs", { exact: true }).waitFor();
+    await page.evaluate(watchLongFrames);
+    await page.mouse.move(600, 500);
+    for (let turns = 0; turns < 40; turns += 1) {
+      await page.mouse.wheel(0, 1_500);
+      const left = () => page.evaluate("document.documentElement.scrollHeight - scrollY - innerHeight");
+      await expect.poll(left, { interval: 20 }).toBeGreaterThan(100);
+    }
+    const shown = await page.evaluate("Math.round(scrollY / 40)");
+    expect(shown, "rows scrolled past").toBeGreaterThan(1_000);
+    expect(await page.getByRole("row").count(), "rows drawn").toBeLessThan(120);
+    const longest = (await page.evaluate("globalThis.longestFrameMs")) as number;
+    expect(longest, "the longest that the page did not answer, in ms").toBeLessThan(400);
+    expect(await page.getByRole("row").nth(20).getByRole("link").getAttribute("href")).toMatch(/\/jobs\/01900000-/);
+  });
+
+  test.each(["light", "dark"] as const)("it keeps the rules of accessibility in %s", async (colorScheme) => {
+    const { owner, waiting } = await busyOwner();
+    const page = await browser.newPage({ colorScheme });
+    await signInAt(page, `${owner.url}/jobs?workflowId=${waiting.workflowId}`, owner);
+    await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
+    await submitAndWait(owner.api, waiting.workflowId);
+    await page.getByText("1 new job").waitFor();
+    await expectAccessible(page, `jobs in ${colorScheme}`);
+    await goTo(page, `${owner.url}/jobs?awaitingEventId=nothing`);
+    await page.getByText("No job fits the filters").waitFor();
+    await expectAccessible(page, `no jobs in ${colorScheme}`);
+  });
+
+  test("it is no wider than a telephone, and teaches where there is no job yet", async () => {
+    const { owner } = await busyOwner();
+    const beginner = await newOwner(service, "New");
+    const page = await browser.newPage({ width: 360 });
+    await signInAt(page, `${owner.url}/jobs`, owner);
+    await expect.poll(() => statuses(page)).toHaveLength(3);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+    const other = await browser.newPage({ width: 360 });
+    await signInAt(other, `${beginner.url}/jobs`, beginner);
+    await other.getByText("npx stepwell submit").waitFor();
+    expect(await other.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+  });
+});
+
+/** The rows' statuses, from above. */
+async function statuses(page: Page): Promise<string[]> {
+  return await page.locator("tbody tr td:nth-child(2)").allInnerTexts();
+}
+
+async function tops(page: Page): Promise<unknown> {
+  return await page.evaluate(
+    "[...document.querySelectorAll('tbody tr')].map((row) => row.getBoundingClientRect().top)",
+  );
+}
+
+async function goTo(page: Page, url: string): Promise<void> {
+  await page.evaluate(
+    `history.pushState(null, "", ${JSON.stringify(url)}); dispatchEvent(new PopStateEvent("popstate"))`,
+  );
+}
+
+/** As text: it runs in the page. */
+const watchLongFrames = `globalThis.longestFrameMs = 0;
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) globalThis.longestFrameMs = Math.max(globalThis.longestFrameMs, duration);
+}).observe({ type: "longtask" });`;
