@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "vitest";
 import type { Client } from "../support/client.ts";
 import { definitionOf, noopStep, waitStep } from "../support/definitions.ts";
 import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
-import { TestService, useService } from "../support/service.ts";
+import { TestService, testSecretKey, useService } from "../support/service.ts";
 import { onEveryStore, type PreparedStore } from "../support/stores.ts";
 import { firstOrganization, startNodeProcess } from "./child-node.ts";
 import { byWayOf } from "./cluster.ts";
@@ -158,7 +158,7 @@ onEveryStore((home) => {
 
   test("a timer that was set by a node that died is fired by another", async () => {
     store = await home.prepare();
-    const dying = await startNodeProcess(store.environment);
+    const dying = await startNodeProcess({ ...store.environment, STEPWELL_SECRET_KEY: testSecretKey });
     const organization = firstOrganization(dying);
     const { workflowId } = await deploy(byWayOf(dying, organization), impatientDefinition(1));
     const { jobId } = await submit(byWayOf(dying, organization), workflowId);
