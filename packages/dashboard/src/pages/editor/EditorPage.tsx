@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
 import { versionQuery, versionsQuery, type Workflow, workflowQuery } from "../../api/workflows.ts";
 import { Problem } from "../../parts/Problem.tsx";
 import { Skeleton } from "../../parts/Skeleton.tsx";
@@ -34,7 +35,9 @@ interface BegunProps {
   readonly baseId: string | undefined;
 }
 
-function Begun({ organizationId, workflow, baseId }: BegunProps) {
+function Begun({ organizationId, workflow, baseId: firstBaseId }: BegunProps) {
+  // A version that is registered here becomes the newest, but what is being edited stays where it is.
+  const [baseId] = useState(firstBaseId);
   const key = { organizationId, workflowId: workflow.workflowId };
   const { data: base, error } = useQuery({ ...versionQuery(key, baseId ?? ""), enabled: baseId !== undefined });
   if (error !== null) return <Problem error={error} />;

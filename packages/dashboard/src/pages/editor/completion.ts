@@ -29,24 +29,27 @@ function named({ state }: CompletionContext, node: Node): CompletionResult | nul
   return result(node.from + 1, wordsOf(free, replaceName(node)));
 }
 
-/** Outside of quotes: after a colon a value may begin, within braces a name, in the list of steps a whole step. */
+/** Outside of quotes, or after one that is not closed yet: after a colon a value may begin, within braces a name, in the list of steps a whole step. */
 function bare(context: CompletionContext, node: Node): CompletionResult | null {
   const { state, pos, explicit } = context;
   const word = context.matchBefore(/[\w$/-]*/);
   const from = word?.from ?? pos;
   if (!explicit && from === pos) return null;
-  const before = state.sliceDoc(0, from).trimEnd().at(-1);
+  const isOpened = state.sliceDoc(from - 1, from) === '"';
+  const start = isOpened ? from - 1 : from;
+  const before = state.sliceDoc(0, start).trimEnd().at(-1);
   const around = aroundOf(node);
   if (around === undefined) return null;
   const path = pathOf(state, around);
   if (before === ":") {
-    const name = /"((?:[^"\\]|\\.)*)"\s*:\s*$/.exec(state.sliceDoc(Math.max(0, from - 500), from))?.[1];
+    const name = /"((?:[^"\\]|\\.)*)"\s*:\s*$/.exec(state.sliceDoc(Math.max(0, start - 500), start))?.[1];
     if (name === undefined) return null;
     const object = around.name === "Property" ? path : [...path, name];
-    return result(from, wordsOf(valueWords(state, object), replaceRange(pos)));
+    const replace: Apply = (view, word, at) => replaceRange(view, word, isOpened ? at - 1 : at);
+    return result(from, wordsOf(valueWords(state, object), replace));
   }
   if (around.name === "Array" && path.length === 1 && path[0] === "steps") return result(from, stepSnippets());
-  if (around.name === "Array") return result(from, wordsOf(valueWords(state, [...path, 0]), replaceRange(pos)));
+  if (around.name === "Array") return result(from, wordsOf(valueWords(state, [...path, 0]), replaceRange));
   if (around.name !== "Object" || (before !== "{" && before !== ",")) return null;
   const there = propertiesOf(state, around);
   const free = propertyWords(state, path).filter(({ text }) => !there.has(text));
@@ -96,9 +99,7 @@ function replaceName(node: Node): Apply {
 const insertName: Apply = (view, word, from) =>
   put(view, from, view.state.selection.main.head, `${quotedText(word)}: `);
 
-function replaceRange(_pos: number): Apply {
-  return (view, word, from) => put(view, from, view.state.selection.main.head, quotedText(word));
-}
+const replaceRange: Apply = (view, word, from) => put(view, from, view.state.selection.main.head, quotedText(word));
 
 function endOfText(view: EditorView, from: number, node: Node): number {
   const now = syntaxTree(view.state).resolveInner(from, 1);
