@@ -22,7 +22,6 @@ export interface BackoffSubject {
 export interface BackoffClaim {
   readonly subject: BackoffSubject;
   readonly count: number;
-  readonly at: Timestamp;
 }
 
 const minuteSeconds = 60;
@@ -96,7 +95,7 @@ export async function claimAttempt(
       for (const subject of subjects) {
         const count = await claimSignInAttempt(transaction, subject.hash, subject.rule, at);
         if (count === undefined) throw new Blocked();
-        claims.push({ subject, count, at });
+        claims.push({ subject, count });
       }
       return claims;
     });
@@ -109,15 +108,15 @@ export async function claimAttempt(
 /** The attempt did not fail, but is no success yet. */
 export async function refundAttempt(database: Database, claims: readonly BackoffClaim[]): Promise<void> {
   await database.transaction(async (transaction) => {
-    for (const { subject, count, at } of claims) await refundSignInAttempt(transaction, subject.hash, count, at);
+    for (const { subject, count } of claims) await refundSignInAttempt(transaction, subject.hash, count);
   });
 }
 
 /** The attempt succeeded: it counts no longer, and neither does what the same person got wrong before. */
 export async function forgiveAttempts(database: Database, claims: readonly BackoffClaim[]): Promise<void> {
   await database.transaction(async (transaction) => {
-    for (const { subject, count, at } of claims) {
-      if (subject.isShared) await refundSignInAttempt(transaction, subject.hash, count, at);
+    for (const { subject, count } of claims) {
+      if (subject.isShared) await refundSignInAttempt(transaction, subject.hash, count);
       else await clearSignInAttempts(transaction, subject.hash);
     }
   });

@@ -34,12 +34,15 @@ export async function claimSignInAttempt(
   return row?.failureCount;
 }
 
-/** `excluded` carries what a fresh count would be; 30 doublings are beyond any longest wait. */
+/**
+ * `excluded` carries what a fresh count would be; 30 doublings are beyond any longest wait. What is not blocked was blocked until
+ * forever ago, and not until the attempt before: another node's clock may be some milliseconds behind that one.
+ */
 const claimSignInAttemptRow = statement<{ failureCount: number }>(
   "claim_sign_in_attempt",
   "global",
   `INSERT INTO sign_in_backoff AS held (subject_hash, failure_count, first_failed_at, last_failed_at, blocked_until)
-   VALUES ($1, 1, $2::timestamptz, $2::timestamptz, $2::timestamptz)
+   VALUES ($1, 1, $2::timestamptz, $2::timestamptz, '-infinity')
    ON CONFLICT (subject_hash) DO UPDATE
    SET failure_count = CASE WHEN held.last_failed_at < $3::timestamptz OR held.first_failed_at < $4::timestamptz
          THEN 1 ELSE held.failure_count + 1 END,
@@ -49,7 +52,7 @@ const claimSignInAttemptRow = statement<{ failureCount: number }>(
      blocked_until = CASE WHEN held.last_failed_at < $3::timestamptz OR held.first_failed_at < $4::timestamptz
            OR held.failure_count + 1 < $5::integer
          THEN excluded.blocked_until
-         ELSE excluded.blocked_until
+         ELSE excluded.last_failed_at
            + least(power(2, least(held.failure_count + 1 - $5::integer, 30)), $6::float8) * interval '1 second' END
    WHERE held.blocked_until <= excluded.last_failed_at
    RETURNING failure_count AS "failureCount"`,
@@ -74,13 +77,8 @@ const findSignInBlockRow = statement<{ blockedUntil: Timestamp | null }>(
 );
 
 /** Takes back an attempt that was counted and then did not fail. The block goes with it, if it is of this very attempt. */
-export async function refundSignInAttempt(
-  db: Queryable,
-  subjectHash: Buffer,
-  claimedCount: number,
-  claimedAt: Timestamp,
-): Promise<void> {
-  await db.query(refundSignInAttemptRow, [subjectHash, claimedCount, new Date(claimedAt).toISOString()]);
+export async function refundSignInAttempt(db: Queryable, subjectHash: Buffer, claimedCount: number): Promise<void> {
+  await db.query(refundSignInAttemptRow, [subjectHash, claimedCount]);
 }
 
 const refundSignInAttemptRow = statement<never>(
@@ -88,7 +86,7 @@ const refundSignInAttemptRow = statement<never>(
   "global",
   `UPDATE sign_in_backoff
    SET failure_count = failure_count - 1,
-     blocked_until = CASE WHEN failure_count = $2 THEN $3::timestamptz ELSE blocked_until END
+     blocked_until = CASE WHEN failure_count = $2 THEN '-infinity' ELSE blocked_until END
    WHERE subject_hash = $1 AND failure_count > 0`,
 );
 
