@@ -230,10 +230,13 @@ onEveryStore((home) => {
   });
 
   test("two who sign in at one instant for the first time are one account", async () => {
-    const { login } = await world.newPersonAt("acme");
-    const both = await Promise.all([world.signIn("acme", login), world.signIn("acme", login)]);
-    const [one, other] = both.map(({ tokens }) => tokens?.claims()?.sub);
-    expect(one).toBeDefined();
-    expect(other).toBe(one);
+    // Which of the two is how far when the other commits is up to chance: a few couples meet in several ways.
+    for (let couple = 0; couple < 5; couple += 1) {
+      const { login } = await world.newPersonAt("acme");
+      const both = await Promise.all([world.signIn("acme", login), world.signIn("acme", login)]);
+      const [one, other] = both.map(({ tokens }) => tokens?.claims()?.sub);
+      expect(one).toBeDefined();
+      expect(other).toBe(one);
+    }
   });
 });

@@ -52,15 +52,19 @@ export async function admit(
 ): Promise<Admission> {
   const known = await findUserByExternalIdentity(parts.database, claims.issuer, claims.subject);
   if (known !== undefined) return await admitKnown(parts, provider, claims, origin, known);
-  try {
-    return await admitNew(parts, provider, claims, origin);
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    // At this instant another sign-in of the same person, or an invitation for the same address, was first.
-    const rival = await findUserByExternalIdentity(parts.database, claims.issuer, claims.subject);
-    if (rival !== undefined) return await admitKnown(parts, provider, claims, origin, rival);
-    return await admitNew(parts, provider, claims, origin);
-  }
+  const admission = await admitNew(parts, provider, claims, origin).catch((error: unknown) => {
+    if (isUniqueViolation(error)) return undefined;
+    throw error;
+  });
+  if (admission !== undefined && !isAddressTaken(admission)) return admission;
+  // At this instant another sign-in of the same person, or an invitation for the same address, may have been first.
+  const rival = await findUserByExternalIdentity(parts.database, claims.issuer, claims.subject);
+  if (rival !== undefined) return await admitKnown(parts, provider, claims, origin, rival);
+  return admission ?? (await admitNew(parts, provider, claims, origin));
+}
+
+function isAddressTaken(admission: Admission): boolean {
+  return admission.outcome === "refused" && admission.reason === "address-taken";
 }
 
 async function admitKnown(
