@@ -8,12 +8,18 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readConfig, startService } from "@stepwell/server";
 
-const file = "packages/client/src/generated/api.ts";
-const text = await typesOf(await apiDocument());
-if (!process.argv.includes("--check")) writeFileSync(file, text);
-else if (readFileSync(file, "utf8") !== text) {
-  process.stderr.write(`${file} is out of date: run npm run generate\n`);
-  process.exitCode = 1;
+const directory = "packages/client/src/generated";
+const document = await apiDocument();
+write("api.ts", await typesOf(document));
+write("keyed-paths.ts", keyedPathsOf(JSON.parse(document)));
+
+function write(name: string, text: string): void {
+  const file = join(directory, name);
+  if (!process.argv.includes("--check")) writeFileSync(file, text);
+  else if (readFileSync(file, "utf8") !== text) {
+    process.stderr.write(`${file} is out of date: run npm run generate\n`);
+    process.exitCode = 1;
+  }
 }
 
 async function apiDocument(): Promise<string> {
@@ -32,6 +38,18 @@ async function apiDocument(): Promise<string> {
     await service.stop();
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+interface ApiDocument {
+  readonly paths: Readonly<Record<string, { readonly post?: { readonly parameters?: readonly { name: string }[] } }>>;
+}
+
+function keyedPathsOf({ paths }: ApiDocument): string {
+  const keyed = Object.entries(paths).flatMap(([path, { post }]) =>
+    post?.parameters?.some(({ name }) => name === "Idempotency-Key") ? [path] : [],
+  );
+  const lines = keyed.map((path) => `  ${JSON.stringify(path)},\n`).join("");
+  return `/** Generated from the API document: where a POST takes an Idempotency-Key. */\nexport const keyedPaths = [\n${lines}];\n`;
 }
 
 /** The generator is the client's own dependency: it needs another TypeScript than the rest of the house. */

@@ -1,4 +1,5 @@
 import { StepwellError } from "./error.ts";
+import { keyedPaths } from "./generated/keyed-paths.ts";
 
 export interface RetryOptions {
   /** The first included. */
@@ -9,7 +10,7 @@ export interface RetryOptions {
 
 /**
  * A fetch that tries again where that is safe: reads, deletes and tag changes always, other writes only under an Idempotency-Key, which every
- * POST gets here unless it brings one. Waits as long as `Retry-After` says, else 0.2 s, 0.4 s, 0.8 s …
+ * POST that takes one gets here unless it brings one. Waits as long as `Retry-After` says, else 0.2 s, 0.4 s, 0.8 s …
  */
 export function retryingFetch(options: RetryOptions): (request: Request) => Promise<Response> {
   return async (request) => {
@@ -27,16 +28,20 @@ export function retryingFetch(options: RetryOptions): (request: Request) => Prom
 }
 
 function withKey(request: Request): Request {
-  if (request.method !== "POST" || request.headers.has("Idempotency-Key") || refusesKeys(request)) return request;
+  if (request.method !== "POST" || request.headers.has("Idempotency-Key") || !takesKey(request)) return request;
   const keyed = new Request(request);
   keyed.headers.set("Idempotency-Key", crypto.randomUUID());
   return keyed;
 }
 
-/** Answers that may be shown only once, and questions that change nothing, take no key. */
-function refusesKeys(request: Request): boolean {
-  return /\/(api-tokens|validate)$/.test(new URL(request.url).pathname);
+/** Operations whose answer may be shown only once, and those that change nothing, refuse a key. */
+function takesKey(request: Request): boolean {
+  const { pathname } = new URL(request.url);
+  return keyedPatterns.some((pattern) => pattern.test(pathname));
 }
+
+/** Without a beginning: the service may be below a path of its own. */
+const keyedPatterns = keyedPaths.map((path) => new RegExp(`${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`));
 
 function isSafeToRepeat(request: Request): boolean {
   return request.method !== "POST" || request.headers.has("Idempotency-Key");

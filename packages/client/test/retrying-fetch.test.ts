@@ -26,7 +26,10 @@ test("a POST is repeated with the same body under one key of its own until it is
   const server = await ScriptedServer.start(busy, "drop", { status: 201, body: { jobId: "j" } });
   const { send } = fetching();
 
-  const answers = [await send(post(`${server.baseUrl}/jobs`)), await send(post(`${server.baseUrl}/jobs`))];
+  const answers = [
+    await send(post(`${server.baseUrl}/organizations/o/jobs`)),
+    await send(post(`${server.baseUrl}/organizations/o/jobs`)),
+  ];
 
   expect(answers.map(({ status }) => status)).toEqual([201, 201]);
   expect(server.received.map(({ body }) => body)).toEqual([{ a: 1 }, { a: 1 }, { a: 1 }, { a: 1 }]);
@@ -38,7 +41,7 @@ test("a POST is repeated with the same body under one key of its own until it is
 
 test("a key that the caller brings is kept", async () => {
   const server = await ScriptedServer.start(busy, { status: 201 });
-  await fetching().send(post(`${server.baseUrl}/jobs`, { "Idempotency-Key": "mine" }));
+  await fetching().send(post(`${server.baseUrl}/organizations/o/jobs`, { "Idempotency-Key": "mine" }));
   expect(server.received.map(({ key }) => key)).toEqual(["mine", "mine"]);
 });
 
@@ -51,16 +54,25 @@ test.each(["GET", "PUT", "PATCH", "DELETE"])("a %s is repeated, and carries no k
   ]);
 });
 
-test.each(["/organizations/o/api-tokens", "/organizations/o/workflows/w/versions/validate"])(
-  "a POST that takes no key is sent once, without one: %s",
-  async (path) => {
-    const server = await ScriptedServer.start(busy);
-    const { send, sleptMs } = fetching();
-    expect((await send(post(server.baseUrl + path))).status).toBe(503);
-    expect(server.received.map(({ key }) => key)).toEqual([undefined]);
-    expect(sleptMs).toEqual([]);
-  },
-);
+test("a service below a path of its own gets its keys as well", async () => {
+  const server = await ScriptedServer.start(busy, { status: 201 });
+  await fetching().send(post(`${server.baseUrl}/flow/organizations/o/workflows/w/versions`));
+  expect(server.received.map(({ key }) => typeof key)).toEqual(["string", "string"]);
+});
+
+test.each([
+  "/organizations/o/api-tokens",
+  "/organizations/o/api-tokens/t/rotate",
+  "/organizations/o/invitations",
+  "/organizations/o/workflows/w/versions/validate",
+  "/account/tokens",
+])("a POST that takes no key is sent once, without one: %s", async (path) => {
+  const server = await ScriptedServer.start(busy);
+  const { send, sleptMs } = fetching();
+  expect((await send(post(server.baseUrl + path))).status).toBe(503);
+  expect(server.received.map(({ key }) => key)).toEqual([undefined]);
+  expect(sleptMs).toEqual([]);
+});
 
 test("it waits as long as Retry-After says, else longer each time", async () => {
   const after = (seconds: string) => ({ "retry-after": seconds });

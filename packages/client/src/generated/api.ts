@@ -2140,6 +2140,12 @@ export interface components {
             expiresAt?: string;
             /** @description The beginning of the token that you sent. */
             tokenPrefix?: string;
+            /**
+             * Format: uuid
+             * @description Of a user who signed in: the session, as `ListSessions` names it.
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            sessionId?: string;
         };
         /** Member */
         Member: {
