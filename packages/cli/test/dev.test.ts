@@ -75,6 +75,10 @@ test("who lost dev.json gets a new token for the same data", async () => {
   expect(after).toMatchObject({ organizationId: before.organizationId, workflowId: before.workflowId });
   expect(after.token).not.toBe(before.token);
   expect(after.password).not.toBe(before.password);
+  const activity = await fetch(`${after.baseUrl}/account/activity`, {
+    headers: { Authorization: `Bearer ${after.token}` },
+  });
+  expect(JSON.stringify(await activity.json())).toContain("user-token-created");
   await stop(service, "SIGTERM");
 });
 

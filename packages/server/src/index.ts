@@ -3,9 +3,16 @@ export { signInLinkUrl } from "./auth/sign-in-link.ts";
 export { randomBase62 } from "./auth/token-form.ts";
 export { type Config, ConfigError, maxPerMinute, readConfig, settings } from "./config.ts";
 export { describeFinding, type SealLink } from "./core/audit-chain.ts";
-export { disableUser, enableUser, makePasswordLink, makeSignInLink, replacePassword } from "./operator/accounts.ts";
+export {
+  createUserToken,
+  disableUser,
+  enableUser,
+  makePasswordLink,
+  makeSignInLink,
+  replacePassword,
+} from "./operator/accounts.ts";
 export { verifyStoredAudit } from "./operator/audit.ts";
-export { createUserToken, type InitialOwner, initializeOwner } from "./operator/initial-owner.ts";
+export { type InitialOwner, initializeOwner } from "./operator/initial-owner.ts";
 export { changeOrganizationLimits, type LimitChanges } from "./operator/organization-limits.ts";
 export { openStore, type RunningService, startService } from "./service.ts";
 export { DirectoryLockedError } from "./store/directory-lock.ts";

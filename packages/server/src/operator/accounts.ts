@@ -1,12 +1,12 @@
 import { hashAlone } from "../auth/password-hasher.ts";
 import { type IssuedPasswordLink, issuePasswordLink } from "../auth/password-link.ts";
 import { issueSignInLink } from "../auth/sign-in-link.ts";
+import { createToken } from "../auth/token-form.ts";
 import { newId } from "../engine/identifier.ts";
 import { type AccountAction, insertAccountActivity } from "../store/account-activity.ts";
 import type { Database, Transaction } from "../store/database.ts";
 import { endPasswordLink } from "../store/password-links.ts";
 import { replaceRecoveryCodes } from "../store/recovery-codes.ts";
-
 import {
   disableTotp,
   endOtherSessions,
@@ -15,6 +15,7 @@ import {
   setPassword,
   type UserCredentials,
 } from "../store/user-credentials.ts";
+import { insertUserToken } from "../store/users.ts";
 
 /*
  * What who holds the store may do with the accounts in it, without signing in: they could change the rows by hand. All are known by their
@@ -53,6 +54,16 @@ export async function replacePassword(database: Database, email: string, passwor
 export async function makeSignInLink(database: Database, email: string): Promise<string | undefined> {
   return await change(database, email, "sign-in-link-made", async (transaction, { userId }, at) => {
     return await issueSignInLink(transaction, userId, at);
+  });
+}
+
+/** A user token without an end, for who lost the one that they had. Answers the token itself, this once. */
+export async function createUserToken(database: Database, email: string, name: string): Promise<string | undefined> {
+  return await change(database, email, "user-token-created", async (transaction, { userId }, createdAt) => {
+    const { token, tokenHash, tokenPrefix } = createToken("user", userId);
+    const row = { userId, tokenId: newId(createdAt), name, tokenPrefix, createdAt, expiresAt: null };
+    await insertUserToken(transaction, row, tokenHash);
+    return token;
   });
 }
 

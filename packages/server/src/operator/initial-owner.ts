@@ -7,7 +7,7 @@ import type { Database } from "../store/database.ts";
 import { insertMember } from "../store/members.ts";
 import { insertOrganization } from "../store/organizations.ts";
 import { setPassword } from "../store/user-credentials.ts";
-import { findUserByEmail, hasUsers, insertUser, insertUserToken } from "../store/users.ts";
+import { hasUsers, insertUser, insertUserToken } from "../store/users.ts";
 
 export interface InitialOwner {
   readonly userId: string;
@@ -74,20 +74,4 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
     const passwordLink = await issuePasswordLink(transaction, { userId, kind: "first", createdBy, createdAt });
     return { userId, organizationId, token, passwordLink };
   });
-}
-
-/**
- * Another token for a user that exists, for who holds the store but lost the token; undefined when nobody has this mail address.
- */
-export async function createUserToken(database: Database, email: string, name: string): Promise<string | undefined> {
-  const user = await findUserByEmail(database, email);
-  if (user === undefined) return undefined;
-  const createdAt = Date.now();
-  const { token, tokenHash, tokenPrefix } = createToken("user", user.userId);
-  await insertUserToken(
-    database,
-    { userId: user.userId, tokenId: newId(createdAt), name, tokenPrefix, createdAt, expiresAt: null },
-    tokenHash,
-  );
-  return token;
 }
