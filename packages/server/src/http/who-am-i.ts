@@ -26,6 +26,10 @@ const CallerSchema = Type.Object(
       }),
     ),
     tokenPrefix: Type.Optional(Type.String({ description: "The beginning of the token that you sent." })),
+    sessionId: Type.Optional({
+      ...Id,
+      description: "Of a user who signed in: the session, as `ListSessions` names it.",
+    }),
   },
   { title: "Caller" },
 );
@@ -45,11 +49,12 @@ export function whoAmIRoutes(app: App, { database }: ServerParts): void {
       },
     },
     async (request): Promise<Static<typeof CallerSchema>> => {
-      const { principal, organizationId, permissions: granted, bounds, token } = request.caller;
+      const { principal, organizationId, permissions: granted, bounds, token, sessionId } = request.caller;
       const { id, name } = principal;
       const presented = {
         ...(token !== undefined && { tokenPrefix: token.prefix }),
         ...(typeof token?.expiresAt === "number" && { expiresAt: toTime(token.expiresAt) }),
+        ...(sessionId !== undefined && { sessionId }),
       };
       if (organizationId === undefined) {
         const [user] = await findUsers(database, [id]);

@@ -33,6 +33,8 @@ onEveryStore((home) => {
     expect(body).toMatchObject({ userId: person.userId, email: person.email });
     const list = await service.client(idToken).call<SessionList>("ListSessions");
     expect(list.body.sessions).toMatchObject([{ sessionId: claims?.sid, isCurrent: true, signedInBy: "password" }]);
+    const { body: caller } = await service.client(idToken).call("WhoAmI");
+    expect(caller).toMatchObject({ type: "user", id: person.userId, sessionId: claims?.sid });
   });
 
   test("a program that knows only the published keys can verify an id token", async () => {
