@@ -1,6 +1,5 @@
 import { type Static, Type } from "typebox";
 import { actorOf } from "../auth/authenticator.ts";
-import { grantablePermissions, permissions } from "../auth/permissions.ts";
 import { boundsOf } from "../auth/token-bounds.ts";
 import { createToken } from "../auth/token-form.ts";
 import type { Timestamp } from "../core/job-state.ts";
@@ -22,15 +21,18 @@ import { boundToBody, readBoundTo, renderBounds, requireFitting, unbound } from 
 import { lockGrantsFor } from "./grants.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { ApiTokenSchema, NewApiTokenSchema, renderToken } from "./render-token.ts";
-import { answer, closed, nameSchema, noContent, OrganizationParams, oneOf, TokenParams } from "./schemas.ts";
+import {
+  answer,
+  closed,
+  grantedPermissionsSchema,
+  nameSchema,
+  noContent,
+  OrganizationParams,
+  TokenParams,
+} from "./schemas.ts";
 import { parseTime, toTime } from "./time.ts";
 
-const Permissions = Type.Array(oneOf(grantablePermissions), {
-  minItems: 1,
-  maxItems: permissions.length,
-  uniqueItems: true,
-  description: "What the token may do. You can grant only what you hold yourself.",
-});
+const Permissions = grantedPermissionsSchema("What the token may do. You can grant only what you hold yourself.");
 
 const path = "/organizations/:organizationId/api-tokens";
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { builtInRoles, grantablePermissions, permissions } from "../auth/permissions.ts";
+import { builtInRoles, permissions } from "../auth/permissions.ts";
 import { isRoleName } from "../auth/roles.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import { hasOpenInvitationWithRole } from "../store/invitations.ts";
@@ -14,9 +14,9 @@ import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import {
   answer,
   closed,
+  grantedPermissionsSchema,
   noContent,
   OrganizationParams,
-  oneOf,
   PermissionSchema,
   RoleName,
   RoleParams,
@@ -37,12 +37,7 @@ const RoleSchema = Type.Object(
   { title: "Role" },
 );
 
-const Permissions = Type.Array(oneOf(grantablePermissions), {
-  minItems: 1,
-  maxItems: grantablePermissions.length,
-  uniqueItems: true,
-  description: "What members with the role may do. You must hold all of it yourself.",
-});
+const Permissions = grantedPermissionsSchema("What members with the role may do. You must hold all of it yourself.");
 
 const path = "/organizations/:organizationId/roles";
 

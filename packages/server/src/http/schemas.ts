@@ -1,5 +1,5 @@
 import { type TObject, type TProperties, type TSchema, Type } from "typebox";
-import { permissions } from "../auth/permissions.ts";
+import { grantablePermissions, permissions } from "../auth/permissions.ts";
 import { roleNamePattern } from "../auth/roles.ts";
 import { errorKinds } from "./errors.ts";
 
@@ -123,6 +123,16 @@ export const ActorSchema = Type.Object(
 );
 
 export const PermissionSchema = oneOf([...permissions], { title: "Permission" });
+
+/** Permissions that a caller gives away. */
+export function grantedPermissionsSchema(description: string) {
+  return Type.Array(oneOf(grantablePermissions), {
+    minItems: 1,
+    maxItems: grantablePermissions.length,
+    uniqueItems: true,
+    description,
+  });
+}
 
 export const ProblemSchema = Type.Object(
   {
