@@ -5,6 +5,7 @@ import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
+import { looks } from "./support/looks.ts";
 import { deploy, newOwner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -161,27 +162,29 @@ onEveryStore((home) => {
     expect(await page.evaluate(activeInEditor)).toBe(false);
   });
 
-  test.each(["light", "dark"] as const)("it keeps the rules of accessibility in %s", async (colorScheme) => {
-    const { owner, workflowId, page } = await editing({ colorScheme });
-    await page.getByRole("textbox", { name: "Definition" }).focus();
-    await toLine(page, "transitionToStep", 1);
-    await page.keyboard.press("End");
-    await page.keyboard.press("Backspace");
-    await page.keyboard.type("x");
-    await page.getByText(/error/).first().waitFor();
-    await expectAccessible(page, `the editor in ${colorScheme}`);
-    await page.keyboard.press("Control+Space");
-    await page.keyboard.press("Escape");
-    const other = await browser.newPage({ colorScheme });
-    await signInAt(other, `${owner.url}/workflows/${workflowId}`, owner);
-    await other.getByRole("button", { name: "Submit a job" }).click();
-    await other.getByLabel("sku").waitFor();
-    await expectAccessible(other, `the form of a job in ${colorScheme}`);
-  });
+  looks(home, () => {
+    test.each(["light", "dark"] as const)("it keeps the rules of accessibility in %s", async (colorScheme) => {
+      const { owner, workflowId, page } = await editing({ colorScheme });
+      await page.getByRole("textbox", { name: "Definition" }).focus();
+      await toLine(page, "transitionToStep", 1);
+      await page.keyboard.press("End");
+      await page.keyboard.press("Backspace");
+      await page.keyboard.type("x");
+      await page.getByText(/error/).first().waitFor();
+      await expectAccessible(page, `the editor in ${colorScheme}`);
+      await page.keyboard.press("Control+Space");
+      await page.keyboard.press("Escape");
+      const other = await browser.newPage({ colorScheme });
+      await signInAt(other, `${owner.url}/workflows/${workflowId}`, owner);
+      await other.getByRole("button", { name: "Submit a job" }).click();
+      await other.getByLabel("sku").waitFor();
+      await expectAccessible(other, `the form of a job in ${colorScheme}`);
+    });
 
-  test("it is no wider than a telephone", async () => {
-    const { page } = await editing({ width: 360 });
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+    test("it is no wider than a telephone", async () => {
+      const { page } = await editing({ width: 360 });
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+    });
   });
 });
 

@@ -5,6 +5,7 @@ import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
+import { looks } from "./support/looks.ts";
 import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -107,23 +108,25 @@ onEveryStore((home) => {
     await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe(`s${many - 1}`);
   });
 
-  test.each(["light", "dark"] as const)(
-    "the list says the same as the graph, and is remembered, in %s",
-    async (colorScheme) => {
-      const { owner, jobId, page } = await openJob(branching, colorScheme);
-      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-      await page.getByRole("radio", { name: "List" }).focus();
-      await page.keyboard.press("Enter");
-      const list = page.getByRole("table", { name: "Steps of the workflow" });
-      await list.getByRole("row", { name: /approve.*Waiting.*ship, on failure remind/ }).waitFor();
-      await list.getByRole("row", { name: /remind.*Not reached.*approve/ }).waitFor();
-      await list.getByRole("button", { name: "prepare" }).click();
-      await page.getByRole("heading", { name: "prepare" }).waitFor();
-      await expectAccessible(page, `the list of steps in ${colorScheme}`);
-      await page.reload();
-      await list.waitFor();
-    },
-  );
+  looks(home, () => {
+    test.each(["light", "dark"] as const)(
+      "the list says the same as the graph, and is remembered, in %s",
+      async (colorScheme) => {
+        const { owner, jobId, page } = await openJob(branching, colorScheme);
+        await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+        await page.getByRole("radio", { name: "List" }).focus();
+        await page.keyboard.press("Enter");
+        const list = page.getByRole("table", { name: "Steps of the workflow" });
+        await list.getByRole("row", { name: /approve.*Waiting.*ship, on failure remind/ }).waitFor();
+        await list.getByRole("row", { name: /remind.*Not reached.*approve/ }).waitFor();
+        await list.getByRole("button", { name: "prepare" }).click();
+        await page.getByRole("heading", { name: "prepare" }).waitFor();
+        await expectAccessible(page, `the list of steps in ${colorScheme}`);
+        await page.reload();
+        await list.waitFor();
+      },
+    );
+  });
 
   test("a version is drawn too, and to zoom goes by keyboard", async () => {
     const { owner, workflowId, page } = await openJob(branching);

@@ -7,6 +7,7 @@ import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
+import { looks } from "./support/looks.ts";
 import { deploy, newOwner, type Owner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -189,55 +190,60 @@ onEveryStore((home) => {
     await page.getByRole("alert").getByText("Not found").waitFor();
   });
 
-  test.each(["light", "dark"] as const)(
-    "in every state it keeps the rules of accessibility in %s",
-    async (colorScheme) => {
-      const owner = await newOwner(service);
-      const retry = { maxAttempts: 5, initialIntervalSeconds: 600 };
-      const steps = [
-        noopStep("prepare", "approve"),
-        { ...waitStep("approve", ["approved", "paid"], "end"), onFailure: "remind", timeoutSeconds: 3_600 },
-        noopStep("remind", "approve"),
-        noopStep("end", null),
-      ];
-      const input = { order: { sku: "A", lines: [1, null, true] }, text: "x".repeat(1_000) };
-      const waiting = await deploy(owner.api, definitionOf(...steps));
-      const retrying = await deploy(owner.api, callingDefinition("broken", { retry }));
-      const failing = await deploy(owner.api, callingDefinition("broken"));
-      const waitingId = (await submitAndWait(owner.api, waiting.workflowId, input)).jobId;
-      await owner.api.call("SendJobEvent", { params: { jobId: waitingId }, body: { eventId: "aproved", payload: 1 } });
-      const submit = async (workflowId: string) =>
-        (await owner.api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } })).body.jobId;
-      const page = await browser.newPage({ colorScheme });
-      const states = [
-        [waitingId, "Waiting"],
-        [await submit(retrying.workflowId), "Retrying"],
-        [await submit(failing.workflowId), "Failed"],
-      ] as const;
-      await signInAt(page, owner.url, owner);
-      for (const [jobId, status] of states) {
-        await goTo(page, `${owner.url}/jobs/${jobId}`);
-        await statusOf(page, status).waitFor();
-        await page.locator("[data-step]").first().waitFor();
-        await expectAccessible(page, `${status} in ${colorScheme}`);
-      }
-      await page.getByRole("radio", { name: "List" }).click();
-      await page.getByRole("table", { name: "Steps of the workflow" }).waitFor();
-      await page.getByText("As a table").click();
-      await page
-        .getByRole("button", { name: "Cancel job" })
-        .or(page.getByRole("button", { name: "Resume" }))
-        .waitFor();
-      await expectAccessible(page, `lists and tables in ${colorScheme}`);
-    },
-  );
+  looks(home, () => {
+    test.each(["light", "dark"] as const)(
+      "in every state it keeps the rules of accessibility in %s",
+      async (colorScheme) => {
+        const owner = await newOwner(service);
+        const retry = { maxAttempts: 5, initialIntervalSeconds: 600 };
+        const steps = [
+          noopStep("prepare", "approve"),
+          { ...waitStep("approve", ["approved", "paid"], "end"), onFailure: "remind", timeoutSeconds: 3_600 },
+          noopStep("remind", "approve"),
+          noopStep("end", null),
+        ];
+        const input = { order: { sku: "A", lines: [1, null, true] }, text: "x".repeat(1_000) };
+        const waiting = await deploy(owner.api, definitionOf(...steps));
+        const retrying = await deploy(owner.api, callingDefinition("broken", { retry }));
+        const failing = await deploy(owner.api, callingDefinition("broken"));
+        const waitingId = (await submitAndWait(owner.api, waiting.workflowId, input)).jobId;
+        await owner.api.call("SendJobEvent", {
+          params: { jobId: waitingId },
+          body: { eventId: "aproved", payload: 1 },
+        });
+        const submit = async (workflowId: string) =>
+          (await owner.api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } })).body.jobId;
+        const page = await browser.newPage({ colorScheme });
+        const states = [
+          [waitingId, "Waiting"],
+          [await submit(retrying.workflowId), "Retrying"],
+          [await submit(failing.workflowId), "Failed"],
+        ] as const;
+        await signInAt(page, owner.url, owner);
+        for (const [jobId, status] of states) {
+          await goTo(page, `${owner.url}/jobs/${jobId}`);
+          await statusOf(page, status).waitFor();
+          await page.locator("[data-step]").first().waitFor();
+          await expectAccessible(page, `${status} in ${colorScheme}`);
+        }
+        await page.getByRole("radio", { name: "List" }).click();
+        await page.getByRole("table", { name: "Steps of the workflow" }).waitFor();
+        await page.getByText("As a table").click();
+        await page
+          .getByRole("button", { name: "Cancel job" })
+          .or(page.getByRole("button", { name: "Resume" }))
+          .waitFor();
+        await expectAccessible(page, `lists and tables in ${colorScheme}`);
+      },
+    );
 
-  test("it is no wider than a telephone", async () => {
-    const { owner, jobId } = await waitingJob(waitingDefinition, { long: "word".repeat(200) });
-    const page = await browser.newPage({ width: 360 });
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    await page.locator("[data-step=approve]").waitFor();
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+    test("it is no wider than a telephone", async () => {
+      const { owner, jobId } = await waitingJob(waitingDefinition, { long: "word".repeat(200) });
+      const page = await browser.newPage({ width: 360 });
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.locator("[data-step=approve]").waitFor();
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+    });
   });
 });
 

@@ -6,6 +6,7 @@ import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
+import { looks } from "./support/looks.ts";
 import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -124,30 +125,32 @@ onEveryStore((home) => {
     expect(await page.getByRole("row").nth(20).getByRole("link").getAttribute("href")).toMatch(/\/jobs\/01900000-/);
   });
 
-  test.each(["light", "dark"] as const)("it keeps the rules of accessibility in %s", async (colorScheme) => {
-    const { owner, waiting } = await busyOwner();
-    const page = await browser.newPage({ colorScheme });
-    await signInAt(page, `${owner.url}/jobs?workflowId=${waiting.workflowId}`, owner);
-    await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
-    await submitAndWait(owner.api, waiting.workflowId);
-    await page.getByText("1 new job").waitFor();
-    await expectAccessible(page, `jobs in ${colorScheme}`);
-    await goTo(page, `${owner.url}/jobs?awaitingEventId=nothing`);
-    await page.getByText("No job fits the filters").waitFor();
-    await expectAccessible(page, `no jobs in ${colorScheme}`);
-  });
+  looks(home, () => {
+    test.each(["light", "dark"] as const)("it keeps the rules of accessibility in %s", async (colorScheme) => {
+      const { owner, waiting } = await busyOwner();
+      const page = await browser.newPage({ colorScheme });
+      await signInAt(page, `${owner.url}/jobs?workflowId=${waiting.workflowId}`, owner);
+      await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
+      await submitAndWait(owner.api, waiting.workflowId);
+      await page.getByText("1 new job").waitFor();
+      await expectAccessible(page, `jobs in ${colorScheme}`);
+      await goTo(page, `${owner.url}/jobs?awaitingEventId=nothing`);
+      await page.getByText("No job fits the filters").waitFor();
+      await expectAccessible(page, `no jobs in ${colorScheme}`);
+    });
 
-  test("it is no wider than a telephone, and teaches where there is no job yet", async () => {
-    const { owner } = await busyOwner();
-    const beginner = await newOwner(service, "New");
-    const page = await browser.newPage({ width: 360 });
-    await signInAt(page, `${owner.url}/jobs`, owner);
-    await expect.poll(() => statuses(page)).toHaveLength(3);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
-    const other = await browser.newPage({ width: 360 });
-    await signInAt(other, `${beginner.url}/jobs`, beginner);
-    await other.getByText("npx stepwell submit").waitFor();
-    expect(await other.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+    test("it is no wider than a telephone, and teaches where there is no job yet", async () => {
+      const { owner } = await busyOwner();
+      const beginner = await newOwner(service, "New");
+      const page = await browser.newPage({ width: 360 });
+      await signInAt(page, `${owner.url}/jobs`, owner);
+      await expect.poll(() => statuses(page)).toHaveLength(3);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+      const other = await browser.newPage({ width: 360 });
+      await signInAt(other, `${beginner.url}/jobs`, beginner);
+      await other.getByText("npx stepwell submit").waitFor();
+      expect(await other.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+    });
   });
 });
 

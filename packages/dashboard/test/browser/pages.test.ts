@@ -1,16 +1,17 @@
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { failingDefinition, waitingDefinition } from "../../../server/test/support/definitions.ts";
 import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { postgresHome } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { deploy, newOwner, type Owner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
 
-onEveryStore((home) => {
-  const service = useService(home);
+// What a page looks like does not depend on the store.
+describe("as they look", () => {
+  const service = useService(postgresHome);
 
   /** An organization in which something waits, something failed, and a tag can be moved. */
   async function busyOwner() {

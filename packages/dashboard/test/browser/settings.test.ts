@@ -4,6 +4,7 @@ import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
+import { looks } from "./support/looks.ts";
 import { newOwner, type Owner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -75,30 +76,32 @@ onEveryStore((home) => {
     return owner;
   }
 
-  test.each(["light", "dark"] as const)(
-    "every page of the settings keeps the rules of accessibility in %s",
-    async (colorScheme) => {
-      const owner = await settledOwner();
-      const page = await browser.newPage({ colorScheme });
-      await signInAt(page, `${owner.url}/settings`, owner);
-      await visitAll(page, async (what) => await expectAccessible(page, `${what} in ${colorScheme}`));
-    },
-  );
-
-  test("no page of the settings is wider than a telephone", async () => {
-    const owner = await settledOwner();
-    const page = await browser.newPage({ width: 360 });
-    await signInAt(page, `${owner.url}/settings`, owner);
-    await visitAll(page, async (what) => {
-      expect(await page.evaluate("document.documentElement.scrollWidth"), what).toBeLessThanOrEqual(360);
-    });
-  });
-
   async function listWorkflows(organizationId: string, token: string): Promise<Response> {
     return await fetch(`${service.baseUrl}/organizations/${organizationId}/workflows`, {
       headers: { Authorization: `Bearer ${token}` },
     });
   }
+
+  looks(home, () => {
+    test.each(["light", "dark"] as const)(
+      "every page of the settings keeps the rules of accessibility in %s",
+      async (colorScheme) => {
+        const owner = await settledOwner();
+        const page = await browser.newPage({ colorScheme });
+        await signInAt(page, `${owner.url}/settings`, owner);
+        await visitAll(page, async (what) => await expectAccessible(page, `${what} in ${colorScheme}`));
+      },
+    );
+
+    test("no page of the settings is wider than a telephone", async () => {
+      const owner = await settledOwner();
+      const page = await browser.newPage({ width: 360 });
+      await signInAt(page, `${owner.url}/settings`, owner);
+      await visitAll(page, async (what) => {
+        expect(await page.evaluate("document.documentElement.scrollWidth"), what).toBeLessThanOrEqual(360);
+      });
+    });
+  });
 });
 
 /** Each by its link, with what is on it once it is whole. */
