@@ -5,6 +5,7 @@ import { type ApiToken, apiTokenQuery } from "../../../api/api-tokens.ts";
 import { usePermission } from "../../../api/permissions.ts";
 import { ActorName } from "../../../parts/ActorName.tsx";
 import { Button } from "../../../parts/Button.tsx";
+import { Codes } from "../../../parts/Codes.tsx";
 import { Expiry } from "../../../parts/Expiry.tsx";
 import { Facts } from "../../../parts/Facts.tsx";
 import { Panel } from "../../../parts/Panel.tsx";
@@ -99,18 +100,6 @@ function factsOf(organizationId: string, token: ApiToken): readonly (readonly [s
     facts.push([words.previousUntil, <Time key="previous" at={token.previousExpiresAt} />]);
   }
   return facts;
-}
-
-function Codes({ values }: { readonly values: readonly string[] }) {
-  return (
-    <ul>
-      {values.map((value) => (
-        <li key={value}>
-          <code>{value}</code>
-        </li>
-      ))}
-    </ul>
-  );
 }
 
 function Bounds({ boundTo }: { readonly boundTo: ApiToken["boundTo"] | undefined }) {
