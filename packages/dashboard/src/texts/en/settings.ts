@@ -33,6 +33,7 @@ export const expiry = {
   never: "never",
   expired: "expired",
   neverChoice: "Never",
+  kept: (date: string | undefined) => `As it is: ${date ?? "never"}`,
   inDays: (days: number) => (days === 365 ? "In a year" : `In ${countOf(days, "day", "days")}`),
 } as const;
 

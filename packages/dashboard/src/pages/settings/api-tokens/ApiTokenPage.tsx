@@ -14,6 +14,7 @@ import { Problem } from "../../../parts/Problem.tsx";
 import { Skeleton } from "../../../parts/Skeleton.tsx";
 import { Time } from "../../../parts/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
+import { ChangeApiToken } from "./ChangeApiToken.tsx";
 import { RevokeApiToken } from "./RevokeApiToken.tsx";
 import { RotateApiToken } from "./RotateApiToken.tsx";
 
@@ -39,9 +40,9 @@ function OneToken(key: { readonly organizationId: string; readonly tokenId: stri
   const { organizationId } = key;
   const words = texts.apiTokens;
   const { data: token, error, refetch } = useQuery(apiTokenQuery(key));
-  const mayRotate = usePermission(organizationId, "apitoken:update");
+  const mayChange = usePermission(organizationId, "apitoken:update");
   const mayRevoke = usePermission(organizationId, "apitoken:revoke");
-  const [open, setOpen] = useState<"rotate" | "revoke" | undefined>();
+  const [open, setOpen] = useState<"change" | "rotate" | "revoke" | undefined>();
   const navigate = useNavigate();
   const close = () => setOpen(undefined);
   if (token === undefined) {
@@ -49,7 +50,8 @@ function OneToken(key: { readonly organizationId: string; readonly tokenId: stri
   }
   const actions = (
     <div className="row">
-      {mayRotate && (
+      {mayChange && <Button onClick={() => setOpen("change")}>{words.change}</Button>}
+      {mayChange && (
         <Button icon="retry" onClick={() => setOpen("rotate")}>
           {words.rotate}
         </Button>
@@ -66,6 +68,7 @@ function OneToken(key: { readonly organizationId: string; readonly tokenId: stri
       <Panel title={token.name} actions={actions}>
         <Facts facts={factsOf(organizationId, token)} />
       </Panel>
+      {open === "change" && <ChangeApiToken organizationId={organizationId} token={token} onClose={close} />}
       {open === "rotate" && <RotateApiToken organizationId={organizationId} token={token} onClose={close} />}
       {open === "revoke" && (
         <RevokeApiToken
