@@ -137,12 +137,26 @@ onEveryStore((home) => {
     const page = await browser.newPage();
     await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
     await page.getByText("Live", { exact: true }).waitFor();
+    await page.locator("[data-step=approve]").waitFor();
     await page.context().setOffline(true);
     await page.getByText("Connection lost, trying again").waitFor();
     await owner.api.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
     await page.context().setOffline(false);
     await statusOf(page, "Succeeded").waitFor();
     await page.getByText("Ended", { exact: true }).waitFor();
+  });
+
+  test("where the drawing cannot be loaded all else is there, and the steps as a list", async () => {
+    browser.expectFault(/GraphCanvas|Failed to fetch dynamically imported module|Failed to load resource/);
+    const { owner, jobId } = await waitingJob();
+    const page = await browser.newPage();
+    await page.route(/GraphCanvas/, (route) => route.abort());
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await page.getByText("This part of the page could not be loaded").waitFor();
+    await page.getByRole("radio", { name: "List" }).click();
+    await page.getByRole("table", { name: "Steps of the workflow" }).waitFor();
+    await page.getByRole("button", { name: "Send approved", exact: true }).click();
+    await statusOf(page, "Succeeded").waitFor();
   });
 
   test("a job that somebody else resumes goes on here too", async () => {
