@@ -154,7 +154,26 @@ const rateLimits = createRoute({
   component: lazyRouteComponent(() => import("./pages/settings/rate-limits/RateLimitsPage.tsx"), "RateLimitsPage"),
 });
 
-const settingsPages = [firstSettings, apiTokens, apiToken, members, invitations, roles, audit, rateLimits] as const;
+const signInProviders = createRoute({
+  getParentRoute: inSettings,
+  path: "sign-in-providers",
+  component: lazyRouteComponent(
+    () => import("./pages/settings/sign-in-providers/SignInProvidersPage.tsx"),
+    "SignInProvidersPage",
+  ),
+});
+
+const settingsPages = [
+  firstSettings,
+  apiTokens,
+  apiToken,
+  members,
+  invitations,
+  roles,
+  signInProviders,
+  audit,
+  rateLimits,
+] as const;
 const accountPages = [profile, password, secondFactor, sessions, userTokens, activity] as const;
 
 const routes = root.addChildren([

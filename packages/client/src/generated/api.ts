@@ -950,6 +950,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/organizations/{organizationId}/sign-in-providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sign-in providers
+         * @description The issuers outside with which people sign in and become members of this organization. The operator of the service configures them in a file.
+         */
+        get: operations["ListSignInProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/account/sessions": {
         parameters: {
             query?: never;
@@ -2259,6 +2279,41 @@ export interface components {
              */
             organizationId: string;
             roles: string[];
+        };
+        /** SignInProvider */
+        SignInProvider: {
+            /** @description In addresses, and in sessions as `sso:<id>`. */
+            id: string;
+            /** @description For people. */
+            name: string;
+            issuer: string;
+            /** @description What this service is called there. */
+            clientId: string;
+            /** @description What is registered there: where people come back to. */
+            redirectUri: string;
+            scopes: string[];
+            /** @description Whose people they are. No password is taken for them. */
+            emailDomains: string[];
+            /** @description Addresses count though the issuer does not say that it verified them. */
+            trustsEmail: boolean;
+            /** @description The claim's name, or a JSON pointer to it. */
+            roleClaim?: string;
+            /** @description Which of the claim's values give which roles. */
+            roles: {
+                [key: string]: string[];
+            };
+            /** @description For whom the claim gives none. Without one they are refused. */
+            defaultRoles: string[];
+            /** @description Access tokens of the issuer for this audience are taken as the Bearer value. */
+            bearer?: {
+                audience: string;
+            };
+        };
+        /** SignInProviders */
+        SignInProviders: {
+            signInProviders: components["schemas"]["SignInProvider"][];
+            /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+            nextPageToken?: string;
         };
         /** Session */
         Session: {
@@ -9174,6 +9229,97 @@ export interface operations {
             };
             /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ListSignInProviders: {
+        parameters: {
+            query?: {
+                /** @description How many at most in one answer. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInProviders"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

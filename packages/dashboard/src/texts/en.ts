@@ -15,6 +15,7 @@ import { permissionGroups, permissions } from "./en/permissions.ts";
 import { problem } from "./en/problem.ts";
 import { expiry, permitted, picker, secret, settings } from "./en/settings.ts";
 import { shell } from "./en/shell.ts";
+import { signInProviders } from "./en/sign-in-providers.ts";
 import { status } from "./en/status.ts";
 import { submit } from "./en/submit.ts";
 import { workflow, workflows } from "./en/workflows.ts";
@@ -34,6 +35,7 @@ const inSettings = {
   picker,
   secret,
   settings,
+  signInProviders,
 };
 
 /** English. One file for each area; sentences with values in them are functions. */

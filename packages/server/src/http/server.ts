@@ -43,6 +43,7 @@ import { signInLinkRoutes } from "./pages/sign-in-link.ts";
 import { rateLimitRoutes } from "./rate-limits.ts";
 import { roleRoutes } from "./roles.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { signInProviderRoutes } from "./sign-in-providers.ts";
 import { tagRoutes } from "./tags.ts";
 import { tokenRotationRoutes } from "./token-rotation.ts";
 import { createValidatorCompiler } from "./validation.ts";
@@ -81,6 +82,7 @@ const resources = [
   memberPasswordLinkRoutes,
   roleRoutes,
   invitationRoutes,
+  signInProviderRoutes,
   sessionRoutes,
   invitationPage,
   ownPermissionRoutes,

@@ -5,6 +5,7 @@ import { type ApiToken, apiTokenQuery } from "../../../api/api-tokens.ts";
 import { usePermission } from "../../../api/permissions.ts";
 import { ActorName } from "../../../parts/ActorName.tsx";
 import { Button } from "../../../parts/Button.tsx";
+import { Codes } from "../../../parts/Codes.tsx";
 import { Expiry } from "../../../parts/Expiry.tsx";
 import { Facts } from "../../../parts/Facts.tsx";
 import { Panel } from "../../../parts/Panel.tsx";
@@ -13,6 +14,7 @@ import { Problem } from "../../../parts/Problem.tsx";
 import { Skeleton } from "../../../parts/Skeleton.tsx";
 import { Time } from "../../../parts/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
+import { ChangeApiToken } from "./ChangeApiToken.tsx";
 import { RevokeApiToken } from "./RevokeApiToken.tsx";
 import { RotateApiToken } from "./RotateApiToken.tsx";
 
@@ -38,9 +40,9 @@ function OneToken(key: { readonly organizationId: string; readonly tokenId: stri
   const { organizationId } = key;
   const words = texts.apiTokens;
   const { data: token, error, refetch } = useQuery(apiTokenQuery(key));
-  const mayRotate = usePermission(organizationId, "apitoken:update");
+  const mayChange = usePermission(organizationId, "apitoken:update");
   const mayRevoke = usePermission(organizationId, "apitoken:revoke");
-  const [open, setOpen] = useState<"rotate" | "revoke" | undefined>();
+  const [open, setOpen] = useState<"change" | "rotate" | "revoke" | undefined>();
   const navigate = useNavigate();
   const close = () => setOpen(undefined);
   if (token === undefined) {
@@ -48,7 +50,8 @@ function OneToken(key: { readonly organizationId: string; readonly tokenId: stri
   }
   const actions = (
     <div className="row">
-      {mayRotate && (
+      {mayChange && <Button onClick={() => setOpen("change")}>{words.change}</Button>}
+      {mayChange && (
         <Button icon="retry" onClick={() => setOpen("rotate")}>
           {words.rotate}
         </Button>
@@ -65,6 +68,7 @@ function OneToken(key: { readonly organizationId: string; readonly tokenId: stri
       <Panel title={token.name} actions={actions}>
         <Facts facts={factsOf(organizationId, token)} />
       </Panel>
+      {open === "change" && <ChangeApiToken organizationId={organizationId} token={token} onClose={close} />}
       {open === "rotate" && <RotateApiToken organizationId={organizationId} token={token} onClose={close} />}
       {open === "revoke" && (
         <RevokeApiToken
@@ -99,18 +103,6 @@ function factsOf(organizationId: string, token: ApiToken): readonly (readonly [s
     facts.push([words.previousUntil, <Time key="previous" at={token.previousExpiresAt} />]);
   }
   return facts;
-}
-
-function Codes({ values }: { readonly values: readonly string[] }) {
-  return (
-    <ul>
-      {values.map((value) => (
-        <li key={value}>
-          <code>{value}</code>
-        </li>
-      ))}
-    </ul>
-  );
 }
 
 function Bounds({ boundTo }: { readonly boundTo: ApiToken["boundTo"] | undefined }) {
