@@ -830,7 +830,7 @@ export interface paths {
         put?: never;
         /**
          * Make a link that sets a member's password
-         * @description For who forgot theirs (it lives 1 hour) or has none yet (72 hours). It works once, and ends the link before it. You must hold all that the member may do, and the member must be in no other organization: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.
+         * @description For who forgot theirs (it lives 1 hour) or has none yet (72 hours). It works once, and ends the link before it. You must hold all that the member may do, and the member must be in no other organization, now and when the link is used: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.
          */
         post: operations["CreatePasswordLink"];
         delete?: never;

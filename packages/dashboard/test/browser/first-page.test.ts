@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { waitingDefinition } from "../../../server/test/support/definitions.ts";
 import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { expectWithin } from "./support/best.ts";
 import { testBrowser } from "./support/browser.ts";
 import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
@@ -29,15 +30,12 @@ onEveryStore((home) => {
       // What draws the charts comes when the page stands and can be used.
       if (pathname.endsWith(".js") && !pathname.includes("/ChartCanvas-")) scripts.add(pathname);
     });
-    // The machine of the tests does other things as well: the best of a few counts.
-    let bestMs = Number.POSITIVE_INFINITY;
-    for (let left = 6; left > 0 && bestMs > 1_500; left -= 1) {
+    await expectWithin(1_500, async () => {
       const startedAt = performance.now();
       await page.goto(`${service.baseUrl}/`);
       await wholeFirstPage(page);
-      bestMs = Math.min(bestMs, performance.now() - startedAt);
-    }
-    expect(bestMs).toBeLessThan(1_500);
+      return performance.now() - startedAt;
+    });
     expect(packedBytes(scripts)).toBeLessThan(200_000);
   });
 

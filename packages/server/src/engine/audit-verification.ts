@@ -22,7 +22,8 @@ import { auditHash } from "./audit-hash.ts";
 
 export interface VerificationRequest {
   readonly database: Database;
-  readonly key: Buffer;
+  /** Each may have made some of the seals: the secret key can be changed. */
+  readonly keys: readonly Buffer[];
   readonly organizationId: string;
   /** A seal that was seen before: what was cut off the chain's end since then is only known by it. */
   readonly expected?: SealLink | undefined;
@@ -59,6 +60,8 @@ class Verification {
   readonly #request: VerificationRequest;
   readonly #findings: AuditFinding[] = [];
   readonly #missingSeals = new Set<number>();
+  /** The one that made the seal before: probably also this one, where none fits because it was changed. */
+  #key: Buffer;
   #isIntact = true;
   #checkedEntries = 0;
   #checkedSeals = 0;
@@ -68,6 +71,9 @@ class Verification {
 
   constructor(request: VerificationRequest) {
     this.#request = request;
+    const [key] = request.keys;
+    if (key === undefined) throw new Error("Without a key no seal can be checked.");
+    this.#key = key;
     this.#isExpectedMet = request.expected === undefined;
   }
 
@@ -98,14 +104,17 @@ class Verification {
   }
 
   #checkSeal(seal: Seal, covered: readonly SealedEntry[], texts: ReadonlyMap<string, EntryText>): void {
-    const { key, organizationId, expected } = this.#request;
+    const { organizationId, expected } = this.#request;
     const { sealNumber, hash } = seal;
+    const sealed = sealText({ ...seal, organizationId, entries: covered });
+    this.#key = this.#request.keys.find((key) => auditHash(key, sealed) === hash) ?? this.#key;
+    const key = this.#key;
     const entries = covered.map(({ entryId, entryHash }) => {
       const text = texts.get(entryId);
       return { entryId, entryHash, hashNow: text === undefined ? null : auditHash(key, entryText(text)) };
     });
-    const hashNow = auditHash(key, sealText({ ...seal, organizationId, entries }));
-    for (const finding of checkSeal(this.#newest, { ...seal, hashNow, entries })) this.#report(finding);
+    for (const finding of checkSeal(this.#newest, { ...seal, hashNow: auditHash(key, sealed), entries }))
+      this.#report(finding);
     if (expected?.number === sealNumber && expected.hash === hash) this.#isExpectedMet = true;
     this.#newest = { number: sealNumber, hash };
     this.#checkedSeals += 1;

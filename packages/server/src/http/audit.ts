@@ -37,7 +37,7 @@ export function auditRoutes(app: App, { database, secrets }: ServerParts): void 
     let running = underWay.get(name);
     if (running === undefined) {
       const expected = expect === undefined ? undefined : parseSealLink(expect);
-      running = verifyAudit({ database, key: secrets.keyFor("audit"), organizationId, expected });
+      running = verifyAudit({ database, keys: secrets.keysFor("audit"), organizationId, expected });
       const forget = () => underWay.delete(name);
       running.then(forget, forget);
       underWay.set(name, running);

@@ -33,7 +33,7 @@ export function memberPasswordLinkRoutes(app: App, { engine, database, publicUrl
         "x-permission": "member:update",
         tags: ["members"],
         summary: "Make a link that sets a member's password",
-        description: `For who forgot theirs (it lives ${passwordLinkHours.reset} hour) or has none yet (${passwordLinkHours.first} hours). It works once, and ends the link before it. You must hold all that the member may do, and the member must be in no other organization: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.`,
+        description: `For who forgot theirs (it lives ${passwordLinkHours.reset} hour) or has none yet (${passwordLinkHours.first} hours). It works once, and ends the link before it. You must hold all that the member may do, and the member must be in no other organization, now and when the link is used: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.`,
         params: MemberParams,
         response: { 201: answer("The link.", PasswordLinkSchema) },
       },

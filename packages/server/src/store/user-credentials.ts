@@ -165,6 +165,45 @@ const disableTotpRow = statement<{ userId: string }>(
    RETURNING user_id AS "userId"`,
 );
 
+export interface SealedTotp {
+  readonly userId: string;
+  readonly totpSecret: Buffer;
+}
+
+/** In the order of their users, after this one. */
+export async function listTotpSecrets(db: Queryable, afterUserId: string | null, limit: number): Promise<SealedTotp[]> {
+  return await db.query(listTotpSecretRows, [afterUserId, limit]);
+}
+
+const listTotpSecretRows = statement<SealedTotp>(
+  "list_totp_secrets",
+  "global",
+  `SELECT user_id AS "userId", totp_secret AS "totpSecret"
+   FROM app_user
+   WHERE totp_secret IS NOT NULL AND ($1::uuid IS NULL OR user_id > $1::uuid)
+   ORDER BY user_id
+   LIMIT $2`,
+);
+
+/** The same secret, sealed anew. False when it is another one meanwhile, or gone. */
+export async function replaceTotpSecret(
+  db: Queryable,
+  userId: string,
+  before: Buffer,
+  after: Buffer,
+): Promise<boolean> {
+  const rows = await db.query(replaceTotpSecretRow, [userId, before, after]);
+  return rows.length > 0;
+}
+
+const replaceTotpSecretRow = statement<{ userId: string }>(
+  "replace_totp_secret",
+  "global",
+  `UPDATE app_user SET totp_secret = $3
+   WHERE user_id = $1 AND totp_secret = $2
+   RETURNING user_id AS "userId"`,
+);
+
 /** A disabled user signs in nowhere, and nothing that acts as them is valid; `null` lets them in again. */
 export async function setDisabled(db: Queryable, userId: string, disabledAt: Timestamp | null): Promise<void> {
   await db.query(setDisabledRow, [userId, disabledAt === null ? null : new Date(disabledAt).toISOString()]);

@@ -14,7 +14,7 @@ onEveryStore((home) => {
   const service = useService(home);
 
   async function verified(organizationId: string, expected?: SealLink) {
-    return await verifyAudit({ database: service.running.database, key, organizationId, expected });
+    return await verifyAudit({ database: service.running.database, keys: [key], organizationId, expected });
   }
 
   /** An organization whose trail has these many entries in each of its seals. */
@@ -198,7 +198,7 @@ onEveryStore((home) => {
     const { organizationId } = await sealedTrail(3);
     const stolen = await verifyAudit({
       database: service.running.database,
-      key: Buffer.alloc(32, 1),
+      keys: [Buffer.alloc(32, 1)],
       organizationId,
     });
     expect(stolen.isIntact).toBe(false);
@@ -233,7 +233,7 @@ describe("with two nodes", () => {
     }
     await sealAll(cluster.node(0), organizationId);
     const { database } = cluster.node(0).running;
-    const found = await verifyAudit({ database, key, organizationId });
+    const found = await verifyAudit({ database, keys: [key], organizationId });
     expect(found).toMatchObject({ isIntact: true, findings: [], checkedEntries: 1_901, unsealedEntries: 0 });
   });
 });

@@ -3,6 +3,7 @@ import { setDisabled } from "../../src/store/user-credentials.ts";
 import { useCluster } from "../engine/cluster.ts";
 import { attemptOf, newSignedInPerson, rightPassword, signInAt } from "../support/people.ts";
 import { useService } from "../support/service.ts";
+import { withinASecondMs } from "../support/soon.ts";
 import { onEveryStore } from "../support/stores.ts";
 
 interface CreatedUserToken {
@@ -205,11 +206,9 @@ describe("on two nodes", () => {
     const there = cluster.node(1).client(body.token);
     await there.call("GetAccount");
     await client.call("RevokeUserToken", { params: { userTokenId: body.userTokenId }, status: 204 });
-    const revokedAt = performance.now();
     await expect
-      .poll(async () => (await there.callAny("GetAccount", {})).status, { timeout: 3_000, interval: 20 })
+      .poll(async () => (await there.callAny("GetAccount", {})).status, { timeout: withinASecondMs, interval: 20 })
       .toBe(401);
-    expect(performance.now() - revokedAt).toBeLessThan(1_500);
   });
 });
 

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { type Explanation as Explained, explanationQuery, type JobKey } from "../../api/job.ts";
 import { usePermission } from "../../api/permissions.ts";
 import { Icon, type IconName } from "../../parts/Icon.tsx";
@@ -10,6 +10,7 @@ import { Time } from "../../parts/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 import "./Explanation.css";
 import { isFinished, type JobStory } from "./job-story.ts";
+import { SendEventDialog } from "./SendEventDialog.tsx";
 import { SendMissing } from "./SendMissing.tsx";
 
 interface ExplanationProps {
@@ -21,31 +22,45 @@ interface ExplanationProps {
 export function Explanation({ jobKey, story: { sequence, status } }: ExplanationProps) {
   const { data, error, refetch } = useQuery(explanationQuery(jobKey, sequence, isFinished(status)));
   const maySend = usePermission(jobKey.organizationId, "job:event:send");
+  // Here, since what somebody writes into it outlives the explanation that led there.
+  const [writtenId, setWrittenId] = useState<string | undefined>();
   const words = texts.job;
-  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <Skeleton rows={2} />;
+  const problem = error !== null && <Problem error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return problem || <Skeleton rows={2} />;
   const { state, sentence, facts } = data;
+  const missing = facts.missingEventIds ?? [];
   return (
-    <section className={`explanation explanation-${state}`} aria-label={words.whyTitle}>
-      <Icon name={icons[state]} />
-      <div className="explanation-text">
-        <h2>{words.why[state]}</h2>
-        <p>
-          <Quoted text={sentence} />
-        </p>
-        <dl>
-          {factsOf(facts).map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
-        {maySend && state === "waitingForEvents" && (
-          <SendMissing jobKey={jobKey} missing={facts.missingEventIds ?? []} />
-        )}
-      </div>
-    </section>
+    <>
+      {problem}
+      <section className={`explanation explanation-${state}`} aria-label={words.whyTitle}>
+        <Icon name={icons[state]} />
+        <div className="explanation-text">
+          <h2>{words.why[state]}</h2>
+          <p>
+            <Quoted text={sentence} />
+          </p>
+          <dl>
+            {factsOf(facts).map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+          </dl>
+          {maySend && state === "waitingForEvents" && (
+            <SendMissing jobKey={jobKey} missing={missing} onWithPayload={setWrittenId} />
+          )}
+        </div>
+      </section>
+      {writtenId !== undefined && (
+        <SendEventDialog
+          jobKey={jobKey}
+          eventId={writtenId}
+          suggestions={missing}
+          onClose={() => setWrittenId(undefined)}
+        />
+      )}
+    </>
   );
 }
 

@@ -1,20 +1,18 @@
-import { useState } from "react";
 import type { JobKey } from "../../api/job.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { texts } from "../../texts/texts.ts";
-import { SendEventDialog } from "./SendEventDialog.tsx";
 import { useSendEvent } from "./use-send-event.ts";
 
 interface SendMissingProps {
   readonly jobKey: JobKey;
   readonly missing: readonly string[];
+  readonly onWithPayload: (eventId: string) => void;
 }
 
 /** A button for each event that is missing: one click sends it. */
-export function SendMissing({ jobKey, missing }: SendMissingProps) {
+export function SendMissing({ jobKey, missing, onWithPayload }: SendMissingProps) {
   const words = texts.job;
-  const [withPayload, setWithPayload] = useState<string | undefined>();
   const send = useSendEvent(jobKey);
   return (
     <>
@@ -29,21 +27,13 @@ export function SendMissing({ jobKey, missing }: SendMissingProps) {
             >
               {words.send(eventId)}
             </Button>
-            <Button kind="quiet" aria-label={words.sendWithPayload(eventId)} onClick={() => setWithPayload(eventId)}>
+            <Button kind="quiet" aria-label={words.sendWithPayload(eventId)} onClick={() => onWithPayload(eventId)}>
               {words.withPayload}
             </Button>
           </span>
         ))}
       </div>
       {send.error !== null && <Problem error={send.error} />}
-      {withPayload !== undefined && (
-        <SendEventDialog
-          jobKey={jobKey}
-          eventId={withPayload}
-          suggestions={missing}
-          onClose={() => setWithPayload(undefined)}
-        />
-      )}
     </>
   );
 }

@@ -16,20 +16,29 @@ export interface ShownJob {
   readonly lookAgain: () => void;
 }
 
+interface FollowedJob {
+  readonly shown: ShownJob | undefined;
+  readonly error: ProblemError | Error | null;
+  /** Undefined where asking again is no use. */
+  readonly retry: (() => void) | undefined;
+}
+
 /** A job with all that happens to it, as it happens. */
-export function useJob(key: JobKey): { shown: ShownJob | undefined; error: ProblemError | Error | null } {
+export function useJob(key: JobKey): FollowedJob {
   const { organizationId, jobId } = key;
   const watch = useMemo(() => new JobWatch({ organizationId, jobId }), [organizationId, jobId]);
   const feed = useSyncExternalStore(watch.subscribe, watch.current);
   const story = useMemo(() => tellStory(feed.entries), [feed.entries]);
-  const { data: job, error } = useQuery(jobQuery(key));
+  const { data: job, error, refetch } = useQuery(jobQuery(key));
   useFreshEvents(key, story, feed.entries);
-  if (feed.error !== undefined) return { shown: undefined, error: feed.error };
-  if (job === undefined || story.sequence === 0) return { shown: undefined, error };
+  const retry = feed.error === undefined ? () => void refetch() : undefined;
+  if (job === undefined || story.sequence === 0) return { shown: undefined, error: feed.error ?? error, retry };
   const { entries, connection } = feed;
   return {
     shown: { job, story, entries, connection, shownStatus: shownStatusOf(story), lookAgain: watch.lookAgain },
-    error: null,
+    // What is known stands, and so does what somebody writes there: the session may have ended.
+    error: feed.error ?? null,
+    retry,
   };
 }
 

@@ -15,4 +15,5 @@ export const parts = {
   noTime: "–",
   time: "Time",
   asTable: "As a table",
+  notLoaded: "This part of the page could not be loaded. All else here goes on without it.",
 } as const;

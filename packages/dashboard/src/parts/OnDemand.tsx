@@ -1,0 +1,32 @@
+import { CatchBoundary } from "@tanstack/react-router";
+import { type ReactNode, Suspense } from "react";
+import { texts } from "../texts/texts.ts";
+import { Button } from "./Button.tsx";
+import { EmptyState } from "./EmptyState.tsx";
+
+interface OnDemandProps {
+  /** What stands there until it is loaded. */
+  readonly waiting?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** Around what is loaded when it is first drawn. When it does not come, as without a network, all else on the page stays and goes on. */
+export function OnDemand({ waiting, children }: OnDemandProps) {
+  return (
+    <CatchBoundary getResetKey={() => "loaded"} errorComponent={NotLoaded}>
+      <Suspense fallback={waiting}>{children}</Suspense>
+    </CatchBoundary>
+  );
+}
+
+/** To load the page again is the one way that always helps: browsers and the loader remember what failed. */
+function NotLoaded() {
+  const { parts, shell } = texts;
+  return (
+    <EmptyState text={parts.notLoaded}>
+      <Button icon="retry" onClick={() => window.location.reload()}>
+        {shell.reload}
+      </Button>
+    </EmptyState>
+  );
+}
