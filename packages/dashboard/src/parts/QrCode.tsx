@@ -1,5 +1,6 @@
-import { lazy, Suspense } from "react";
+import { lazy } from "react";
 import "./QrCode.css";
+import { OnDemand } from "./OnDemand.tsx";
 
 interface QrCodeProps {
   readonly text: string;
@@ -14,9 +15,9 @@ const Drawing = lazy(() => import("./QrDrawing.tsx").then(({ QrDrawing }) => ({ 
 export function QrCode(props: QrCodeProps) {
   return (
     <div className="qr-code">
-      <Suspense>
+      <OnDemand>
         <Drawing {...props} />
-      </Suspense>
+      </OnDemand>
     </div>
   );
 }
