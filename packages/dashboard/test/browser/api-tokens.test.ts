@@ -47,6 +47,8 @@ onEveryStore((home) => {
     await form.getByLabel("Name").press("Enter");
     await page.getByText("releases is changed").waitFor();
     await page.getByRole("heading", { level: 2, name: "releases" }).waitFor();
+    const { body: workflow } = await owner.api.call<{ name: string }>("GetWorkflow", { params: { workflowId } });
+    await page.getByRole("link", { name: workflow.name }).waitFor();
 
     const { body } = await owner.api.call<Token>("GetApiToken", { params: { tokenId } });
     expect(body).toMatchObject({

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { parseProviders } from "../../../server/src/auth/external/provider-file.ts";
 import { rightPassword } from "../../../server/test/support/people.ts";
 import { newOrganizationOfId, writeProviderFile } from "../../../server/test/support/provider-file.ts";
 import { useService } from "../../../server/test/support/service.ts";
@@ -8,7 +9,7 @@ import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { looks } from "./support/looks.ts";
-import { newOwner } from "./support/people.ts";
+import { newOwner, type Owner } from "./support/people.ts";
 
 const browser = testBrowser();
 
@@ -37,16 +38,20 @@ onEveryStore((home) => {
   ]);
   const service = useService(home, { STEPWELL_SIGN_IN_PROVIDERS_FILE: file });
 
-  /** With a provider, the sign-in asks for the address first. */
   async function openProviders(page: Page): Promise<void> {
     const owner = await newOwner(service);
     await service.addMember(organizationId, owner.userId, ["viewer"]);
-    await page.goto(`${service.baseUrl}/app/organizations/${organizationId}/settings/sign-in-providers`);
-    await page.getByLabel("E-mail").fill(owner.email);
+    await signInAt(page, organizationId, owner);
+    await page.getByRole("region", { name: "Globex" }).waitFor();
+  }
+
+  /** With a provider, the sign-in asks for the address first. */
+  async function signInAt(page: Page, organization: string, { email }: Owner): Promise<void> {
+    await page.goto(`${service.baseUrl}/app/organizations/${organization}/settings/sign-in-providers`);
+    await page.getByLabel("E-mail").fill(email);
     await page.getByLabel("E-mail").press("Enter");
     await page.getByLabel("Password").fill(rightPassword);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("region", { name: "Globex" }).waitFor();
   }
 
   test("a provider's page says whose people come by it, which roles they get, and what is registered there", async () => {
@@ -68,6 +73,19 @@ onEveryStore((home) => {
       expect(text).toContain(said);
     }
     expect(await page.content()).not.toContain(shared.clientSecret);
+  });
+
+  test("an organization without a provider is shown a file that the service takes, with its own id in it", async () => {
+    const owner = await newOwner(service);
+    const page = await browser.newPage();
+    await signInAt(page, owner.organizationId, owner);
+    const commands = page.getByRole("region", { name: "Sign-in providers" }).locator("pre");
+    await commands.first().waitFor();
+    const [example = "", redirectUri] = await commands.allInnerTexts();
+    const { providers, problems } = parseProviders(example, () => "the client's secret");
+    expect(problems).toEqual([]);
+    expect(providers).toMatchObject([{ id: "acme", organizationId: owner.organizationId }]);
+    expect(redirectUri).toBe(`${service.baseUrl}/oidc/callback/acme`);
   });
 
   looks(home, () => {

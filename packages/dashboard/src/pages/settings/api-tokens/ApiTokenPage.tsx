@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { type ApiToken, apiTokenQuery } from "../../../api/api-tokens.ts";
 import { usePermission } from "../../../api/permissions.ts";
+import { type WorkflowKey, workflowQuery } from "../../../api/workflows.ts";
 import { ActorName } from "../../../parts/ActorName.tsx";
 import { Button } from "../../../parts/Button.tsx";
 import { Codes } from "../../../parts/Codes.tsx";
@@ -88,7 +89,7 @@ function factsOf(organizationId: string, token: ApiToken): readonly (readonly [s
   const facts: (readonly [string, ReactNode])[] = [
     [words.prefix, <code key="prefix">{tokenPrefix}…</code>],
     [words.permissions, <Codes key="permissions" values={permissions} />],
-    [words.boundTo, <Bounds key="bounds" boundTo={boundTo} />],
+    [words.boundTo, <Bounds key="bounds" organizationId={organizationId} boundTo={boundTo} />],
     [words.lastUsed, lastUsedAt === undefined ? words.neverUsed : <Time key="used" at={lastUsedAt} isRelative />],
     [words.expires, <Expiry key="expires" at={expiresAt} />],
     [
@@ -105,16 +106,39 @@ function factsOf(organizationId: string, token: ApiToken): readonly (readonly [s
   return facts;
 }
 
-function Bounds({ boundTo }: { readonly boundTo: ApiToken["boundTo"] | undefined }) {
+interface BoundsProps {
+  readonly organizationId: string;
+  readonly boundTo: ApiToken["boundTo"] | undefined;
+}
+
+function Bounds({ organizationId, boundTo }: BoundsProps) {
   const words = texts.apiTokens;
   const { workflowIds = [], tags = [], jobEvent } = boundTo ?? {};
   if (boundTo === undefined) return words.unbound;
   return (
     <>
       {workflowIds.length > 0 && <p>{words.boundWorkflows(workflowIds.length)}:</p>}
-      {workflowIds.length > 0 && <Codes values={workflowIds} />}
+      {workflowIds.length > 0 && (
+        <ul>
+          {workflowIds.map((workflowId) => (
+            <li key={workflowId}>
+              <WorkflowLink organizationId={organizationId} workflowId={workflowId} />
+            </li>
+          ))}
+        </ul>
+      )}
       {tags.length > 0 && <p>{words.boundTags(tags)}</p>}
       {jobEvent !== undefined && <p>{words.boundEventOf(jobEvent.eventId, jobEvent.jobId)}</p>}
     </>
+  );
+}
+
+/** By its name; by its id where that cannot be had, as of one that was deleted. */
+function WorkflowLink(key: WorkflowKey) {
+  const { data } = useQuery(workflowQuery(key));
+  return (
+    <Link to="/app/organizations/$organizationId/workflows/$workflowId" params={key}>
+      {data?.name ?? key.workflowId}
+    </Link>
   );
 }
