@@ -36,16 +36,16 @@ onEveryStore((home) => {
     await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
     await page.getByRole("link", { name: "History of $LIVE" }).press("Enter");
     await page.waitForURL(/tag-history\?tag=(\$|%24)LIVE$/);
-    await page.getByRole("cell", { name: "version 1 → version 2" }).waitFor();
-    expect(await moves(page)).toEqual(["version 1 → version 2", "nowhere → version 1"]);
+    await page.getByRole("cell", { name: "v1 → v2" }).waitFor();
+    expect(await moves(page)).toEqual(["v1 → v2", "new → v1"]);
     expect(await page.getByRole("cell", { name: "you" }).count()).toBe(2);
 
     await page.getByRole("button", { name: "Move back $LIVE to version 1" }).press("Enter");
     const dialog = page.getByRole("dialog", { name: "Point a tag at a version" });
     await dialog.getByText("$LIVE: version 2 → version 1").waitFor();
     await dialog.getByRole("button", { name: "Point $LIVE at version 1" }).press("Enter");
-    await page.getByRole("cell", { name: "version 2 → version 1" }).waitFor();
-    expect(await moves(page)).toEqual(["version 2 → version 1", "version 1 → version 2", "nowhere → version 1"]);
+    await page.getByRole("cell", { name: "v2 → v1" }).waitFor();
+    expect(await moves(page)).toEqual(["v2 → v1", "v1 → v2", "new → v1"]);
     expect(await pointsAt()).toBe(1);
     await page.getByRole("link", { name: /^Back to/ }).press("Enter");
     await page.getByRole("cell", { name: "Version 1", exact: true }).first().waitFor();
@@ -58,12 +58,12 @@ onEveryStore((home) => {
     await owner.api.call("DeleteTag", { params: tag });
     const page = await browser.newPage();
     await signInAt(page, `${owner.url}/workflows/${workflowId}/tag-history?tag=$LIVE`, owner);
-    await page.getByRole("cell", { name: "version 52 → deleted" }).waitFor();
+    await page.getByRole("cell", { name: "v52 → deleted" }).waitFor();
     await page.getByRole("button", { name: "Move back $LIVE to version 1", exact: true }).press("Enter");
     const dialog = page.getByRole("dialog", { name: "Point a tag at a version" });
     await dialog.getByText("$LIVE: new → version 1", { exact: true }).waitFor();
     await dialog.getByRole("button", { name: "Point $LIVE at version 1" }).press("Enter");
-    await page.getByRole("cell", { name: "nowhere → version 1" }).nth(1).waitFor();
+    await page.getByRole("cell", { name: "new → v1" }).nth(1).waitFor();
     expect(await pointsAt()).toBe(1);
   });
 
@@ -74,7 +74,7 @@ onEveryStore((home) => {
     await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
     const page = await browser.newPage();
     await signInAt(page, `${owner.url}/workflows/${workflowId}/tag-history?tag=$LIVE`, viewer);
-    await page.getByRole("cell", { name: "version 1 → version 2" }).waitFor();
+    await page.getByRole("cell", { name: "v1 → v2" }).waitFor();
     expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
   });
 
@@ -86,7 +86,7 @@ onEveryStore((home) => {
         const { workflowId } = await movedTag(owner, [waitingDefinition]);
         const page = await browser.newPage({ colorScheme, width: 360 });
         await signInAt(page, `${owner.url}/workflows/${workflowId}/tag-history?tag=$LIVE`, owner);
-        await page.getByRole("cell", { name: "version 1 → version 2" }).waitFor();
+        await page.getByRole("cell", { name: "v1 → v2" }).waitFor();
         await expectAccessible(page, `the history of a tag in ${colorScheme}`);
         expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
       },

@@ -99,7 +99,7 @@ function columnsFor(
     id: "actions",
     header: texts.workflow.actions,
     align: "end",
-    width: "112px",
+    width: "124px",
     cell: ({ versionId, versionNumber, current }) =>
       versionId !== undefined &&
       versionNumber !== undefined &&

@@ -46,7 +46,7 @@ export const audit = {
   noneTitle: "Nothing found",
   none: "No entry has what the filters ask for. Clear them to see all.",
   export: "Export as CSV",
-  verify: "Check that nothing was changed",
+  verify: "Check for tampering",
   intact: (entries: number, unsealed: number) =>
     `Intact: ${countOf(entries, "entry", "entries")} checked against their seals${
       unsealed === 0 ? "" : `; ${countOf(unsealed, "entry waits", "entries wait")} for a seal`

@@ -24,7 +24,7 @@ export const tagHistory = {
   caption: (tag: string) => `Moves of the tag ${tag}, the newest first`,
   move: "Move",
   fromTo: (from: number | undefined, to: number | undefined) =>
-    `${from === undefined ? "nowhere" : `version ${from}`} → ${to === undefined ? "deleted" : `version ${to}`}`,
+    `${from === undefined ? "new" : `v${from}`} → ${to === undefined ? "deleted" : `v${to}`}`,
   when: "When",
   by: "By",
   moveBack: "Move back",
