@@ -50,8 +50,8 @@ export function accountSecondFactorRoutes(app: App, { engine, database, signIn, 
       },
     },
     async (request) => {
-      const confirmed = await confirm(request, request.body.password, undefined);
-      return await startSecondFactor(parts, confirmed);
+      const { email } = await confirm(request, request.body.password, undefined);
+      return await startSecondFactor(parts, { ...ownerOf(request), email });
     },
   );
 
