@@ -9,6 +9,7 @@ import { type ListedUserToken, listUserTokens, revokeUserToken } from "../store/
 import { insertUserToken } from "../store/users.ts";
 import { expiryOf } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
+import { addressOf } from "./client-address.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { answer, closed, Id, nameSchema, noContent, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -133,7 +134,7 @@ export function accountTokenRoutes(app: App, { engine, database, config, authent
       activityId: engine.newId(),
       happenedAt,
       action,
-      address: ip,
+      address: addressOf({ ip }),
       details,
     };
     await insertAccountActivity(transaction, activity);

@@ -3,6 +3,7 @@ import { notFound } from "../core/service-error.ts";
 import { type AccountActivity, insertAccountActivity, listAccountActivity } from "../store/account-activity.ts";
 import { findAccount, renameAccount } from "../store/accounts.ts";
 import type { App, ServerParts } from "./app.ts";
+import { addressOf } from "./client-address.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { answer, closed, Id, nameSchema, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -73,7 +74,7 @@ export function accountRoutes(app: App, { engine, database, config, authenticato
           activityId: engine.newId(),
           happenedAt: engine.now(),
           action: "account-renamed",
-          address: request.ip,
+          address: addressOf(request),
           details: { from: before.displayName, to: displayName },
         });
       });
