@@ -34,16 +34,25 @@ export function authorization(
   };
 }
 
-/** Whether a request that was let in a while ago would be let in now; not if that cannot be found out. */
-export async function isStillAllowed(
+/** Throws what a request that was let in a while ago would be refused with now: who waited for its answer may have been shut out meanwhile. */
+export async function requireStillAllowed(
   request: FastifyRequest,
   permission: Permission,
   { authenticator, database }: Pick<ServerParts, "authenticator" | "database">,
+): Promise<void> {
+  const caller = await authenticator.authenticate(bearerOf(request), () => originOf(request));
+  await admit(request, caller, permission, authenticator);
+  await checkBounds(request, request.routeOptions.config.bounds, database);
+}
+
+/** Whether it would be let in now; not if that cannot be found out. */
+export async function isStillAllowed(
+  request: FastifyRequest,
+  permission: Permission,
+  parts: Pick<ServerParts, "authenticator" | "database">,
 ): Promise<boolean> {
   try {
-    const caller = await authenticator.authenticate(bearerOf(request), () => originOf(request));
-    await admit(request, caller, permission, authenticator);
-    await checkBounds(request, request.routeOptions.config.bounds, database);
+    await requireStillAllowed(request, permission, parts);
     return true;
   } catch {
     return false;
