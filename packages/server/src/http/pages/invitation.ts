@@ -148,6 +148,7 @@ export function invitationPage(app: App, parts: ServerParts): void {
   function sendError(reply: FastifyReply, error: unknown): FastifyReply {
     if (!(error instanceof ServiceError)) throw error;
     const { status } = errorKinds[error.code];
+    if (error.retryAfterSeconds !== undefined) reply.header("retry-after", String(error.retryAfterSeconds));
     const isUnknown = error.code === "NotFoundError";
     const content = html`<p>${isUnknown ? deadLink : error.message}</p>`;
     return sendPage(reply, { status, title: "This invitation does not work", content }, isSecure());
