@@ -76,6 +76,8 @@ export interface BatchContext {
   readonly now: Timestamp;
   readonly commitId: string;
   readonly idempotencyHours: number;
+  /** Of the jobs that are loaded. */
+  readonly maxBytes: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
 }
 
@@ -166,7 +168,10 @@ async function loadJobs(
 ): Promise<LoadedJobs> {
   const submits = commands.filter((command) => command.type === "submit");
   const facts = commands.filter((command) => command.type === "fact");
-  const [chosen, locked] = await Promise.all([chooseVersions(transaction, submits), lockJobs(transaction, facts)]);
+  const [chosen, locked] = await Promise.all([
+    chooseVersions(transaction, submits),
+    lockJobs(transaction, facts, context.maxBytes),
+  ]);
   const choices = new Map<Command, ChosenVersion>();
   for (const choice of chosen) {
     const command = submits[choice.request];
