@@ -1367,6 +1367,11 @@ export interface components {
             input: unknown;
             /** @description Any JSON value. */
             output?: unknown;
+            /**
+             * @description The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. GetJobHistory has them.
+             * @enum {boolean}
+             */
+            valuesLeftOut?: true;
             error?: components["schemas"]["StepError"];
             /**
              * Format: date-time
@@ -1402,6 +1407,11 @@ export interface components {
             input: unknown;
             /** @description Any JSON value. */
             output?: unknown;
+            /**
+             * @description The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. GetJobHistory has them.
+             * @enum {boolean}
+             */
+            valuesLeftOut?: true;
             error?: components["schemas"]["StepError"];
             /**
              * Format: date-time
