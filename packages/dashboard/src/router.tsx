@@ -7,6 +7,7 @@ import { parseEditorSearch } from "./pages/editor/editor-search.ts";
 import { parseJobPageSearch } from "./pages/job/job-page-search.ts";
 import { parseJobSearch } from "./pages/jobs/job-search.ts";
 import { parseAuditSearch } from "./pages/settings/audit/audit-search.ts";
+import { parseTagHistorySearch } from "./pages/workflow/tag-history-search.ts";
 import { parseSearchText, writeSearchText } from "./search-text.ts";
 import { Broken } from "./shell/Broken.tsx";
 import { FirstPage } from "./shell/FirstPage.tsx";
@@ -88,6 +89,12 @@ const editor = createRoute({
   path: "workflows/$workflowId/edit",
   validateSearch: parseEditorSearch,
   component: lazyRouteComponent(() => import("./pages/editor/EditorPage.tsx"), "EditorPage"),
+});
+const tagHistory = createRoute({
+  getParentRoute: inOrganization,
+  path: "workflows/$workflowId/tag-history",
+  validateSearch: parseTagHistorySearch,
+  component: lazyRouteComponent(() => import("./pages/workflow/TagHistoryPage.tsx"), "TagHistoryPage"),
 });
 const version = createRoute({
   getParentRoute: inOrganization,
@@ -186,6 +193,7 @@ const routes = root.addChildren([
     workflows,
     workflow,
     editor,
+    tagHistory,
     version,
     jobs,
     job,

@@ -18,7 +18,7 @@ import { shell } from "./en/shell.ts";
 import { signInProviders } from "./en/sign-in-providers.ts";
 import { status } from "./en/status.ts";
 import { submit } from "./en/submit.ts";
-import { workflow, workflows } from "./en/workflows.ts";
+import { tagHistory, workflow, workflows } from "./en/workflows.ts";
 
 const ofAccount = { account, activity, secondFactor, sessions, userTokens };
 const inSettings = {
@@ -54,6 +54,7 @@ export const en = {
   shell,
   status,
   submit,
+  tagHistory,
   workflow,
   workflows,
   ...inSettings,

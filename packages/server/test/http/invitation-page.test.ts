@@ -51,7 +51,10 @@ onEveryStore((home) => {
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
     expect(page.text).not.toContain("<script");
     const email = newEmail();
-    expect(await submit(link, newAccount(email))).toMatchObject({ status: 200 });
+    const joined = await submit(link, newAccount(email));
+    expect(joined.status).toBe(200);
+    // It ends where there is something to do.
+    expect(joined.text).toContain(`href="/app/organizations/${organizationId}"`);
     expect(await memberEmails(api)).toEqual([email]);
     const { body } = await api.call("GetInvitation", { params: { invitationId } });
     const user = await findUserByEmail(service.running.database, email);

@@ -37,7 +37,10 @@ onEveryStore((home) => {
     const page = await show(link);
     expect(page.status).toBe(200);
     expect(await page.text()).toContain(person.email);
-    expect((await submit(link)).status).toBe(200);
+    const set = await submit(link);
+    expect(set.status).toBe(200);
+    // It ends where the password is used.
+    expect(await set.text()).toContain('href="/"');
     expect(await signIn.attempt(attemptOf(person, { password: newPassword }))).toMatchObject({ outcome: "accepted" });
     expect((await show(link)).status).toBe(404);
     expect((await submit(link, "a third password, why not")).status).toBe(404);

@@ -41,7 +41,8 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   const { data: tags = [] } = useQuery(tagsQuery(workflow));
   const query = useInfiniteQuery(versionsQuery(workflow));
   useAllPages(query);
-  const versions = query.data?.pages.flatMap((page) => page.versions) ?? [];
+  const listed = query.data?.pages.flatMap((page) => page.versions) ?? [];
+  const versions = [...listed, ...useOlder(workflow, move.versionId, listed)];
   const [tag, setTagName] = useState(move.tag ?? "$LIVE");
   const [chosen, setChosen] = useState(move.versionId);
   const current = tags.find((one) => one.tag === tag);
@@ -102,6 +103,17 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
       </form>
     </Dialog>
   );
+}
+
+/** The version that is asked for, where it is so old that the list does not come to it. */
+function useOlder(
+  workflow: WorkflowKey,
+  versionId: string | undefined,
+  listed: readonly Version[],
+): readonly Version[] {
+  const isOlder = versionId !== undefined && listed.length > 0 && listed.every((one) => one.versionId !== versionId);
+  const { data } = useQuery({ ...versionQuery(workflow, versionId ?? ""), enabled: isOlder });
+  return isOlder && data !== undefined ? [data] : [];
 }
 
 interface ChangeProps {

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { deleteTag, setTag, type Tag, tagsQuery, type WorkflowKey, workflowQueryKey } from "../../api/workflows.ts";
 import { ActorName } from "../../parts/ActorName.tsx";
@@ -61,7 +62,7 @@ function columnsFor(
   const words = texts.workflow;
   const { organizationId } = workflow;
   const columns: Column<Tag>[] = [
-    { id: "tag", header: words.tag, cell: ({ tag }) => <TagChip tag={tag} /> },
+    { id: "tag", header: words.tag, cell: ({ tag }) => <TagLink workflow={workflow} tag={tag} /> },
     { id: "version", header: words.pointsAt, cell: ({ versionNumber }) => words.versionNumber(versionNumber) },
     {
       id: "moved",
@@ -92,6 +93,19 @@ function columnsFor(
     ),
   };
   return [...columns, actions];
+}
+
+function TagLink({ workflow, tag }: { readonly workflow: WorkflowKey; readonly tag: string }) {
+  return (
+    <Link
+      to="/app/organizations/$organizationId/workflows/$workflowId/tag-history"
+      params={workflow}
+      search={{ tag }}
+      aria-label={texts.tagHistory.title(tag)}
+    >
+      <TagChip tag={tag} />
+    </Link>
+  );
 }
 
 interface DeleteTagProps {

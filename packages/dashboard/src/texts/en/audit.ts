@@ -45,6 +45,7 @@ export const audit = {
   ofThisTarget: "All of this thing",
   noneTitle: "Nothing found",
   none: "No entry has what the filters ask for. Clear them to see all.",
+  export: "Export as CSV",
   verify: "Check that nothing was changed",
   intact: (entries: number, unsealed: number) =>
     `Intact: ${countOf(entries, "entry", "entries")} checked against their seals${

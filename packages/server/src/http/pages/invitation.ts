@@ -13,6 +13,7 @@ import { recordAudit } from "../audit-trail.ts";
 import { addressOf } from "../client-address.ts";
 import { errorKinds } from "../errors.ts";
 import { isName } from "../schemas.ts";
+import { linkButton } from "./form.ts";
 import { fieldIn, parseForms } from "./form-body.ts";
 import { html } from "./html.ts";
 import { type InvitationForms, invitationForms } from "./invitation-forms.ts";
@@ -140,7 +141,9 @@ export function invitationPage(app: App, parts: ServerParts): void {
 
   function sendJoined(reply: FastifyReply, { shown }: Visit): FastifyReply {
     authenticator.forgetAll();
-    const content = html`<p>You are a member of <strong>${shown.organization.displayName}</strong> now. You can close this page and sign in.</p>`;
+    const { organizationId, displayName } = shown.organization;
+    const content = html`<p>You are a member of <strong>${displayName}</strong> now.</p>
+${linkButton(`Sign in to ${displayName}`, `${basePath}/app/organizations/${organizationId}`)}`;
     return sendPage(reply, { title: "Welcome", content }, isSecure());
   }
 

@@ -4,7 +4,7 @@ import { ServiceError } from "../../core/service-error.ts";
 import type { App, ServerParts } from "../app.ts";
 import { addressOf } from "../client-address.ts";
 import { errorKinds } from "../errors.ts";
-import { alert, button, field, hiddenField } from "./form.ts";
+import { alert, button, field, hiddenField, linkButton } from "./form.ts";
 import { fieldIn, parseForms } from "./form-body.ts";
 import { html } from "./html.ts";
 import { sendPage } from "./page.ts";
@@ -50,7 +50,8 @@ export function setPasswordRoutes(app: App, routes: ServerParts): void {
         reply,
         {
           title: "Your password is set",
-          content: html`<p>Sign in with it from now on. Whoever was signed in to your account before is not any more.</p>`,
+          content: html`<p>Sign in with it from now on. Whoever was signed in to your account before is not any more.</p>
+${linkButton("Sign in", `${basePath}/`)}`,
         },
         isSecure(),
       );
