@@ -25,7 +25,7 @@ export async function lockJobs(transaction: Transaction, keys: readonly JobKey[]
 }
 
 /** The same in smaller portions is fine. */
-export class TooMuchAtOnceError extends Error {
+class TooMuchAtOnceError extends Error {
   constructor(jobCount: number, bytes: number) {
     super(`${jobCount} jobs of ${bytes} bytes are too much for one transaction.`);
     this.name = "TooMuchAtOnceError";
