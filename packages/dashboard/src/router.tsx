@@ -8,6 +8,7 @@ import { parseJobPageSearch } from "./pages/job/job-page-search.ts";
 import { parseJobSearch } from "./pages/jobs/job-search.ts";
 import { parseAuditSearch } from "./pages/settings/audit/audit-search.ts";
 import { parseTagHistorySearch } from "./pages/workflow/tag-history-search.ts";
+import { parseSearchText, writeSearchText } from "./search-text.ts";
 import { Broken } from "./shell/Broken.tsx";
 import { FirstPage } from "./shell/FirstPage.tsx";
 import { NotFound } from "./shell/NotFound.tsx";
@@ -208,6 +209,8 @@ export function createAppRouter() {
     defaultPreload: "intent",
     defaultErrorComponent: Broken,
     scrollRestoration: true,
+    parseSearch: parseSearchText,
+    stringifySearch: writeSearchText,
   });
 }
 

@@ -1387,6 +1387,11 @@ export interface components {
             input: unknown;
             /** @description Any JSON value. */
             output?: unknown;
+            /**
+             * @description The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. GetJobHistory has them.
+             * @enum {boolean}
+             */
+            valuesLeftOut?: true;
             error?: components["schemas"]["StepError"];
             /**
              * Format: date-time
@@ -1422,6 +1427,11 @@ export interface components {
             input: unknown;
             /** @description Any JSON value. */
             output?: unknown;
+            /**
+             * @description The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. GetJobHistory has them.
+             * @enum {boolean}
+             */
+            valuesLeftOut?: true;
             error?: components["schemas"]["StepError"];
             /**
              * Format: date-time

@@ -2,6 +2,8 @@ import { keepPreviousData, useInfiniteQuery, useMutation, useQuery } from "@tans
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Submission, submitJob } from "../api/job.ts";
+import { useAllPages } from "../api/use-all-pages.ts";
+import { useOnce } from "../api/use-once.ts";
 import { tagsQuery, versionQuery, versionsQuery, type WorkflowKey } from "../api/workflows.ts";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Choice } from "../parts/Field.tsx";
@@ -87,6 +89,7 @@ function useTargets(workflow: WorkflowKey) {
   const words = texts.submit;
   const tags = useQuery(tagsQuery(workflow));
   const versions = useInfiniteQuery(versionsQuery(workflow));
+  useAllPages(versions);
   const error = tags.error ?? versions.error;
   const refetch = () => void Promise.all([tags.refetch(), versions.refetch()]);
   if (tags.data === undefined || versions.data === undefined) return { targets: undefined, error, refetch };
@@ -111,11 +114,13 @@ function versionKey(versionId: string): string {
 
 function useSubmit({ organizationId, workflowId }: WorkflowKey, onDone: () => void) {
   const navigate = useNavigate();
+  const once = useOnce();
   return useMutation({
     mutationFn: ({ target, inputJson }: { readonly target: Target; readonly inputJson: Submission["inputJson"] }) => {
       const { tag, versionId } = target;
       const workflowVersion = tag === undefined ? { versionId } : { tag };
-      return submitJob(organizationId, { workflowId, workflowVersion, inputJson });
+      const submission = { workflowId, workflowVersion, inputJson };
+      return once(submission, (header) => submitJob(organizationId, submission, header));
     },
     onSuccess: async ({ jobId }) => {
       onDone();

@@ -16,7 +16,7 @@ const assets = join(import.meta.dirname, "../../../server/dist/dashboard/assets"
 onEveryStore((home) => {
   const service = useService(home);
 
-  test("whoever is signed in has the first page before them within 1.5 seconds, with 200 kB of script at most", async () => {
+  test("whoever is signed in has the first page before them within 1.5 seconds, with 185 kB of script at most", async () => {
     const owner = await newOwner(service);
     const { workflowId } = await deploy(owner.api, waitingDefinition);
     await submitAndWait(owner.api, workflowId);
@@ -27,8 +27,7 @@ onEveryStore((home) => {
     const scripts = new Set<string>();
     page.on("request", (request) => {
       const { pathname } = new URL(request.url());
-      // What draws the charts comes when the page stands and can be used.
-      if (pathname.endsWith(".js") && !pathname.includes("/ChartCanvas-")) scripts.add(pathname);
+      if (pathname.endsWith(".js")) scripts.add(pathname);
     });
     await expectWithin(1_500, async () => {
       const startedAt = performance.now();
@@ -36,7 +35,10 @@ onEveryStore((home) => {
       await wholeFirstPage(page);
       return performance.now() - startedAt;
     });
-    expect(packedBytes(scripts)).toBeLessThan(200_000);
+    await page.locator(".chart canvas").first().waitFor();
+    // With what draws the charts, though that comes when the page stands and can be used.
+    expect([...scripts].some((script) => script.includes("/ChartCanvas-"))).toBe(true);
+    expect(packedBytes(scripts)).toBeLessThan(185_000);
   });
 
   test("before the hour of a token is over another is there, and nobody notices", async () => {

@@ -72,6 +72,32 @@ onEveryStore((home) => {
     expect(body).toMatchObject({ status: "SUCCEEDED", input: { sku: "A-17", count: 3 } });
   });
 
+  test("a double click on what sends an event sends it once, though the job waits for it again at once", async () => {
+    const { owner, jobId } = await waitingJob(
+      definitionOf(
+        { ...waitStep("approve", ["approved"], "again"), onFailure: "finish" },
+        noopStep("again", "approve"),
+        noopStep("finish", null),
+      ),
+    );
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    const send = page.getByRole("button", { name: "Send approved", exact: true });
+    const { x, y } = (await send.boundingBox()) ?? { x: 0, y: 0 };
+    let sent = 0;
+    page.on("request", (request) => {
+      if (request.method() === "POST" && request.url().endsWith("/events")) sent += 1;
+    });
+    await page.mouse.click(x + 10, y + 10);
+    await page.getByRole("row", { name: /approved.*consumed it/ }).waitFor();
+    await page.getByRole("combobox", { name: "Visit" }).waitFor();
+    await page.mouse.down({ clickCount: 2 });
+    await page.mouse.up({ clickCount: 2 });
+    expect(sent).toBe(1);
+    await page.mouse.click(x + 10, y + 10);
+    await expect.poll(() => sent).toBe(2);
+  });
+
   test("an event with a payload is written in a form, and one that nobody waits for is told to be a typo", async () => {
     const { owner, jobId } = await waitingJob();
     const page = await browser.newPage();

@@ -1,7 +1,13 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { statement } from "../../../server/src/store/database.ts";
-import { failingDefinition, straightDefinition, waitingDefinition } from "../../../server/test/support/definitions.ts";
+import {
+  definitionOf,
+  failingDefinition,
+  straightDefinition,
+  waitingDefinition,
+  waitStep,
+} from "../../../server/test/support/definitions.ts";
 import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
@@ -101,6 +107,45 @@ onEveryStore((home) => {
     expect(await page.getByTitle("This job no longer fits the filters").count()).toBe(1);
     await page.getByRole("button", { name: "Show" }).click();
     await page.getByText("No job fits the filters").waitFor();
+  });
+
+  test("an address that is typed by hand finds an event whatever it is called", async () => {
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, definitionOf(waitStep("wait", ["42", "true"], null)));
+    await submitAndWait(owner.api, workflowId);
+    await submitAndWait(owner.api, (await deploy(owner.api, waitingDefinition)).workflowId);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs?awaitingEventId=42`, owner);
+    await page.getByText("1 job", { exact: true }).waitFor();
+    expect(await page.getByLabel("Waits for the event").inputValue()).toBe("42");
+    await page.getByLabel("Waits for the event").fill("true");
+    await page.waitForURL("**/jobs?awaitingEventId=true");
+    await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
+  });
+
+  test("a list that the service does not bring up to date any more does not say that it is", async () => {
+    browser.expectFault(/500/);
+    const { owner } = await busyOwner();
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs`, owner);
+    await page.getByText("Up to date", { exact: true }).waitFor();
+    await page.route("**/jobs?pageSize=100", (route) => route.fulfill({ status: 500 }));
+    await page.getByText(/^Not up to date/).waitFor();
+    await page.unroute("**/jobs?pageSize=100");
+    await page.getByText("Up to date", { exact: true }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByText(/^Not up to date/).waitFor();
+    expect(await statuses(page)).toHaveLength(3);
+  });
+
+  test("a workflow can be chosen however many there are", async () => {
+    const owner = await newOwner(service);
+    const names = Array.from({ length: 101 }, (_, index) => `flow-${String(index).padStart(3, "0")}`);
+    for (const name of names) await owner.api.call("RegisterWorkflow", { body: { name } });
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs`, owner);
+    for (const name of [names.at(0), names.at(-1)])
+      await page.getByRole("option", { name: name ?? "" }).waitFor({ state: "attached" });
   });
 
   test("100,000 jobs are listed, counted and scrolled through without lag", async () => {

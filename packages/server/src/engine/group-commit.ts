@@ -188,7 +188,7 @@ class Group {
     return batch;
   }
 
-  /** Commits a batch; one that fails on one of its commands is halved until that command fails alone. */
+  /** Commits a batch; one that fails is halved: until the command that it fails on fails alone, or until it is not too much at once. */
   async #commitWhole(batch: readonly Waiting[]): Promise<void> {
     if (batch.length === 0) return;
     this.#underWay = batch;
@@ -232,7 +232,7 @@ class Group {
   }
 
   async #attempt(batch: readonly Waiting[]): Promise<Attempt> {
-    const { plans, limits, nodeId, idempotencyHours, hasRoomForCall, clock, database } = this.#options;
+    const { plans, limits, nodeId, idempotencyHours, maxBatchBytes, hasRoomForCall, clock, database } = this.#options;
     const startedAt = performance.now();
     const commitId = randomUUID();
     const context: BatchContext = {
@@ -242,6 +242,7 @@ class Group {
       now: clock.now(),
       commitId,
       idempotencyHours,
+      maxBytes: maxBatchBytes,
       hasRoomForCall,
     };
     const commands = batch.map(({ command }) => command);

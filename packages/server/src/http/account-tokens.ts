@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { requireLasting } from "../auth/lasting-credential.ts";
 import { createToken } from "../auth/token-form.ts";
 import type { Timestamp } from "../core/job-state.ts";
 import { notFound } from "../core/service-error.ts";
@@ -8,7 +9,7 @@ import { type ListedUserToken, listUserTokens, revokeUserToken } from "../store/
 import { insertUserToken } from "../store/users.ts";
 import { expiryOf } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
-
+import { addressOf } from "./client-address.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { answer, closed, Id, nameSchema, noContent, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -60,6 +61,7 @@ export function accountTokenRoutes(app: App, { engine, database, config, authent
       const { token, tokenHash, tokenPrefix } = createToken("user", userId);
       const created = { userId, tokenId: engine.newId(), name, tokenPrefix, createdAt, expiresAt };
       await database.transaction(async (transaction) => {
+        await requireLasting(transaction, request.caller);
         await insertUserToken(transaction, created, tokenHash);
         await note(transaction, request, "user-token-created", { name, tokenPrefix });
       });
@@ -132,7 +134,7 @@ export function accountTokenRoutes(app: App, { engine, database, config, authent
       activityId: engine.newId(),
       happenedAt,
       action,
-      address: ip,
+      address: addressOf({ ip }),
       details,
     };
     await insertAccountActivity(transaction, activity);

@@ -10,6 +10,7 @@ import { findMember } from "../store/members.ts";
 import { findCredentials } from "../store/user-credentials.ts";
 import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
+import { addressOf } from "./client-address.ts";
 import { lockGrantsFor, requireRolesHeld } from "./grants.ts";
 import { answer, MemberParams, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -48,7 +49,7 @@ export function memberPasswordLinkRoutes(app: App, { engine, database, publicUrl
         const kind = credentials.passwordHash === null ? "first" : "reset";
         const createdBy = actorOf(request.caller);
         const link = await issuePasswordLink(transaction, { userId, kind, createdBy, createdAt });
-        const activity = { userId, activityId: engine.newId(), happenedAt: createdAt, address: request.ip };
+        const activity = { userId, activityId: engine.newId(), happenedAt: createdAt, address: addressOf(request) };
         const details = { by: request.caller.principal.id };
         await insertAccountActivity(transaction, { ...activity, action: "password-link-made", details });
         await recordAudit(transaction, request, { targetType: "member", targetId: userId, details: { kind } });

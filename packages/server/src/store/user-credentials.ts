@@ -1,5 +1,5 @@
 import type { Timestamp } from "../core/job-state.ts";
-import { type Queryable, statement } from "./database.ts";
+import { type Queryable, statement, type Transaction } from "./database.ts";
 
 /** What a user signs in with. */
 export interface UserCredentials {
@@ -37,6 +37,19 @@ const findCredentialsRow = statement<UserCredentials>(
   "find_credentials",
   "global",
   `SELECT ${credentialColumns} FROM app_user WHERE user_id = $1`,
+);
+
+/** As they are, and as they stay until the transaction ends: who changes them comes before it, or after it. */
+export async function holdCredentials(transaction: Transaction, userId: string): Promise<UserCredentials | undefined> {
+  const [row] = await transaction.query(holdCredentialsRow, [userId]);
+  return row;
+}
+
+/** Held by a write: the store locks rows without one only where they are of one organization. */
+const holdCredentialsRow = statement<UserCredentials>(
+  "hold_credentials",
+  "global",
+  `UPDATE app_user SET disabled_at = disabled_at WHERE user_id = $1 RETURNING ${credentialColumns}`,
 );
 
 /** Sets a password, whatever was there before. False when the user does not exist. */

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
 import type { Command } from "../../src/engine/batch.ts";
@@ -91,6 +92,23 @@ onEveryStore((home) => {
     await Promise.all(bytes.map((size) => commit.commit(submission(engine, straight, { bytes: size }))));
 
     expect(commits.map((stats) => stats.commandCount)).toEqual([2, 1, 1, 2]);
+  });
+
+  test("what happens to large jobs at once is cut by what they hold", async () => {
+    const { commit, commits, defects } = groupCommit({ maxBatchBytes: 500_000 });
+    // In its row a job that waits holds it twice: as its input, and as its step's.
+    const input = { text: randomBytes(50_000).toString("hex") };
+    const large = [1, 2, 3, 4].map(() => submission(engine, waiting, { input }));
+    for (const command of large) await engine.commit(command);
+    const jobs = [...large, await waitingJob()];
+
+    await Promise.all(jobs.map((job) => commit.commit(happening(job, eventReceived("approved")))));
+
+    expect(commits.map((stats) => stats.commandCount)).toEqual([2, 1, 2]);
+    expect(defects).toEqual([]);
+    for (const { jobId } of jobs) expect(await statusOf(jobId)).toBe("SUCCEEDED");
+    const whole = await read({ organizationId: organization.organizationId, jobId: large[0]?.jobId ?? "" });
+    expect(whole).toMatchObject({ job: { input }, output: input });
   });
 
   test("a command that the store cannot apply fails alone, and the others of its batch land", async () => {

@@ -34,6 +34,8 @@ onEveryStore((home) => {
     expect(body).toEqual({ ...stated, createdAt: expect.any(String) });
     const changed = await client.call("UpdateAccount", { body: { displayName: "Ada" } });
     expect(changed.body).toEqual({ ...body, displayName: "Ada" });
+    const { activities } = (await client.call<Activities>("ListAccountActivity")).body;
+    expect(activities).toMatchObject([{ action: "account-renamed", details: { from: "A user", to: "Ada" } }]);
     const problem = await client.refused("UpdateAccount", "ValidationError", { body: { email: "x@y.z" } });
     expect(problem.body.errors).toContainEqual({
       pointer: "/email",

@@ -224,6 +224,20 @@ test("a session ended on one node is over on the other within a second, and at o
   await expect.poll(() => accessOf(1, idToken), { timeout: withinASecondMs, interval: 50 }).toBe(401);
 });
 
+test("no user token is made out of a session or a token that has ended, while the other node still remembers it", async () => {
+  const body = { name: "to stay" };
+  const { idToken, tokens } = await signIn(baseUrl, await newPerson(cluster.node(0)));
+  expect(await accessOf(1, idToken)).toBe(200);
+  const { body: kept } = await byWayOf(0, idToken).call<{ token: string; userTokenId: string }>("CreateUserToken", {
+    body,
+  });
+  expect(await accessOf(1, kept.token)).toBe(200);
+  await byWayOf(0, idToken).call("RevokeUserToken", { params: { userTokenId: kept.userTokenId } });
+  await byWayOf(1, kept.token).refused("CreateUserToken", "AuthenticationError", { body });
+  await byWayOf(0, idToken).call("EndSession", { params: { sessionId: String(tokens.claims()?.sid) } });
+  await byWayOf(1, idToken).refused("CreateUserToken", "AuthenticationError", { body });
+});
+
 test("a user who is disabled is nobody within a second, on both nodes", async () => {
   const person = await newPerson(cluster.node(0));
   const { idToken, refreshToken } = await signIn(baseUrl, person);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { byWayOf, useCluster } from "../engine/cluster.ts";
 import type { Client } from "../support/client.ts";
 import { waitingDefinition } from "../support/definitions.ts";
-import { deploy } from "../support/flow.ts";
+import { deploy, submitAndWait } from "../support/flow.ts";
 import { withinASecondMs } from "../support/soon.ts";
 
 describe("on two nodes over one PostgreSQL", () => {
@@ -101,5 +101,19 @@ describe("on two nodes over one PostgreSQL", () => {
     expect(await read()).toBe(200);
     await api.call("UpdateApiToken", { params, body: { boundTo: { workflowIds: [one.workflowId] } } });
     await answersSoon(404, read);
+  });
+
+  test("an answer that was waited for is not given to a token that was revoked meanwhile", async () => {
+    const { api } = await cluster.node(0).newOrganization();
+    const { workflowId } = await deploy(api, waitingDefinition);
+    const { jobId } = await submitAndWait(api, workflowId);
+    const body = { name: "t", permissions: ["job:read", "job:submit"] };
+    const { token, tokenId } = (await api.call<{ token: string; tokenId: string }>("CreateApiToken", { body })).body;
+    const held = api.as(token).callAny("GetJob", { params: { jobId }, query: { waitSeconds: 20 } });
+    const other = { body: { workflowId }, query: { waitSeconds: 20 } };
+    expect((await api.as(token).call("SubmitJob", other)).body).toHaveProperty("steps");
+    await api.call("RevokeApiToken", { params: { tokenId } });
+    await api.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
+    expect(await held).toMatchObject({ status: 401, body: { code: "AuthenticationError" } });
   });
 });

@@ -23,7 +23,8 @@ export function SendMissing({ jobKey, missing, onWithPayload }: SendMissingProps
               kind="main"
               icon="send"
               isBusy={send.isPending && send.variables.eventId === eventId}
-              onClick={() => send.mutate({ eventId })}
+              // The second click of a double click would give the next visit of a loop its event too.
+              onClick={({ detail }) => detail < 2 && send.mutate({ eventId })}
             >
               {words.send(eventId)}
             </Button>

@@ -18,7 +18,7 @@ export function parseJobSearch(search: Record<string, unknown>): JobSearch {
     const value = search[name];
     if (typeof value === "string" && value !== "") parsed[name] = value;
   }
-  if (typeof search.isWaiting === "boolean") parsed.isWaiting = search.isWaiting;
+  if (search.isWaiting === "true" || search.isWaiting === true) parsed.isWaiting = true;
   if (search.order === "oldest") parsed.order = "oldest";
   return parsed;
 }

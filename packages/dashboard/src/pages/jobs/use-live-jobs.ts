@@ -12,7 +12,9 @@ export function useLiveJobs(organizationId: string, search: JobSearch) {
   const filters = useMemo(() => ({ ...search, pageSize }), [search]);
   const pages = jobPagesQuery(organizationId, filters);
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useInfiniteQuery(pages);
-  const { data: latest } = useQuery(jobsQuery(organizationId, filters));
+  const { data: latest, isError, isPaused } = useQuery(jobsQuery(organizationId, filters));
+  // Refused or out of reach, or not even asked for since the network is away.
+  const isOld = isError || isPaused;
   const loaded = data?.pages;
   const list = useMemo(
     () => (loaded === undefined ? undefined : liveList(loaded, latest, search.order ?? "newest")),
@@ -28,5 +30,5 @@ export function useLiveJobs(organizationId: string, search: JobSearch) {
   useEffect(() => {
     if (isFirst) showLatest();
   }, [isFirst, showLatest]);
-  return { list, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, showLatest };
+  return { list, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, showLatest, isOld };
 }

@@ -12,7 +12,7 @@ import { Skeleton } from "../../parts/Skeleton.tsx";
 import { type Column, Table } from "../../parts/Table.tsx";
 import { TagChip } from "../../parts/TagChip.tsx";
 import { Time } from "../../parts/Time.tsx";
-import { toast } from "../../parts/toasts.ts";
+import { toast, toastFailure } from "../../parts/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 import type { TagMove } from "./MoveTagDialog.tsx";
 
@@ -126,7 +126,11 @@ function DeleteTag({ workflow, tag: { tag, versionId }, onClose }: DeleteTagProp
     mutationFn: () => deleteTag(workflow, tag),
     onSuccess: async () => {
       onClose();
-      toast({ kind: "success", text: words.tagDeleted(tag), action: { label: words.undo, run: () => void undo() } });
+      toast({
+        kind: "success",
+        text: words.tagDeleted(tag),
+        action: { label: words.undo, run: () => void undo().catch(toastFailure) },
+      });
       await refresh();
     },
   });

@@ -7,6 +7,7 @@ export const parts = {
   close: "Close",
   cancel: "Cancel",
   dismiss: "Dismiss",
+  menuFailed: "The menu could not be loaded. Look whether the service can be reached, and try again.",
   utc: (time: string) => `${time} UTC`,
   loadingMore: "Loading more",
   loadMore: "Load more",

@@ -1,6 +1,6 @@
 import { MinuteCounts } from "../../auth/minute-counts.ts";
+import { networkOf } from "../../auth/network.ts";
 import type { Middleware } from "../../auth/oidc/provider.ts";
-import { networkOf } from "../../auth/sign-in-backoff.ts";
 import type { Timestamp } from "../../core/job-state.ts";
 import { guarded } from "./guarded-endpoints.ts";
 import type { Look } from "./look.ts";

@@ -73,7 +73,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
     const admission = await admit(singleSignOn.parts, joined.provider, back.claims, origin);
     if (admission.outcome === "refused") return showRefusal(ctx, uid, explanations(name)[admission.reason]);
     const proven = { userId: admission.userId, signedInBy: signInNameOf(joined.provider) };
-    goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, proven));
+    goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, { ...proven, grounds: { type: "proof" } }));
   }
 
   /** Below the sign-in's own path alone. Lax, since the way back begins at another site. */

@@ -2,6 +2,7 @@ import type { FastifyReply } from "fastify";
 import { findLinkedUser, setPasswordByLink } from "../../auth/password-change.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { App, ServerParts } from "../app.ts";
+import { addressOf } from "../client-address.ts";
 import { errorKinds } from "../errors.ts";
 import { alert, button, field, hiddenField, linkButton } from "./form.ts";
 import { fieldIn, parseForms } from "./form-body.ts";
@@ -39,7 +40,7 @@ export function setPasswordRoutes(app: App, routes: ServerParts): void {
       if (newPassword !== fieldIn(request.body, "repeated")) {
         return sendForm(reply, { secret, email: user.email, problem: "The two passwords are not the same." });
       }
-      const problems = await setPasswordByLink(parts, { secret, newPassword, address: request.ip });
+      const problems = await setPasswordByLink(parts, { secret, newPassword, address: addressOf(request) });
       if (problems === undefined) return sendDeadLink(reply);
       const [first] = problems;
       if (first !== undefined)
