@@ -105,7 +105,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   );
 }
 
-/** The version that is asked for, where it is so old that the list does not come to it. */
+/** The version that is asked for, where it is so old that the choices do not come to it, or not yet. */
 function useOlder(
   workflow: WorkflowKey,
   versionId: string | undefined,

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { useAllPages } from "../../../api/use-all-pages.ts";
 import { workflowsQuery } from "../../../api/workflows.ts";
 import { Button } from "../../../parts/Button.tsx";
 import { CheckBox } from "../../../parts/CheckBox.tsx";
@@ -23,6 +24,7 @@ const searchedCount = 8;
 export function WorkflowPicker({ organizationId, value, onChange, problem }: WorkflowPickerProps) {
   const words = texts.apiTokens;
   const query = useInfiniteQuery(workflowsQuery(organizationId));
+  useAllPages(query);
   const [sought, setSought] = useState("");
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   if (data === undefined) {
@@ -31,7 +33,7 @@ export function WorkflowPicker({ organizationId, value, onChange, problem }: Wor
   const all = data.pages.flatMap((page) => page.workflows);
   const isSought = (name: string) => name.toLowerCase().includes(sought.trim().toLowerCase());
   const shown = all.filter(({ workflowId, name }) => value.includes(workflowId) || isSought(name));
-  // Of a list that is not whole yet, or of a workflow that is gone.
+  // Of a list that is not here whole, or of a workflow that is gone.
   const unknown = value.filter((id) => !all.some(({ workflowId }) => workflowId === id));
   const choices = [...unknown.map((id) => ({ workflowId: id, name: id })), ...shown];
   return (
