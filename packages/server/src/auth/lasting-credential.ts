@@ -1,25 +1,24 @@
 import { ServiceError } from "../core/service-error.ts";
-import type { Transaction } from "../store/database.ts";
-import { holdCredentials } from "../store/user-credentials.ts";
+import type { Queryable } from "../store/database.ts";
+import { findCredentials } from "../store/user-credentials.ts";
 import { findOpenSession } from "../store/user-sessions.ts";
 import { isUserTokenHeld } from "../store/user-tokens.ts";
 import type { Caller } from "./authenticator.ts";
 
 /**
- * For who makes themselves a credential that lasts: throws `ServiceError` AuthenticationError unless what they call with holds at this very moment.
- * Authentication may remember it for a second after it was ended; what was made out of it in that second would stay.
+ * For what stays when a user's sign-in is over: throws `ServiceError` AuthenticationError unless what they call with holds by what the store says
+ * now. Authentication may remember it for a second after it was ended.
  */
-export async function requireLasting(transaction: Transaction, caller: Caller): Promise<void> {
-  if (!(await lasts(transaction, caller))) {
+export async function requireLasting(db: Queryable, caller: Caller): Promise<void> {
+  if (!(await lasts(db, caller))) {
     throw new ServiceError("AuthenticationError", "What you called with has just ended. Sign in again.");
   }
 }
 
-async function lasts(transaction: Transaction, { principal, sessionId, token }: Caller): Promise<boolean> {
+async function lasts(db: Queryable, { principal, sessionId, token }: Caller): Promise<boolean> {
   const userId = principal.id;
-  const credentials = await holdCredentials(transaction, userId);
-  if (credentials === undefined || credentials.disabledAt !== null) return false;
-  if (sessionId !== undefined) return (await findOpenSession(transaction, userId, sessionId)) !== undefined;
-  // A token of an issuer outside is not ours to end.
-  return token === undefined || (await isUserTokenHeld(transaction, userId, token.tokenId));
+  if (sessionId !== undefined) return (await findOpenSession(db, userId, sessionId)) !== undefined;
+  if (token !== undefined && !(await isUserTokenHeld(db, userId, token.tokenId))) return false;
+  // A token of an issuer outside is not ours to end: then the account alone counts.
+  return (await findCredentials(db, userId))?.disabledAt === null;
 }

@@ -5,6 +5,7 @@ import type { Timestamp } from "../core/job-state.ts";
 import { notFound } from "../core/service-error.ts";
 import { type AccountAction, insertAccountActivity } from "../store/account-activity.ts";
 import type { Transaction } from "../store/database.ts";
+import { holdCredentials } from "../store/user-credentials.ts";
 import { type ListedUserToken, listUserTokens, revokeUserToken } from "../store/user-tokens.ts";
 import { insertUserToken } from "../store/users.ts";
 import { expiryOf } from "./api-tokens.ts";
@@ -61,6 +62,8 @@ export function accountTokenRoutes(app: App, { engine, database, config, authent
       const { token, tokenHash, tokenPrefix } = createToken("user", userId);
       const created = { userId, tokenId: engine.newId(), name, tokenPrefix, createdAt, expiresAt };
       await database.transaction(async (transaction) => {
+        // Who ends all that the account is signed in with comes before this, or finds the token.
+        await holdCredentials(transaction, userId);
         await requireLasting(transaction, request.caller);
         await insertUserToken(transaction, created, tokenHash);
         await note(transaction, request, "user-token-created", { name, tokenPrefix });

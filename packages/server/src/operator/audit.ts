@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { secretBoxOf } from "../auth/secret-key.ts";
 import type { Config } from "../config.ts";
 import type { SealLink } from "../core/audit-chain.ts";
-import { type AuditVerification, verifyAudit } from "../engine/audit-verification.ts";
+import { type AuditVerification, expectSeal, verifyAudit } from "../engine/audit-verification.ts";
 import { openStore } from "../service.ts";
 import { listAllOrganizationIds } from "../store/audit-verification.ts";
 
@@ -36,7 +36,10 @@ export async function* verifyStoredAudit(
           ? await listAllOrganizationIds(database, last, organizationsAtOnce)
           : [organizationId];
       for (const id of found) {
-        yield { organizationId: id, ...(await verifyAudit({ database, keys, organizationId: id, expected })) };
+        const trail = { database, keys, organizationId: id };
+        const verified = await verifyAudit(trail);
+        const held = expected === undefined ? verified : await expectSeal(trail, verified, expected);
+        yield { organizationId: id, ...held };
       }
       last = found.at(-1) ?? null;
     } while (found.length === organizationsAtOnce);

@@ -238,6 +238,28 @@ test("no user token is made out of a session or a token that has ended, while th
   await byWayOf(1, idToken).refused("CreateUserToken", "AuthenticationError", { body });
 });
 
+test("nothing is granted by a session or a user token that has ended, while the other node still remembers it", async () => {
+  const { idToken, tokens } = await signIn(baseUrl, await newPerson(cluster.node(0)));
+  const created = { name: "o", displayName: "O" };
+  const { organizationId = "" } = (
+    await byWayOf(0, idToken).call<Record<string, string>>("CreateOrganization", {
+      body: created,
+    })
+  ).body;
+  const { body: kept } = await byWayOf(0, idToken).call<{ token: string; userTokenId: string }>("CreateUserToken", {
+    body: { name: "t" },
+  });
+  const there = byWayOf(1, kept.token).bind({ organizationId });
+  await there.call("GetOrganization");
+  await there.as(idToken).call("GetOrganization");
+  await byWayOf(0, idToken).call("RevokeUserToken", { params: { userTokenId: kept.userTokenId } });
+  const body = { name: "to stay", permissions: ["organization:read"] };
+  await there.refused("CreateApiToken", "AuthenticationError", { body });
+  await byWayOf(0, idToken).call("EndSession", { params: { sessionId: String(tokens.claims()?.sid) } });
+  await there.as(idToken).refused("CreateApiToken", "AuthenticationError", { body });
+  await there.as(idToken).refused("CreateInvitation", "AuthenticationError", { body: { roles: ["owner"] } });
+});
+
 test("a user who is disabled is nobody within a second, on both nodes", async () => {
   const person = await newPerson(cluster.node(0));
   const { idToken, refreshToken } = await signIn(baseUrl, person);
