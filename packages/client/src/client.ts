@@ -101,20 +101,21 @@ export class StepwellClient {
     );
   }
 
-  async getJob(organizationId: string, jobId: string, waitSeconds?: number): Promise<Job> {
+  async getJob(organizationId: string, jobId: string, waitSeconds?: number, signal?: AbortSignal): Promise<Job> {
     const query = waitSeconds === undefined ? {} : { waitSeconds };
     return resultOf(
       await this.api.GET("/organizations/{organizationId}/jobs/{jobId}", {
         params: { path: { organizationId, jobId }, query },
+        ...(signal !== undefined && { signal }),
       }),
     );
   }
 
-  /** Waits until the job has ended, however long that takes; `signal` ends the waiting. */
+  /** Waits until the job has ended, however long that takes; `signal` ends the waiting at once. */
   async waitForJob(organizationId: string, jobId: string, signal?: AbortSignal): Promise<Job> {
     for (;;) {
       signal?.throwIfAborted();
-      const job = await this.getJob(organizationId, jobId, 30);
+      const job = await this.getJob(organizationId, jobId, 30, signal);
       if (job.status === "SUCCEEDED" || job.status === "FAILED" || job.status === "CANCELLED") return job;
     }
   }

@@ -100,6 +100,15 @@ test("who gives up waiting for a job is told so, and asks no more", async () => 
   expect(server.received).toHaveLength(asked + 1);
 });
 
+test("who gives up waiting is told so at once, also while the service still holds its answer", async () => {
+  const { server, client } = await clientOf("hold");
+  const giveUp = new AbortController();
+  const waiting = client.waitForJob("o", "j", giveUp.signal);
+  await expect.poll(() => server.received.length).toBe(1);
+  giveUp.abort(new Error("enough"));
+  await expect(waiting).rejects.toThrow("enough");
+});
+
 test("a deployment takes the workflow that the definition names, adds a version and moves the tag", async () => {
   const definition = { workflowName: "orders", steps: [] };
   const { server, client } = await clientOf(
