@@ -129,7 +129,7 @@ export class Dispatcher {
   async #carryOut(owed: OwedCall): Promise<void> {
     const { job, effect, abort } = owed;
     try {
-      if (!(await this.#isStillOurs(owed))) return;
+      if (!(await this.#isStillOurs(owed)) || abort.signal.aborted) return;
       const result = await this.#call(owed);
       if (abort.signal.aborted) return;
       const leaseEpoch = effect.leaseEpoch;
@@ -156,20 +156,30 @@ export class Dispatcher {
     const executor = this.#options.executors.get(step.type);
     if (executor?.behaviour !== "call") throw new Error(`No executor calls ${step.type}.`);
     const timeoutMs = Math.min(step.timeoutMs ?? this.#options.defaultTimeoutMs, maxTimerMs);
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const late = new Promise<CallResult>((resolve) => {
-      timeout.addEventListener("abort", () => resolve(timedOut(step, timeoutMs)), { once: true });
-      abort.signal.addEventListener("abort", () => resolve(timedOut(step, timeoutMs)), { once: true });
-    });
+    // Neither AbortSignal.timeout nor .any: what listens to the one is held until the time is up, 15 minutes by default, and to the other for ever.
+    const ending = new AbortController();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      ending.abort(new DOMException("The time is up.", "TimeoutError"));
+    }, timeoutMs);
+    abort.signal.addEventListener("abort", () => ending.abort(abort.signal.reason), { once: true });
     // An executor that does not heed its signal must not hold the job.
+    const ended = new Promise<CallResult>((resolve) => {
+      ending.signal.addEventListener("abort", () => resolve(timedOut(step, timeoutMs)), { once: true });
+    });
     const call = executor
-      .call(requestOf(job, step, effect, timeoutMs), AbortSignal.any([timeout, abort.signal]))
+      .call(requestOf(job, step, effect, timeoutMs), ending.signal)
       .catch((error: unknown): CallResult => {
-        if (timeout.aborted) return timedOut(step, timeoutMs);
+        if (isLate) return timedOut(step, timeoutMs);
         const message = error instanceof Error ? error.message : String(error);
         return { type: "failed", kind: "ordinary", error: { code: "ExecutorError", message } };
       });
-    return await Promise.race([call, late]);
+    try {
+      return await Promise.race([call, ended]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   #giveUp(owed: OwedCall): void {
