@@ -111,7 +111,7 @@ export class StepwellClient {
     );
   }
 
-  /** Waits until the job has ended, however long that takes; `signal` ends the waiting at once. */
+  /** Waits until the job has ended, however long that takes; `signal` ends the waiting. */
   async waitForJob(organizationId: string, jobId: string, signal?: AbortSignal): Promise<Job> {
     for (;;) {
       signal?.throwIfAborted();
