@@ -255,7 +255,7 @@ export class NodeEngine implements Engine {
       const inMs = wakeAt - this.#clock.now();
       if (inMs < this.#config.pollMs) this.#roster.hurry(this.#timers, inMs);
     }
-    this.#watch.notify(job.jobId);
+    this.#watch.notify(job);
   }
 
   async #report(key: JobKey, fact: UntimedFact, patience: Patience): Promise<void> {
