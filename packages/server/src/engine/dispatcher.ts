@@ -46,8 +46,8 @@ export class Dispatcher {
     this.#queue = new FairQueue({ maxRunning: options.maxCalls, maxRunningPerOwner: options.maxCallsPerOrganization });
   }
 
-  /** Takes note of a committed change: owes its call, or gives up the call that the change has overtaken. */
-  take(changed: ChangedJob): void {
+  /** Takes note of a change that was committed in that term: owes its call, or gives up the call that the change has overtaken. */
+  take(changed: ChangedJob, leaseTerm: number): void {
     const { job, call, plan } = changed;
     const known = this.#owed.get(job.jobId);
     if (known !== undefined && known.effect.leaseEpoch !== job.leaseEpoch) this.#giveUp(known);
@@ -56,7 +56,6 @@ export class Dispatcher {
     if (call === undefined) return;
     const step = plan.steps.get(call.step);
     if (step === undefined) throw new Error(`The plan has no step ${call.step}.`);
-    const leaseTerm = this.#options.lease.leaseTerm();
     const owed: OwedCall = { job, step, effect: call, leaseTerm, abort: new AbortController(), finished: undefined };
     this.#owed.set(job.jobId, owed);
     this.#queue.add(job.organizationId, owed);
@@ -211,7 +210,7 @@ interface OwedCall {
   readonly job: Job;
   readonly step: PlanStep;
   readonly effect: CallEffect;
-  /** In which it was taken on. */
+  /** In which the job was committed with it. */
   readonly leaseTerm: number;
   readonly abort: AbortController;
   /** Undefined until the call has begun. */

@@ -6,6 +6,7 @@ import { Dispatcher } from "../../src/engine/dispatcher.ts";
 import { type Executor, executorMap } from "../../src/engine/executor.ts";
 import { call, Story } from "../core/jobs.ts";
 
+const leaseTerm = 1;
 const type = "/service/cloud/function";
 const answering: Executor = {
   type,
@@ -25,7 +26,7 @@ test("what a call needed is free again when it is done, and not only when its ti
       reportCount += 1;
     },
     handBack: async () => {},
-    lease: { isLeaseValid: () => true, leaseTerm: () => 1 },
+    lease: { isLeaseValid: () => true, leaseTerm: () => leaseTerm },
     isOwner: async () => true,
     maxCalls: 1,
     maxCallsPerOrganization: 1,
@@ -47,6 +48,6 @@ test("what a call needed is free again when it is done, and not only when its ti
 function beginCall(dispatcher: Dispatcher): WeakRef<PlanStep> {
   const { plan, job, changes } = new Story([call("f", null)]);
   const [change] = changes;
-  dispatcher.take({ job, plan, call: change?.effects[0], entries: change?.entries ?? [] });
+  dispatcher.take({ job, plan, call: change?.effects[0], entries: change?.entries ?? [] }, leaseTerm);
   return new WeakRef(plan.firstStep);
 }
