@@ -181,14 +181,14 @@ const readJobRows = statement<Job & { commits: HistoryEntry[][] }>(
 export async function readSequences(
   db: Queryable,
   keys: readonly JobKey[],
-): Promise<{ jobId: string; sequence: number }[]> {
+): Promise<(JobKey & { readonly sequence: number })[]> {
   return await db.query(readSequenceRows, keyArrays(keys));
 }
 
-const readSequenceRows = statement<{ jobId: string; sequence: number }>(
+const readSequenceRows = statement<JobKey & { sequence: number }>(
   "read_job_sequences",
   "organization",
-  `SELECT job_id AS "jobId", sequence
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", sequence
    FROM job
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
 );
