@@ -147,6 +147,31 @@ onEveryStore((home) => {
       await page.getByRole("option", { name: name ?? "" }).waitFor({ state: "attached" });
   });
 
+  test("a next page that does not come is asked for again by the reader, and not over and over", async () => {
+    browser.expectFault(/500/);
+    const owner = await newOwner(service);
+    const { workflowId, versionId } = await deploy(owner.api, straightDefinition);
+    await service.running.database.query(insertJobs, [owner.organizationId, workflowId, versionId, 130]);
+    const page = await browser.newPage();
+    let asked = 0;
+    const nextPages = /\/jobs\?.*pageToken=/;
+    await page.route(nextPages, (route) => {
+      asked += 1;
+      return route.fulfill({ status: 500 });
+    });
+    await signInAt(page, `${owner.url}/jobs`, owner);
+    await page.getByText("130 jobs", { exact: true }).waitFor();
+    await page.mouse.move(600, 500);
+    await page.mouse.wheel(0, 100_000);
+    await expect.poll(() => asked).toBeGreaterThan(0);
+    await page.waitForResponse("**/jobs?pageSize=100");
+    await page.waitForResponse("**/jobs?pageSize=100");
+    expect(asked).toBe(1);
+    await page.unroute(nextPages);
+    await page.getByRole("button", { name: "Load more" }).click();
+    await page.getByText("130 rows, all shown").waitFor();
+  });
+
   test("100,000 jobs are listed, counted and scrolled through without lag", async () => {
     const owner = await newOwner(service);
     const { workflowId, versionId } = await deploy(owner.api, straightDefinition);
