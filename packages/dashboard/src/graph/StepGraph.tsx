@@ -1,6 +1,7 @@
 import { lazy, Suspense } from "react";
 import "./StepGraph.css";
 import { EmptyState } from "../parts/EmptyState.tsx";
+import { Instead } from "../parts/Instead.tsx";
 import { Segments } from "../parts/Segments.tsx";
 import { texts } from "../texts/texts.ts";
 import type { GraphStep } from "./graph-step.ts";
@@ -44,9 +45,11 @@ export function StepGraph(props: StepGraphProps) {
         ) : view === "list" ? (
           <StepList {...props} />
         ) : (
-          <Suspense fallback={<Drawing />}>
-            <Canvas {...props} />
-          </Suspense>
+          <Instead fallback={<StepList {...props} />}>
+            <Suspense fallback={<Drawing />}>
+              <Canvas {...props} />
+            </Suspense>
+          </Instead>
         )}
       </div>
     </div>

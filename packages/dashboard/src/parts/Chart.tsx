@@ -2,6 +2,7 @@ import { lazy, Suspense, useState } from "react";
 import { texts } from "../texts/texts.ts";
 import { useIsDark } from "../theme/use-theme.ts";
 import "./Chart.css";
+import { Instead } from "./Instead.tsx";
 
 export interface Series {
   readonly label: string;
@@ -45,9 +46,11 @@ export function Chart(props: ChartProps) {
         {time !== undefined && <span className="soft">{formatTime(time)}</span>}
       </p>
       <div className="chart-place">
-        <Suspense>
-          <Canvas key={isDark ? "dark" : "light"} {...props} onPoint={setIndex} />
-        </Suspense>
+        <Instead fallback={<p className="soft">{texts.charts.notDrawn}</p>}>
+          <Suspense>
+            <Canvas key={isDark ? "dark" : "light"} {...props} onPoint={setIndex} />
+          </Suspense>
+        </Instead>
       </div>
       <details>
         <summary>{texts.parts.asTable}</summary>
