@@ -17,6 +17,7 @@ import { expiry, permitted, picker, secret, settings } from "./en/settings.ts";
 import { shell } from "./en/shell.ts";
 import { status } from "./en/status.ts";
 import { submit } from "./en/submit.ts";
+import { vocabulary } from "./en/vocabulary.ts";
 import { workflow, workflows } from "./en/workflows.ts";
 
 const ofAccount = { account, activity, secondFactor, sessions, userTokens };
@@ -52,6 +53,7 @@ export const en = {
   shell,
   status,
   submit,
+  vocabulary,
   workflow,
   workflows,
   ...inSettings,
