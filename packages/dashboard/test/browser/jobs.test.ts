@@ -122,6 +122,15 @@ onEveryStore((home) => {
     await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
   });
 
+  test("what runs and does not wait is found by the number of it on the first page", async () => {
+    const { owner } = await busyOwner();
+    const page = await browser.newPage();
+    await signInAt(page, owner.url, owner);
+    await page.getByRole("link", { name: /^Running/ }).click();
+    await page.waitForURL("**/jobs?status=RUNNING&isWaiting=false");
+    await page.getByText("No job fits the filters").waitFor();
+  });
+
   test("a list that the service does not bring up to date any more does not say that it is", async () => {
     browser.expectFault(/500/);
     const { owner } = await busyOwner();
