@@ -45,7 +45,7 @@ export function StepGraph(props: StepGraphProps) {
         ) : view === "list" ? (
           <StepList {...props} />
         ) : (
-          <OnDemand waiting={<Drawing />}>
+          <OnDemand waiting={<Drawing />} instead={<StepList {...props} />}>
             <Canvas {...props} />
           </OnDemand>
         )}

@@ -46,7 +46,7 @@ export function Chart(props: ChartProps) {
         {time !== undefined && <span className="soft">{formatTime(time)}</span>}
       </p>
       <div className="chart-place">
-        <OnDemand>
+        <OnDemand instead={<p className="soft">{texts.charts.notDrawn}</p>}>
           <Canvas key={isDark ? "dark" : "light"} {...props} onPoint={setIndex} />
         </OnDemand>
       </div>

@@ -7,13 +7,15 @@ import { EmptyState } from "./EmptyState.tsx";
 interface OnDemandProps {
   /** What stands there until it is loaded. */
   readonly waiting?: ReactNode;
+  /** What stands there when it does not come; left out: a note that says so. */
+  readonly instead?: ReactNode;
   readonly children: ReactNode;
 }
 
 /** Around what is loaded when it is first drawn. When it does not come, as without a network, all else on the page stays and goes on. */
-export function OnDemand({ waiting, children }: OnDemandProps) {
+export function OnDemand({ waiting, instead = <NotLoaded />, children }: OnDemandProps) {
   return (
-    <CatchBoundary getResetKey={() => "loaded"} errorComponent={NotLoaded}>
+    <CatchBoundary getResetKey={() => "loaded"} errorComponent={() => instead}>
       <Suspense fallback={waiting}>{children}</Suspense>
     </CatchBoundary>
   );

@@ -1,7 +1,9 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import "./Table.css";
 import { texts } from "../texts/texts.ts";
+import { Button } from "./Button.tsx";
 import { classNames } from "./class-names.ts";
+import type { MorePages } from "./more-pages.ts";
 import { useRowsInView } from "./use-rows-in-view.ts";
 
 export interface Column<Row> {
@@ -23,7 +25,7 @@ interface TableProps<Row> {
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
   /** More pages of the list. Loaded as the reader comes near the end. */
-  readonly more?: { readonly hasMore: boolean; readonly isLoading: boolean; readonly load: () => void };
+  readonly more?: MorePages;
 }
 
 /** As in Table.css. */
@@ -39,10 +41,10 @@ export function Table<Row>({ caption, columns, rows, rowKey, more }: TableProps<
   const isLong = rows.length >= minLongRows;
   const { first, end } = useRowsInView({ place: body, count: rows.length, rowPixels, isLong });
   const isNearEnd = end + rowsAhead >= rows.length;
-  const { hasMore = false, isLoading = false, load } = more ?? {};
+  const { hasMore = false, isLoading = false, hasFailed = false, load } = more ?? {};
   useEffect(() => {
-    if (isNearEnd && hasMore && !isLoading) load?.();
-  }, [isNearEnd, hasMore, isLoading, load]);
+    if (isNearEnd && hasMore && !isLoading && !hasFailed) load?.();
+  }, [isNearEnd, hasMore, isLoading, hasFailed, load]);
   return (
     <>
       <table className="table" aria-rowcount={hasMore ? -1 : rows.length + 1}>
@@ -71,9 +73,10 @@ export function Table<Row>({ caption, columns, rows, rowKey, more }: TableProps<
         </tbody>
       </table>
       {more !== undefined && (
-        <p className="table-end soft" role="status">
-          {isLoading ? texts.parts.loadingMore : !hasMore && texts.parts.allShown(rows.length)}
-        </p>
+        <div className="table-end soft">
+          <p role="status">{isLoading ? texts.parts.loadingMore : !hasMore && texts.parts.allShown(rows.length)}</p>
+          {hasFailed && !isLoading && <Button onClick={load}>{texts.parts.loadMore}</Button>}
+        </div>
       )}
     </>
   );

@@ -18,6 +18,7 @@ import { shell } from "./en/shell.ts";
 import { signInProviders } from "./en/sign-in-providers.ts";
 import { status } from "./en/status.ts";
 import { submit } from "./en/submit.ts";
+import { vocabulary } from "./en/vocabulary.ts";
 import { tagHistory, workflow, workflows } from "./en/workflows.ts";
 
 const ofAccount = { account, activity, secondFactor, sessions, userTokens };
@@ -55,6 +56,7 @@ export const en = {
   status,
   submit,
   tagHistory,
+  vocabulary,
   workflow,
   workflows,
   ...inSettings,

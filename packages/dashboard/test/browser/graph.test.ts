@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { definitionOf, noopStep, waitStep } from "../../../server/test/support/definitions.ts";
+import { definitionOf, noopStep, waitingDefinition, waitStep } from "../../../server/test/support/definitions.ts";
 import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
@@ -69,6 +69,22 @@ onEveryStore((home) => {
       .waitFor();
     await page.getByRole("button", { name: "Show all", exact: true }).click();
     await expect.poll(() => page.locator("[data-step]").count()).toBeGreaterThan(45);
+  });
+
+  test("a page whose drawings do not come has everything else, and the steps as a list", async () => {
+    browser.expectFault(/ERR_FAILED|Failed to fetch|GraphCanvas|ChartCanvas/);
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, waitingDefinition);
+    const { jobId } = await submitAndWait(owner.api, workflowId);
+    const page = await browser.newPage();
+    await page.route(/\/(Graph|Chart)Canvas-.*\.js/, (route) => route.abort());
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await page.getByRole("table", { name: "Steps of the workflow" }).waitFor();
+    await page.getByRole("button", { name: "Send approved", exact: true }).click();
+    await page.getByText(/^The job succeeded/).waitFor();
+    await page.getByRole("link", { name: "Home" }).click();
+    await page.getByText("The drawing could not be loaded").first().waitFor();
+    await page.getByRole("region", { name: "Jobs that wait" }).waitFor();
   });
 
   test("arrow keys follow the ways between steps, and Enter shows a step", async () => {

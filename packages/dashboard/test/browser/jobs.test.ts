@@ -123,6 +123,15 @@ onEveryStore((home) => {
     await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
   });
 
+  test("what runs and does not wait is found by the number of it on the first page", async () => {
+    const { owner } = await busyOwner();
+    const page = await browser.newPage();
+    await signInAt(page, owner.url, owner);
+    await page.getByRole("link", { name: /^Running/ }).click();
+    await page.waitForURL("**/jobs?status=RUNNING&isWaiting=false");
+    await page.getByText("No job fits the filters").waitFor();
+  });
+
   test("a list that the service does not bring up to date any more does not say that it is", async () => {
     browser.expectFault(/500/);
     const { owner } = await busyOwner();
@@ -146,6 +155,31 @@ onEveryStore((home) => {
     await signInAt(page, `${owner.url}/jobs`, owner);
     for (const name of [names.at(0), names.at(-1)])
       await page.getByRole("option", { name: name ?? "" }).waitFor({ state: "attached" });
+  });
+
+  test("a next page that does not come is asked for again by the reader, and not over and over", async () => {
+    browser.expectFault(/500/);
+    const owner = await newOwner(service);
+    const { workflowId, versionId } = await deploy(owner.api, straightDefinition);
+    await service.running.database.query(insertJobs, [owner.organizationId, workflowId, versionId, 130]);
+    const page = await browser.newPage();
+    let asked = 0;
+    const nextPages = /\/jobs\?.*pageToken=/;
+    await page.route(nextPages, (route) => {
+      asked += 1;
+      return route.fulfill({ status: 500 });
+    });
+    await signInAt(page, `${owner.url}/jobs`, owner);
+    await page.getByText("130 jobs", { exact: true }).waitFor();
+    await page.mouse.move(600, 500);
+    await page.mouse.wheel(0, 100_000);
+    await expect.poll(() => asked).toBeGreaterThan(0);
+    await page.waitForResponse("**/jobs?pageSize=100");
+    await page.waitForResponse("**/jobs?pageSize=100");
+    expect(asked).toBe(1);
+    await page.unroute(nextPages);
+    await page.getByRole("button", { name: "Load more" }).click();
+    await page.getByText("130 rows, all shown").waitFor();
   });
 
   test("100,000 jobs are listed, counted and scrolled through without lag", async () => {

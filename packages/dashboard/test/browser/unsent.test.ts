@@ -94,6 +94,9 @@ onEveryStore((home) => {
     await page.context().setOffline(false);
     await page.getByRole("button", { name: "Stay on this page" }).click();
     expect(await payload.inputValue()).toBe('{"by": "Ada"}');
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Sign in again" }).click();
+    await page.getByLabel("Password").waitFor();
   });
 });
 

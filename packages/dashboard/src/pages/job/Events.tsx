@@ -7,6 +7,7 @@ import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
 import { EmptyState } from "../../parts/EmptyState.tsx";
 import { JsonView } from "../../parts/JsonView.tsx";
+import { morePages } from "../../parts/more-pages.ts";
 import { Panel } from "../../parts/Panel.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { Quoted } from "../../parts/Quoted.tsx";
@@ -26,9 +27,8 @@ interface EventsProps {
 export function Events({ jobKey, story }: EventsProps) {
   const words = texts.job;
   const maySend = usePermission(jobKey.organizationId, "job:event:send") && !isFinished(story.status);
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    jobEventsQuery(jobKey),
-  );
+  const query = useInfiniteQuery(jobEventsQuery(jobKey));
+  const { data, error, refetch, hasNextPage } = query;
   const [isSending, setSending] = useState(false);
   const [payloadOf, setPayloadOf] = useState<JobEvent | undefined>();
   const events = data?.pages.flatMap((page) => page.events);
@@ -53,9 +53,7 @@ export function Events({ jobKey, story }: EventsProps) {
           columns={columnsFor(jobKey.organizationId, setPayloadOf)}
           rows={events}
           rowKey={({ eventNumber }) => String(eventNumber)}
-          {...(hasNextPage && {
-            more: { hasMore: hasNextPage, isLoading: isFetchingNextPage, load: () => void fetchNextPage() },
-          })}
+          {...(hasNextPage && { more: morePages(query) })}
         />
       )}
       {isSending && (

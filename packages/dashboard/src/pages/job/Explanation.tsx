@@ -7,6 +7,7 @@ import { Problem } from "../../parts/Problem.tsx";
 import { Quoted } from "../../parts/Quoted.tsx";
 import { Skeleton } from "../../parts/Skeleton.tsx";
 import { Time } from "../../parts/Time.tsx";
+import { usePaced } from "../../parts/use-paced.ts";
 import { texts } from "../../texts/texts.ts";
 import "./Explanation.css";
 import { isFinished, type JobStory } from "./job-story.ts";
@@ -20,7 +21,8 @@ interface ExplanationProps {
 
 /** Why the job is where it is, in one sentence; the facts behind it; and the button that helps. */
 export function Explanation({ jobKey, story: { sequence, status } }: ExplanationProps) {
-  const { data, error, refetch } = useQuery(explanationQuery(jobKey, sequence, isFinished(status)));
+  const paced = usePaced(sequence, askMs);
+  const { data, error, refetch } = useQuery(explanationQuery(jobKey, paced, isFinished(status)));
   const maySend = usePermission(jobKey.organizationId, "job:event:send");
   // Here, since what somebody writes into it outlives the explanation that led there.
   const [writtenId, setWrittenId] = useState<string | undefined>();
@@ -63,6 +65,9 @@ export function Explanation({ jobKey, story: { sequence, status } }: Explanation
     </>
   );
 }
+
+/** A job may move a hundred times in a second. */
+const askMs = 500;
 
 const icons: Readonly<Record<Explained["state"], IconName>> = {
   due: "clock",

@@ -4,6 +4,7 @@ import { type JobKey, jobQuery, jobQueryKey, type WholeJob } from "../../api/job
 import { type HistoryEntry, type JobFeed, JobWatch } from "../../api/job-stream.ts";
 import type { ProblemError } from "../../api/problem.ts";
 import type { ShownStatus } from "../../parts/StatusBadge.tsx";
+import { usePaced } from "../../parts/use-paced.ts";
 import { isFinished, type JobStory, tellStory } from "./job-story.ts";
 
 export interface ShownJob {
@@ -48,14 +49,18 @@ function shownStatusOf({ status, current }: JobStory): ShownStatus {
   return current?.status === "retrying" ? "RETRYING" : "RUNNING";
 }
 
+/** As many as come in between are asked for at once. */
+const askMs = 500;
+
 /** What else is known of the job's events is asked for again when the history tells of another one, or of one that was consumed. */
 function useFreshEvents(key: JobKey, { status }: JobStory, entries: readonly HistoryEntry[]): void {
   const queries = useQueryClient();
   const { organizationId, jobId } = key;
-  const count = useMemo(
+  const told = useMemo(
     () => entries.filter(({ type, consumed }) => type === "event.received" || consumed !== undefined).length,
     [entries],
   );
+  const count = usePaced(told, askMs);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another count is the reason
   useEffect(() => {
     void queries.invalidateQueries({ queryKey: [...jobQueryKey({ organizationId, jobId }), "events"] });

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { usePermission } from "../../api/permissions.ts";
 import { useAllPages } from "../../api/use-all-pages.ts";
 import { versionsQuery, workflowsQuery } from "../../api/workflows.ts";
@@ -137,10 +137,18 @@ function EventField({
   readonly onChange: (value: string) => void;
 }) {
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  const sent = useRef(value);
+  useEffect(() => {
+    // What comes back from here is no news: somebody may have typed on meanwhile.
+    if (value !== sent.current) setText(value);
+    sent.current = value;
+  }, [value]);
   useEffect(() => {
     if (text === value) return;
-    const timer = setTimeout(() => onChange(text), typingPauseMs);
+    const timer = setTimeout(() => {
+      sent.current = text;
+      onChange(text);
+    }, typingPauseMs);
     return () => clearTimeout(timer);
   });
   return (

@@ -23,10 +23,7 @@ interface JobTableProps {
 }
 
 export function JobTable({ organizationId, search, onClear }: JobTableProps) {
-  const { list, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, showLatest, isOld } = useLiveJobs(
-    organizationId,
-    search,
-  );
+  const { list, error, more, refetch, showLatest, isOld } = useLiveJobs(organizationId, search);
   const showChanges = () => {
     showLatest();
     window.scrollTo({ top: 0 });
@@ -43,7 +40,7 @@ export function JobTable({ organizationId, search, onClear }: JobTableProps) {
           columns={columnsFor(organizationId, list.goneIds)}
           rows={list.jobs}
           rowKey={({ jobId }) => jobId}
-          more={{ hasMore: hasNextPage, isLoading: isFetchingNextPage, load: () => void fetchNextPage() }}
+          more={more}
         />
       )}
     </section>
