@@ -50,7 +50,7 @@ function columnsFor(organizationId: string): Column<ListedJob>[] {
     {
       id: "workflow",
       header: home.workflow,
-      width: "32%",
+      width: "30%",
       cell: (job) => <JobLink organizationId={organizationId} job={job} />,
     },
     {
@@ -66,8 +66,9 @@ function columnsFor(organizationId: string): Column<ListedJob>[] {
     {
       id: "ended",
       header: home.ended,
-      width: "24%",
+      width: "20%",
       align: "end",
+      isOptional: true,
       cell: ({ finishedAt }) => <Time at={finishedAt} isRelative />,
     },
   ];
