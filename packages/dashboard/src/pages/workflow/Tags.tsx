@@ -79,7 +79,7 @@ function columnsFor(
     id: "actions",
     header: words.actions,
     align: "end",
-    width: "112px",
+    width: "132px",
     cell: (tag) => (
       <>
         <Button kind="quiet" aria-label={words.moveTag(tag.tag)} onClick={() => onMove({ tag: tag.tag })}>
