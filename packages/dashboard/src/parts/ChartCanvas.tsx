@@ -79,9 +79,9 @@ function optionsOf(
         ...axis,
         grid,
         ticks: { show: false },
-        size: 58,
-        ...(kind === "bars" && { incrs: wholeSteps }),
-        values: (_plot, ticks) => ticks.map(format),
+        size: 64,
+        incrs: kind === "bars" ? wholeSteps : timeSteps,
+        values: (_plot, ticks) => ticks.map((value) => (value === 0 ? "0" : format(value))),
       },
     ],
     hooks: { setCursor: [({ cursor }) => latest.current.onPoint(cursor.idx ?? undefined)] },
@@ -89,6 +89,14 @@ function optionsOf(
 }
 
 const wholeSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+/** Seconds. What a clock shows: no axis goes up in steps of 200 seconds. */
+const timeSteps = [
+  ...[0.001, 0.01, 0.1].flatMap((power) => [power, 2 * power, 5 * power]),
+  ...[1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * 3_600),
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500].map((days) => days * 86_400),
+];
 const hourFormat = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
 
 /** Half a bucket more at each end, where the first and the last bar reach. */

@@ -37,6 +37,18 @@ export function JsonView({ label, value }: JsonViewProps) {
   );
 }
 
+/** Stands where the value will stand, or would have stood. */
+export function NoJson({ label, text }: { readonly label: string; readonly text: string }) {
+  return (
+    <section className="json" aria-label={label}>
+      <header className="json-header">
+        <h3>{label}</h3>
+      </header>
+      <p className="soft">{text}</p>
+    </section>
+  );
+}
+
 interface ValueProps {
   readonly name?: string;
   readonly value: unknown;

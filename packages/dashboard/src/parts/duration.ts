@@ -2,10 +2,10 @@ import { locale } from "../texts/texts.ts";
 
 /** "3 ms", "1.4 s", "2 min 5 s", "3 h 12 min", "2 d 4 h": two units at most. */
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return amount(Math.max(0, Math.round(ms)), "millisecond");
-  if (ms < 10_000) return amount(Math.round(ms / 100) / 10, "second");
+  if (ms < 1_000) return amount(Math.max(0, Math.round(ms)), "ms");
+  if (ms < 10_000) return amount(Math.round(ms / 100) / 10, "s");
   const seconds = Math.round(ms / 1_000);
-  if (seconds < 60) return amount(seconds, "second");
+  if (seconds < 60) return amount(seconds, "s");
   const [unit, length, nextUnit, nextLength] = steps.find(([, , , , below]) => seconds < below) ?? steps[2];
   const whole = Math.floor(seconds / length);
   const rest = Math.floor((seconds % length) / nextLength);
@@ -13,11 +13,12 @@ export function formatDuration(ms: number): string {
 }
 
 const steps = [
-  ["minute", 60, "second", 1, 3_600],
-  ["hour", 3_600, "minute", 60, 86_400],
-  ["day", 86_400, "hour", 3_600, Number.POSITIVE_INFINITY],
+  ["min", 60, "s", 1, 3_600],
+  ["h", 3_600, "min", 60, 86_400],
+  ["d", 86_400, "h", 3_600, Number.POSITIVE_INFINITY],
 ] as const;
 
+/** Written as the service writes it in its own sentences, which stand on the same page. */
 function amount(value: number, unit: string): string {
-  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short" }).format(value);
+  return `${value.toLocaleString(locale)} ${unit}`;
 }

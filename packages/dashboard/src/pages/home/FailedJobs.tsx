@@ -29,7 +29,7 @@ function columnsFor(organizationId: string): Column<ListedJob>[] {
     {
       id: "workflow",
       header: home.workflow,
-      width: "32%",
+      width: "30%",
       cell: (job) => <JobLink organizationId={organizationId} job={job} />,
     },
     {
@@ -45,8 +45,9 @@ function columnsFor(organizationId: string): Column<ListedJob>[] {
     {
       id: "ended",
       header: home.ended,
-      width: "24%",
+      width: "20%",
       align: "end",
+      isOptional: true,
       cell: ({ finishedAt }) => <Time at={finishedAt} isRelative />,
     },
   ];

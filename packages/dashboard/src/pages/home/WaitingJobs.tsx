@@ -29,7 +29,7 @@ function columnsFor(organizationId: string): Column<ListedJob>[] {
     {
       id: "workflow",
       header: home.workflow,
-      width: "32%",
+      width: "36%",
       cell: (job) => <JobLink organizationId={organizationId} job={job} />,
     },
     {
@@ -44,6 +44,7 @@ function columnsFor(organizationId: string): Column<ListedJob>[] {
       header: home.since,
       width: "24%",
       align: "end",
+      isOptional: true,
       cell: ({ createdAt }) => <Time at={createdAt} isRelative />,
     },
   ];

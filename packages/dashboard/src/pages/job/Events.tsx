@@ -110,6 +110,7 @@ function columnsFor(organizationId: string, onPayload: (event: JobEvent) => void
       id: "received",
       header: words.receivedAt,
       width: "124px",
+      isOptional: true,
       align: "end",
       cell: ({ receivedAt }) => <Time at={receivedAt} isRelative />,
     },

@@ -33,7 +33,7 @@ const words = texts.job;
 
 const columns: readonly Column<HistoryEntry>[] = [
   { id: "sequence", header: words.sequence, width: "72px", isOptional: true, cell: ({ sequence }) => sequence },
-  { id: "what", header: words.what, width: "28%", cell: ({ type }) => words.entries[type] },
+  { id: "what", header: words.what, width: "34%", cell: ({ type }) => words.entries[type] },
   {
     id: "step",
     header: words.where,

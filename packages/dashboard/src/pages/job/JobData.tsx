@@ -1,6 +1,7 @@
-import { JsonView } from "../../parts/JsonView.tsx";
+import { JsonView, NoJson } from "../../parts/JsonView.tsx";
 import { Panel } from "../../parts/Panel.tsx";
 import { texts } from "../../texts/texts.ts";
+import { isFinished } from "./job-story.ts";
 import type { ShownJob } from "./use-job.ts";
 
 /** What the job was given, and what came of it. */
@@ -12,7 +13,7 @@ export function JobData({ shown: { job, story } }: { readonly shown: ShownJob })
       <div className="job-data">
         <JsonView label={words.jobInput} value={job.input} />
         {output === undefined ? (
-          <p className="soft">{words.noOutput}</p>
+          <NoJson label={words.jobOutput} text={isFinished(story.status) ? words.noOutputAtAll : words.noOutput} />
         ) : (
           <JsonView label={words.jobOutput} value={output} />
         )}

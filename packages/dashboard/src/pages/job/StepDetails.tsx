@@ -2,7 +2,7 @@ import { stepIcons } from "../../graph/step-look.ts";
 import { formatDuration } from "../../parts/duration.ts";
 import { Choice } from "../../parts/Field.tsx";
 import { Icon } from "../../parts/Icon.tsx";
-import { JsonView } from "../../parts/JsonView.tsx";
+import { JsonView, NoJson } from "../../parts/JsonView.tsx";
 import { Panel } from "../../parts/Panel.tsx";
 import { Time } from "../../parts/Time.tsx";
 import { texts } from "../../texts/texts.ts";
@@ -66,17 +66,18 @@ function Run({ run }: { readonly run: StepRun }) {
   const attempts = run.spans.filter(({ kind }) => kind !== "pause");
   return (
     <div className="step-details">
-      {run.error !== undefined && <ErrorText error={run.error} />}
+      {/* Where attempts are listed below with their errors, the last of them is this one. */}
+      {run.error !== undefined && attempts.every(({ error }) => error === undefined) && <ErrorText error={run.error} />}
       {run.eventIds !== undefined && <Awaited run={run} />}
       {/* A value of its own is of another run: what was unfolded of one says nothing about the next. */}
       <JsonView key={`input ${run.key}`} label={words.input} value={run.input} />
       {run.output === undefined ? (
-        <p className="soft">{words.noOutput}</p>
+        <NoJson label={words.output} text={isOver(run) ? words.noOutputAtAll : words.noOutput} />
       ) : (
         <JsonView key={`output ${run.key}`} label={words.output} value={run.output} />
       )}
       <section>
-        <h3>{words.attempts}</h3>
+        <h3 className="step-attempts-title">{words.attempts}</h3>
         <ol className="step-attempts">
           {attempts.map((span, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: attempts are only added
@@ -86,6 +87,10 @@ function Run({ run }: { readonly run: StepRun }) {
       </section>
     </div>
   );
+}
+
+function isOver({ status }: StepRun): boolean {
+  return status === "failed" || status === "cancelled";
 }
 
 function Attempt({ span, number }: { readonly span: Span; readonly number: number }) {

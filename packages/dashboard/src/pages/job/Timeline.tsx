@@ -25,14 +25,14 @@ export function Timeline({ story, submittedAt, onSelect }: TimelineProps) {
   const end = useEnd(story, start);
   return (
     <Panel title={words.timeline}>
-      <Legend />
+      <Legend story={story} />
       <Rows story={story} start={start} end={end} onSelect={onSelect} />
       <div className="timeline-row timeline-ticks" aria-hidden="true">
         <span />
         <div className="timeline-track">
           {tickParts.map((part) => (
             <span key={part} style={{ left: `${part * 100}%` }}>
-              {formatDuration((end - start) * part)}
+              {part === 0 ? "0" : formatDuration((end - start) * part)}
             </span>
           ))}
         </div>
@@ -72,7 +72,7 @@ function Rows({ story: { runs, queued }, start, end, onSelect }: RowsProps) {
                 </button>
               )}
               <div className="timeline-track" aria-hidden="true">
-                {(run?.spans ?? queued).map((span) => (
+                {drawn(run?.spans ?? queued).map((span) => (
                   <Bar key={`${span.kind} ${span.start} ${span.attempt}`} span={span} start={start} end={end} />
                 ))}
               </div>
@@ -84,6 +84,11 @@ function Rows({ story: { runs, queued }, start, end, onSelect }: RowsProps) {
   );
 }
 
+/** Pauses first: a short attempt between two long ones lies above them. */
+function drawn(spans: readonly Span[]): readonly Span[] {
+  return [...spans].sort((one, other) => Number(one.kind !== "pause") - Number(other.kind !== "pause"));
+}
+
 function Bar({ span, start, end }: { readonly span: Span; readonly start: number; readonly end: number }) {
   const whole = Math.max(1, end - start);
   const until = span.end ?? end;
@@ -91,29 +96,36 @@ function Bar({ span, start, end }: { readonly span: Span; readonly start: number
   const width = ((until - span.start) / whole) * 100;
   return (
     <span
-      className={`timeline-bar timeline-${span.kind} timeline-${span.outcome ?? "open"}`}
+      className={`timeline-bar ${lookOf(span)}`}
       style={{ left: `min(${left}%, 100% - 3px)`, width: `max(${width}%, 3px)` }}
       title={texts.job.spanText(texts.job.spans[span.kind], formatDuration(until - span.start))}
     />
   );
 }
 
-function Legend() {
-  const { spans } = texts.job;
+/** Only of what there is to see. */
+function Legend({ story: { runs, queued } }: { readonly story: JobStory }) {
+  const spans = [...queued, ...runs.flatMap((run) => run.spans)];
+  const looks = new Map(spans.map((span) => [lookOf(span), textOf(span)]));
   return (
     <ul className="timeline-legend">
-      {(["queued", "attempt", "pause", "waiting"] as const).map((kind) => (
-        <li key={kind}>
-          <span className={`timeline-bar timeline-${kind} timeline-open`} aria-hidden="true" />
-          {spans[kind]}
+      {[...looks].map(([look, text]) => (
+        <li key={look}>
+          <span className={`timeline-bar ${look}`} aria-hidden="true" />
+          {text}
         </li>
       ))}
-      <li>
-        <span className="timeline-bar timeline-attempt timeline-failed" aria-hidden="true" />
-        {texts.graph.status.failed}
-      </li>
     </ul>
   );
+}
+
+function lookOf({ kind, outcome }: Span): string {
+  return `timeline-${kind} timeline-${kind === "attempt" ? (outcome ?? "open") : "open"}`;
+}
+
+function textOf({ kind, outcome }: Span): string {
+  const words = texts.job;
+  return kind === "attempt" ? words.spanOutcomes[outcome ?? "open"] : words.spans[kind];
 }
 
 /** A finished job's time stands still. */

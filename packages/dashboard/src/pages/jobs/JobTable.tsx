@@ -104,7 +104,7 @@ function columnsFor(organizationId: string, goneIds: ReadonlySet<string>): reado
     {
       id: "status",
       header: texts.jobs.status,
-      width: "112px",
+      width: "124px",
       cell: (job) => (
         <span
           className={goneIds.has(job.jobId) ? "job-gone" : undefined}
@@ -135,12 +135,13 @@ function columnsFor(organizationId: string, goneIds: ReadonlySet<string>): reado
       id: "submitted",
       header: words.submitted,
       width: "104px",
+      isOptional: true,
       cell: ({ createdAt }) => <Time at={createdAt} isRelative />,
     },
     {
       id: "took",
       header: words.took,
-      width: "104px",
+      width: "120px",
       align: "end",
       isOptional: true,
       cell: ({ createdAt, finishedAt }) =>

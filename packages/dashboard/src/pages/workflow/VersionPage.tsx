@@ -42,7 +42,9 @@ export function VersionPage() {
         <Link to="/app/organizations/$organizationId/workflows/$workflowId" params={workflow}>
           {parent?.name ?? texts.workflows.title}
         </Link>
-        , <Time at={createdAt} />, <ActorName organizationId={workflow.organizationId} actor={createdBy} />
+        {" · "}
+        {words.registered} <Time at={createdAt} /> (
+        <ActorName organizationId={workflow.organizationId} actor={createdBy} />)
       </p>
       <Panel title={texts.editor.graph} isFlush>
         <StepGraph steps={steps} />

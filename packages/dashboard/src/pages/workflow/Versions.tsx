@@ -83,7 +83,7 @@ function columnsFor(workflow: WorkflowKey, onTag: VersionsProps["onTag"]): reado
     id: "actions",
     header: words.actions,
     align: "end",
-    width: "72px",
+    width: "92px",
     cell: ({ versionId, versionNumber }) => (
       <Button kind="quiet" aria-label={words.setTagOn(versionNumber)} onClick={() => onTag({ versionId })}>
         {words.setTag}

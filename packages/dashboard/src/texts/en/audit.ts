@@ -11,7 +11,7 @@ export const audit = {
   outcome: "Outcome",
   outcomes: { accepted: "accepted", denied: "denied" },
   anyOutcome: "Any",
-  actorId: "Who (id of a user or an API token)",
+  actorId: "Who (id of user or token)",
   targetType: "Kind of thing",
   anyTarget: "Any",
   targets: {
@@ -25,7 +25,7 @@ export const audit = {
     tag: "Tag",
     job: "Job",
   },
-  targetId: "Id of the thing, or name of a tag or role",
+  targetId: "Id, or name of tag or role",
   after: "From",
   before: "Until before",
   filters: "Filters",

@@ -24,7 +24,7 @@ export const home = {
   since: "Submitted",
   ended: "Ended",
   awaits: (step: string, eventIds: readonly string[]) => `${eventIds.join(", ")} (step ${step})`,
-  failedIn: (code: string, step: string, message: string) => `${code} in step ${step}: ${message}`,
+  failedIn: (code: string, step: string, message: string) => `${step}: ${message} (${code})`,
   noWorkflowsTitle: "Begin with a workflow",
   noWorkflows:
     "A workflow is a definition in JSON: steps, and where each leads. Deploy the sample from the directory of the service, then look here.",

@@ -28,7 +28,7 @@ export const jobs = {
   show: "Show",
   goneRow: "This job no longer fits the filters",
   job: "Job",
-  at: "At",
+  at: "Where it stands",
   submitted: "Submitted",
   took: "Took",
   versionNumber: (versionNumber: number) => `v${versionNumber}`,

@@ -89,6 +89,7 @@ export const workflow = {
   noJobs: "No job yet",
   noJobsText: "Submit one from the command line:",
   definition: "Definition",
+  registered: "registered",
   copyDefinition: "Copy the definition",
   remove: "Delete workflow",
   removeTitle: (name: string) => `Delete ${name}?`,

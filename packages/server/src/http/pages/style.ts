@@ -13,6 +13,7 @@ body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding
 main { width: 100%; max-width: 26rem; padding: 32px 28px; background: var(--card); border-radius: 12px;
   box-shadow: 0 1px 3px rgb(0 0 0 / .15), 0 8px 32px rgb(0 0 0 / .08); overflow-wrap: anywhere; }
 h1 { margin: 0 0 20px; font-size: 1.5rem; line-height: 1.25; }
+h2 { margin: 28px 0 12px; font-size: 1.125rem; line-height: 1.3; }
 p { margin: 0 0 16px; }
 a { color: var(--accent); }
 dl { margin: 0 0 16px; } dt { color: var(--soft); font-size: .875rem; } dd { margin: 0 0 8px; }
@@ -33,6 +34,7 @@ button.quiet { background: transparent; color: var(--accent); }
 a.button { display: block; text-align: center; text-decoration: none; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .alert { padding: 10px 12px; color: var(--alert); background: var(--alert-paper); border-left: 4px solid var(--alert); border-radius: 4px; }
+main > :last-child, main > form:last-child > :last-child { margin-bottom: 0; }
 hr { margin: 20px 0; border: 0; border-top: 1px solid var(--line); }
 @media (max-width: 400px) { main { padding: 24px 16px; } }
 `);

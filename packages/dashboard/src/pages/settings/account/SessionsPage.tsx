@@ -63,7 +63,7 @@ function columnsFor(onEnd: (session: UserSession) => void): readonly Column<User
       id: "actions",
       header: texts.settings.actions,
       align: "end",
-      width: "104px",
+      width: "128px",
       cell: (one) =>
         one.isCurrent ? (
           <Button kind="quiet" onClick={() => session.signOut()}>

@@ -85,6 +85,7 @@ function columnsFor(onShow: (entry: AuditEntry) => void): readonly Column<AuditE
     },
     {
       id: "who",
+      width: "24%",
       header: words.who,
       cell: ({ actor: { type, id, name } }) => <span title={id}>{name ?? texts.actor[type](id.slice(0, 8))}</span>,
     },

@@ -63,7 +63,12 @@ function columnsFor(onRevoke: ((invitation: Invitation) => void) | undefined): r
   const words = texts.invitations;
   const columns: Column<Invitation>[] = [
     { id: "for", header: words.for, cell: ({ email }) => <span title={email}>{email ?? words.anybody}</span> },
-    { id: "roles", header: words.roles, cell: ({ roles }) => <span title={roles.join(", ")}>{roles.join(", ")}</span> },
+    {
+      id: "roles",
+      header: words.roles,
+      isOptional: true,
+      cell: ({ roles }) => <span title={roles.join(", ")}>{roles.join(", ")}</span>,
+    },
     { id: "status", header: words.status, width: "84px", cell: ({ status }) => words.statuses[status] },
     {
       id: "created",

@@ -1,0 +1,44 @@
+/** Calls the service as somebody; throws what it answers where that is no success. */
+export class Api {
+  readonly #baseUrl: string;
+  readonly #token: string;
+
+  constructor(baseUrl: string, token: string) {
+    this.#baseUrl = baseUrl;
+    this.#token = token;
+  }
+
+  async get(path: string): Promise<Answer> {
+    return await this.#call("GET", path);
+  }
+
+  async post(path: string, body?: object): Promise<Answer> {
+    return await this.#call("POST", path, body);
+  }
+
+  async put(path: string, body: object): Promise<Answer> {
+    return await this.#call("PUT", path, body);
+  }
+
+  async delete(path: string): Promise<Answer> {
+    return await this.#call("DELETE", path);
+  }
+
+  async #call(method: string, path: string, body?: object): Promise<Answer> {
+    const headers = {
+      authorization: `Bearer ${this.#token}`,
+      ...(body !== undefined && { "content-type": "application/json" }),
+    };
+    const response = await fetch(this.#baseUrl + path, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+    return text === "" ? {} : JSON.parse(text);
+  }
+}
+
+/** Of all that is answered the pictures need texts only: ids, links, statuses. */
+export type Answer = Record<string, string>;

@@ -1,0 +1,67 @@
+import { createRecoveryCodes, createSecondFactor } from "../../packages/server/src/auth/second-factor.ts";
+import { SecretBox } from "../../packages/server/src/auth/secret-box.ts";
+import { secretKeyOf } from "../../packages/server/src/auth/secret-key.ts";
+import type { Config } from "../../packages/server/src/config.ts";
+import type { RunningService } from "../../packages/server/src/service.ts";
+import { replaceRecoveryCodes } from "../../packages/server/src/store/recovery-codes.ts";
+import { enableTotp, startTotp } from "../../packages/server/src/store/user-credentials.ts";
+import { findUserByEmail } from "../../packages/server/src/store/users.ts";
+import { Browser } from "../../packages/server/test/support/browser.ts";
+import type { Api } from "./api.ts";
+
+/** Of everybody in the pictures. */
+export const password = "seven green bicycles";
+
+/** Lets somebody in by an invitation, as they would come in themselves. */
+export async function join(baseUrl: string, organization: string, owner: Api, { email, displayName, role }: Newcomer) {
+  const { link = "" } = await owner.post(`${organization}/invitations`, { roles: [role], email });
+  const path = new URL(link).pathname;
+  const form = { account: "new", displayName, newPassword: password, repeated: password };
+  const response = await fetch(baseUrl + path, { method: "POST", body: new URLSearchParams(form) });
+  if (!response.ok) throw new Error(`${email} could not join: ${response.status}`);
+}
+
+export interface Newcomer {
+  readonly email: string;
+  readonly displayName: string;
+  readonly role: string;
+}
+
+/** A sign-in from a device of its own; `typed` may be wrong. */
+export async function signInFrom(baseUrl: string, userAgent: string, email: string, typed = password): Promise<void> {
+  const browser = new Browser(userAgent);
+  const isArrival = (url: URL) => url.pathname === "/signed-in";
+  const page = await browser.open(signInAddress(baseUrl), isArrival);
+  await browser.submit(page, { email, password: typed }, isArrival);
+}
+
+/** Where the dashboard sends people who are not signed in. */
+export function signInAddress(baseUrl: string, clientId = "stepwell-dashboard"): string {
+  const query = new URLSearchParams({
+    client_id: clientId,
+    response_type: "code",
+    redirect_uri: `${baseUrl}/signed-in`,
+    scope: "openid profile email offline_access",
+    code_challenge: "x".repeat(43),
+    code_challenge_method: "S256",
+    state: "pictures",
+    nonce: "pictures",
+  });
+  return `${baseUrl}/oidc/auth?${query}`;
+}
+
+/** Puts a second factor in force, and answers the recovery codes. */
+export async function giveSecondFactor(
+  { database, engine }: RunningService,
+  config: Config,
+  email: string,
+): Promise<readonly string[]> {
+  const user = await findUserByEmail(database, email);
+  if (user === undefined) throw new Error(`Nobody has the address ${email}.`);
+  const { sealedSecret } = createSecondFactor(new SecretBox(secretKeyOf(config)), user);
+  const { codes, codeHashes } = createRecoveryCodes();
+  await startTotp(database, user.userId, sealedSecret);
+  await enableTotp(database, user.userId, sealedSecret, 0, engine.now());
+  await database.transaction((transaction) => replaceRecoveryCodes(transaction, user.userId, codeHashes));
+  return codes;
+}
