@@ -248,6 +248,8 @@ onEveryStore((home) => {
     const page = await browser.newPage();
     await signInAt(page, `${other.url}/jobs/${jobId}`, other);
     await page.getByRole("alert").getByText("Not found").waitFor();
+    await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
+    expect(await page.title()).toBe("Not found · Stepwell");
   });
 
   looks(home, () => {
