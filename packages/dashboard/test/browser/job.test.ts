@@ -89,6 +89,7 @@ onEveryStore((home) => {
     await page.getByRole("combobox", { name: "Visit" }).waitFor();
     await page.mouse.down({ clickCount: 2 });
     await page.mouse.up({ clickCount: 2 });
+    await page.waitForResponse("**/explain");
     expect(sent).toBe(1);
     await page.mouse.click(x + 10, y + 10);
     await expect.poll(() => sent).toBe(2);
