@@ -94,6 +94,7 @@ onEveryStore((home) => {
     await page.getByRole("combobox", { name: "Visit" }).waitFor();
     await page.mouse.down({ clickCount: 2 });
     await page.mouse.up({ clickCount: 2 });
+    await page.waitForResponse("**/explain");
     expect(sent).toBe(1);
     await page.mouse.click(x + 10, y + 10);
     await expect.poll(() => sent).toBe(2);
@@ -254,6 +255,8 @@ onEveryStore((home) => {
     const page = await browser.newPage();
     await signInAt(page, `${other.url}/jobs/${jobId}`, other);
     await page.getByRole("alert").getByText("Not found").waitFor();
+    await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
+    expect(await page.title()).toBe("Not found · Stepwell");
   });
 
   looks(home, () => {

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { versionQuery, versionsQuery, type Workflow, workflowQuery } from "../../api/workflows.ts";
-import { Problem } from "../../parts/Problem.tsx";
+import { PageProblem } from "../../parts/PageProblem.tsx";
 import { Skeleton } from "../../parts/Skeleton.tsx";
 import { Editing } from "./Editing.tsx";
 import { readable, sampleFor } from "./sample.ts";
@@ -19,7 +19,7 @@ export function EditorPage() {
   if (workflow === undefined || data === undefined) {
     const problem = error ?? versionsError;
     if (problem === null) return <Skeleton rows={12} />;
-    return <Problem error={problem} onRetry={() => void (error === null ? refetchVersions() : refetch())} />;
+    return <PageProblem error={problem} onRetry={() => void (error === null ? refetchVersions() : refetch())} />;
   }
   const baseId = versionId ?? data.pages[0]?.versions[0]?.versionId;
   return (
@@ -45,7 +45,7 @@ function Begun({ organizationId, workflow, baseId: firstBaseId }: BegunProps) {
   const version = versionQuery(key, baseId ?? "");
   const { data: base, error, refetch } = useQuery({ ...version, enabled: baseId !== undefined });
   if (baseId !== undefined && base === undefined) {
-    return error === null ? <Skeleton rows={12} /> : <Problem error={error} onRetry={() => void refetch()} />;
+    return error === null ? <Skeleton rows={12} /> : <PageProblem error={error} onRetry={() => void refetch()} />;
   }
   return (
     <Editing

@@ -1,5 +1,6 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { JobKey } from "../../api/job.ts";
+import { PageProblem } from "../../parts/PageProblem.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { Skeleton } from "../../parts/Skeleton.tsx";
 import "./JobPage.css";
@@ -19,11 +20,11 @@ const from = "/app/organizations/$organizationId/jobs/$jobId";
 export function JobPage() {
   const key = useParams({ from });
   const { shown, error, retry } = useJob(key);
-  const problem = error !== null && <Problem error={error} onRetry={retry} />;
-  if (shown === undefined) return problem || <Skeleton rows={10} />;
+  if (shown === undefined)
+    return error === null ? <Skeleton rows={10} /> : <PageProblem error={error} onRetry={retry} />;
   return (
     <>
-      {problem}
+      {error !== null && <Problem error={error} onRetry={retry} />}
       <Whole key={key.jobId} jobKey={key} shown={shown} />
     </>
   );

@@ -8,8 +8,8 @@ import { StepGraph } from "../../graph/StepGraph.tsx";
 import { ActorName } from "../../parts/ActorName.tsx";
 import { CopyButton } from "../../parts/CopyButton.tsx";
 import { PageHeading } from "../../parts/PageHeading.tsx";
+import { PageProblem } from "../../parts/PageProblem.tsx";
 import { Panel } from "../../parts/Panel.tsx";
-import { Problem } from "../../parts/Problem.tsx";
 import { Skeleton } from "../../parts/Skeleton.tsx";
 import { TagChip } from "../../parts/TagChip.tsx";
 import { Time } from "../../parts/Time.tsx";
@@ -28,7 +28,7 @@ export function VersionPage() {
   const steps = useMemo(() => stepsOfText(version?.definition ?? "") ?? [], [version]);
   const { data: parent } = useQuery(workflowQuery(workflow));
   if (version === undefined) {
-    return error === null ? <Skeleton rows={8} /> : <Problem error={error} onRetry={() => void refetch()} />;
+    return error === null ? <Skeleton rows={8} /> : <PageProblem error={error} onRetry={() => void refetch()} />;
   }
   const { versionNumber, tags, createdAt, createdBy, definition } = version;
   return (

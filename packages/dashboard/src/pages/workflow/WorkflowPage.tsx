@@ -6,7 +6,7 @@ import { workflowQuery } from "../../api/workflows.ts";
 import { Button } from "../../parts/Button.tsx";
 import { JobCharts } from "../../parts/JobCharts.tsx";
 import { PageHeading } from "../../parts/PageHeading.tsx";
-import { Problem } from "../../parts/Problem.tsx";
+import { PageProblem } from "../../parts/PageProblem.tsx";
 import { Skeleton } from "../../parts/Skeleton.tsx";
 import { SubmitJobDialog } from "../../submit/SubmitJobDialog.tsx";
 import { texts } from "../../texts/texts.ts";
@@ -31,7 +31,7 @@ export function WorkflowPage() {
   const [isSubmitting, setSubmitting] = useState(false);
   const [move, setMove] = useState<TagMove | undefined>();
   if (workflow === undefined) {
-    return error === null ? <Skeleton rows={8} /> : <Problem error={error} onRetry={() => void refetch()} />;
+    return error === null ? <Skeleton rows={8} /> : <PageProblem error={error} onRetry={() => void refetch()} />;
   }
   const begin = mayTag ? setMove : undefined;
   return (
