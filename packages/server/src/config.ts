@@ -220,6 +220,20 @@ export const settings = {
     8_760,
     "How long an Idempotency-Key keeps its answer.",
   ),
+  accountActivityDays: integer(
+    "STEPWELL_ACCOUNT_ACTIVITY_DAYS",
+    400,
+    1,
+    36_500,
+    "How long people see what happened to their account. Then it is deleted: strangers who guess at a password write into it, too.",
+  ),
+  invitationDays: integer(
+    "STEPWELL_INVITATION_DAYS",
+    90,
+    1,
+    36_500,
+    "How long an invitation is listed after its last day, whether it was accepted or not. Then it is deleted; the audit trail keeps who invited whom.",
+  ),
 
   // Limits of one request or one job.
   maxBodyBytes: integer("STEPWELL_MAX_BODY_BYTES", 1024 * 1024, 1024, 64 * 1024 * 1024, "Request body."),

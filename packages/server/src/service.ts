@@ -18,6 +18,7 @@ import type { Timestamp } from "./core/job-state.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
 import { auditSealingDuty } from "./engine/maintenance/audit-sealing.ts";
 import type { Duty } from "./engine/maintenance/duty.ts";
+import { peopleRetentionDuty } from "./engine/maintenance/people-retention.ts";
 import { retentionDuty } from "./engine/maintenance/retention.ts";
 import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
 import { NodeEngine } from "./engine/node-engine.ts";
@@ -80,6 +81,7 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
 
   const now = () => engine.now();
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
+  engine.addDuty(peopleRetentionDuty({ ...config, database, now }));
   engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
   const publicUrl = () => publicUrlOf(config, server);
   const admission = await openAdmission({ config, database, engine, secrets, providers, publicUrl, logger });

@@ -79,3 +79,21 @@ const listAccountActivityRows = statement<AccountActivity>(
    LIMIT $3`,
   "each-time",
 );
+
+/** Answers how many were deleted, `limit` at most. */
+export async function deleteOldAccountActivity(
+  db: Queryable,
+  happenedBefore: Timestamp,
+  limit: number,
+): Promise<number> {
+  const rows = await db.query(deleteOldAccountActivityRows, [new Date(happenedBefore).toISOString(), limit]);
+  return rows.length;
+}
+
+const deleteOldAccountActivityRows = statement<{ deleted: number }>(
+  "delete_old_account_activity",
+  "global",
+  `DELETE FROM account_activity
+   WHERE (user_id, activity_id) IN (SELECT user_id, activity_id FROM account_activity WHERE happened_at < $1 LIMIT $2)
+   RETURNING 1 AS deleted`,
+);

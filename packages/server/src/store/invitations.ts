@@ -1,5 +1,5 @@
 import type { Actor, Timestamp } from "../core/job-state.ts";
-import { type Queryable, statement, type Transaction } from "./database.ts";
+import { type Database, type Queryable, statement, type Transaction } from "./database.ts";
 
 export interface Invitation {
   readonly organizationId: string;
@@ -165,4 +165,34 @@ const revokeInvitationRow = statement<never>(
   `UPDATE invitation
    SET revoked_at = $3
    WHERE organization_id = $1 AND invitation_id = $2 AND accepted_at IS NULL AND revoked_at IS NULL`,
+);
+
+/** Deletes invitations that expired before, whatever became of them; at most `limit`. Answers how many it found. */
+export async function deleteInvitationsExpiredBefore(
+  db: Database,
+  expiredBefore: Timestamp,
+  limit: number,
+): Promise<number> {
+  const expired = await db.query(findExpiredInvitationRows, [new Date(expiredBefore).toISOString(), limit]);
+  const groups = Map.groupBy(expired, ({ organizationId }) => db.groupOf(organizationId));
+  for (const invitations of groups.values()) {
+    const organizationIds = [...new Set(invitations.map(({ organizationId }) => organizationId))];
+    await db.query(deleteInvitationRows, [organizationIds, invitations.map(({ invitationId }) => invitationId)]);
+  }
+  return expired.length;
+}
+
+const findExpiredInvitationRows = statement<{ organizationId: string; invitationId: string }>(
+  "find_expired_invitations",
+  "maintenance",
+  `SELECT organization_id AS "organizationId", invitation_id AS "invitationId"
+   FROM invitation
+   WHERE expires_at < $1
+   LIMIT $2`,
+);
+
+const deleteInvitationRows = statement<never>(
+  "delete_invitations",
+  "organization",
+  "DELETE FROM invitation WHERE organization_id = ANY($1::uuid[]) AND invitation_id = ANY($2::uuid[])",
 );

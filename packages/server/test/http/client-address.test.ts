@@ -2,8 +2,11 @@ import { expect, test } from "vitest";
 import { createToken } from "../../src/auth/token-form.ts";
 import { readConfig } from "../../src/config.ts";
 import { loggedPath } from "../../src/http/logged-path.ts";
+import { Browser } from "../support/browser.ts";
 import { inOneMinute } from "../support/minute.ts";
+import { newPerson } from "../support/people.ts";
 import { TestService } from "../support/service.ts";
+import { signIn } from "../support/sign-in.ts";
 import { postgresHome } from "../support/stores.ts";
 
 test.each([
@@ -58,6 +61,27 @@ test("who begins sign-ins without end is held back, and nobody else", async () =
     await service.stop();
   }
 }, 60_000);
+
+test("what is kept of a browser in which nobody signed in is gone after an hour", async () => {
+  const service = new TestService(postgresHome);
+  await service.start();
+  try {
+    const lives = async () => {
+      const text =
+        "SELECT extract(epoch FROM expires_at - now())::integer AS life FROM oidc_record WHERE kind = 'Session'";
+      const statement = { name: "session_lives", scope: "global", planned: "each-time", text } as const;
+      const rows = await service.running.database.query<{ life: number }>(statement, []);
+      return rows.map(({ life }) => life);
+    };
+    const browser = new Browser();
+    await browser.open(`${service.baseUrl}/oidc/device`);
+    expect(await lives()).toEqual([expect.closeTo(3_600, -2)]);
+    await signIn(service.baseUrl, await newPerson(service), browser);
+    expect(await lives()).toEqual([expect.closeTo(14 * 24 * 3_600, -2)]);
+  } finally {
+    await service.stop();
+  }
+});
 
 test("who tries tokens is sent away however many addresses their network has", async () => {
   const settings = { STEPWELL_TRUSTED_PROXIES: "127.0.0.0/8, ::1", STEPWELL_MAX_REFUSALS_PER_MINUTE: "20" };

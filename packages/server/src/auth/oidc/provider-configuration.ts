@@ -115,7 +115,8 @@ export function providerConfiguration(parts: Parts): Configuration {
       AuthorizationCode: codeSeconds,
       DeviceCode: deviceCodeSeconds,
       Interaction: interactionSeconds,
-      Session: sessionSeconds,
+      // Of a browser in which nobody has signed in yet there is nothing to remember for longer.
+      Session: (_ctx, { accountId }) => (accountId === undefined ? interactionSeconds : sessionSeconds),
       Grant: sessionSeconds,
       RefreshToken: sessionSeconds,
     },

@@ -9,7 +9,7 @@ import { showProblem } from "./problem-page.ts";
 /** More than the people of an office begin behind one address; few enough that what is kept of them stays small. */
 const maxPerMinute = 600;
 
-/** Where somebody of whom nothing is known makes the provider keep a row, for as long as a session may last. */
+/** Where somebody of whom nothing is known makes the provider keep a row, for an hour. */
 const beginnings: ReadonlySet<string> = new Set([
   guarded.authorization,
   guarded.deviceCodePage,
