@@ -30,11 +30,14 @@ const maxStoredSize = 2_000_000;
 export class JobDraft {
   readonly plan: Plan;
   readonly limits: JobLimits;
+  /** By which times to come are planned. */
   readonly at: Timestamp;
   readonly job: Job;
   progress: Progress;
   state: JobState;
   leaseEpoch: number;
+  /** What is written down: two nodes read the database's clock some milliseconds apart, and no job's history shall run backwards. */
+  readonly #writtenAt: Timestamp;
   #startedAt: Timestamp | null;
   #sequence: number;
   readonly #entries: HistoryEntry[] = [];
@@ -47,6 +50,7 @@ export class JobDraft {
     this.plan = plan;
     this.limits = limits;
     this.at = at;
+    this.#writtenAt = Math.max(at, job.updatedAt);
     this.job = job;
     this.progress = progress;
     this.state = job.state;
@@ -57,7 +61,7 @@ export class JobDraft {
 
   record(transition: Transition): void {
     this.#sequence += 1;
-    this.#entries.push({ sequence: this.#sequence, at: this.at, ...transition });
+    this.#entries.push({ sequence: this.#sequence, at: this.#writtenAt, ...transition });
   }
 
   changeEvent(change: EventChange): void {
@@ -73,7 +77,7 @@ export class JobDraft {
   /** The first time that the job runs; a resumed job has its start already. */
   start(): void {
     if (this.#startedAt !== null) return;
-    this.#startedAt = this.at;
+    this.#startedAt = this.#writtenAt;
     this.record({ type: "job.started" });
   }
 
@@ -130,8 +134,8 @@ export class JobDraft {
       sequence: this.#sequence,
       leaseEpoch: this.leaseEpoch,
       startedAt: this.#startedAt,
-      updatedAt: this.at,
-      finishedAt: isFinished ? this.at : null,
+      updatedAt: this.#writtenAt,
+      finishedAt: isFinished ? this.#writtenAt : null,
     };
     return { job, entries: this.#entries, events: this.#events, effects: this.#effects, verdict };
   }

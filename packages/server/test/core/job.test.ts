@@ -87,6 +87,23 @@ describe("a job of steps that need no outside call", () => {
   });
 });
 
+test("a node whose reading of the clock is behind writes nothing before what was written already, and plans by its own reading", () => {
+  const story = new Story([wait("w", ["x"], "f"), call("f", null, { retry: { maxAttempts: 2, jitter: false } })]);
+  const submittedAt = story.now;
+  story.now -= 30;
+  story.send("x");
+  story.fail();
+  expect(story.entries.map((entry) => entry.at)).toEqual(story.entries.map(() => submittedAt));
+  expect(story.step).toMatchObject({ phase: "retrying", wakeAt: submittedAt - 30 + 1_000 });
+  story.later(1_000);
+  story.succeed({});
+  expect(story.job).toMatchObject({
+    createdAt: submittedAt,
+    finishedAt: submittedAt + 970,
+    updatedAt: submittedAt + 970,
+  });
+});
+
 describe("the input of a job", () => {
   test("that does not fit the first step is refused with pointers, and there is no job", () => {
     const plan = planOf([noop("a", null, { input: "order" })], { order });
