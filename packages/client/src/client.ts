@@ -101,11 +101,12 @@ export class StepwellClient {
     );
   }
 
-  async getJob(organizationId: string, jobId: string, waitSeconds?: number): Promise<Job> {
+  async getJob(organizationId: string, jobId: string, waitSeconds?: number, signal?: AbortSignal): Promise<Job> {
     const query = waitSeconds === undefined ? {} : { waitSeconds };
     return resultOf(
       await this.api.GET("/organizations/{organizationId}/jobs/{jobId}", {
         params: { path: { organizationId, jobId }, query },
+        ...(signal !== undefined && { signal }),
       }),
     );
   }
@@ -114,7 +115,7 @@ export class StepwellClient {
   async waitForJob(organizationId: string, jobId: string, signal?: AbortSignal): Promise<Job> {
     for (;;) {
       signal?.throwIfAborted();
-      const job = await this.getJob(organizationId, jobId, 30);
+      const job = await this.getJob(organizationId, jobId, 30, signal);
       if (job.status === "SUCCEEDED" || job.status === "FAILED" || job.status === "CANCELLED") return job;
     }
   }

@@ -18,7 +18,8 @@ export function retryingFetch(options: RetryOptions): (request: Request) => Prom
     for (let attempt = 1; ; attempt += 1) {
       const isLast = attempt >= options.maxAttempts || !isSafeToRepeat(sent);
       const answer = await options.fetch(sent.clone()).catch((error: unknown) => {
-        if (isLast || sent.signal.aborted) throw unreachable(sent, error);
+        sent.signal.throwIfAborted();
+        if (isLast) throw unreachable(sent, error);
         return undefined;
       });
       if (answer !== undefined && (isLast || !isPassing(answer.status))) return answer;

@@ -95,9 +95,20 @@ test("who gives up waiting for a job is told so, and asks no more", async () => 
   await expect.poll(() => server.received.length).toBeGreaterThan(1);
   giveUp.abort(new Error("enough"));
   await expect(waiting).rejects.toThrow("enough");
+  // What was under way may still come in.
+  await client.getJob("o", "j");
   const asked = server.received.length;
   await client.getJob("o", "j");
   expect(server.received).toHaveLength(asked + 1);
+});
+
+test("who gives up waiting is told so at once, also while the service still holds its answer", async () => {
+  const { server, client } = await clientOf("hold");
+  const giveUp = new AbortController();
+  const waiting = client.waitForJob("o", "j", giveUp.signal);
+  await expect.poll(() => server.received.length).toBe(1);
+  giveUp.abort(new Error("enough"));
+  await expect(waiting).rejects.toThrow("enough");
 });
 
 test("a deployment takes the workflow that the definition names, adds a version and moves the tag", async () => {

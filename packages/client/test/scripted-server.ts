@@ -12,9 +12,10 @@ export interface Received {
   readonly body: unknown;
 }
 
-/** `drop`: the connection ends without an answer. */
+/** `drop`: the connection ends without an answer. `hold`: there is none, and it does not end. */
 export type Scripted =
   | "drop"
+  | "hold"
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown };
 
 /** A server that answers what it is told to, one after the other, the last one again and again; and writes down what it was asked. */
@@ -51,6 +52,7 @@ export class ScriptedServer {
       const index = this.received.length;
       this.received.push(await whatCame(request));
       const next = script[Math.min(index, script.length - 1)] ?? "drop";
+      if (next === "hold") return;
       if (next === "drop") {
         request.socket.destroy();
         return;

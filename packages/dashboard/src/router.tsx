@@ -7,6 +7,8 @@ import { parseEditorSearch } from "./pages/editor/editor-search.ts";
 import { parseJobPageSearch } from "./pages/job/job-page-search.ts";
 import { parseJobSearch } from "./pages/jobs/job-search.ts";
 import { parseAuditSearch } from "./pages/settings/audit/audit-search.ts";
+import { parseTagHistorySearch } from "./pages/workflow/tag-history-search.ts";
+import { parseSearchText, writeSearchText } from "./search-text.ts";
 import { Broken } from "./shell/Broken.tsx";
 import { FirstPage } from "./shell/FirstPage.tsx";
 import { NotFound } from "./shell/NotFound.tsx";
@@ -88,6 +90,12 @@ const editor = createRoute({
   validateSearch: parseEditorSearch,
   component: lazyRouteComponent(() => import("./pages/editor/EditorPage.tsx"), "EditorPage"),
 });
+const tagHistory = createRoute({
+  getParentRoute: inOrganization,
+  path: "workflows/$workflowId/tag-history",
+  validateSearch: parseTagHistorySearch,
+  component: lazyRouteComponent(() => import("./pages/workflow/TagHistoryPage.tsx"), "TagHistoryPage"),
+});
 const version = createRoute({
   getParentRoute: inOrganization,
   path: "workflows/$workflowId/versions/$versionId",
@@ -154,7 +162,26 @@ const rateLimits = createRoute({
   component: lazyRouteComponent(() => import("./pages/settings/rate-limits/RateLimitsPage.tsx"), "RateLimitsPage"),
 });
 
-const settingsPages = [firstSettings, apiTokens, apiToken, members, invitations, roles, audit, rateLimits] as const;
+const signInProviders = createRoute({
+  getParentRoute: inSettings,
+  path: "sign-in-providers",
+  component: lazyRouteComponent(
+    () => import("./pages/settings/sign-in-providers/SignInProvidersPage.tsx"),
+    "SignInProvidersPage",
+  ),
+});
+
+const settingsPages = [
+  firstSettings,
+  apiTokens,
+  apiToken,
+  members,
+  invitations,
+  roles,
+  signInProviders,
+  audit,
+  rateLimits,
+] as const;
 const accountPages = [profile, password, secondFactor, sessions, userTokens, activity] as const;
 
 const routes = root.addChildren([
@@ -166,6 +193,7 @@ const routes = root.addChildren([
     workflows,
     workflow,
     editor,
+    tagHistory,
     version,
     jobs,
     job,
@@ -181,6 +209,8 @@ export function createAppRouter() {
     defaultPreload: "intent",
     defaultErrorComponent: Broken,
     scrollRestoration: true,
+    parseSearch: parseSearchText,
+    stringifySearch: writeSearchText,
   });
 }
 

@@ -95,6 +95,10 @@ export const settings = {
     "STEPWELL_SECRET_KEY",
     "The key under which signing keys and second factors are encrypted in the store: 32 random bytes or more, in base64 (`openssl rand -base64 32`). The same on every node; needed with DATABASE_URL. Without it the embedded store makes one, in the file secret.key of the data directory.",
   ),
+  otherSecretKeys: list(
+    "STEPWELL_OTHER_SECRET_KEYS",
+    "Secret keys besides STEPWELL_SECRET_KEY, separated by commas, while it is being changed (docs/operations.md says how): they open what was sealed under them and seal nothing. A key that was replaced stays here for as long as the seals of the audit trail from its time are to be checked.",
+  ),
 
   // Sign-in.
   sessionHours: integer(
@@ -324,7 +328,7 @@ export const settings = {
     6_000,
     0,
     maxPerMinute,
-    "Requests of one address that carry no valid credential, and of one caller for what it may not reach, on one node; 0: no limit. Beyond it they get 429 without a look-up, so that guessing costs the store nothing. A token that is in use is let through. Far more than a client with an old token sends.",
+    "Requests of one address (of IPv6: one /64) that carry no valid credential, and of one caller for what it may not reach, on one node; 0: no limit. Beyond it they get 429 without a look-up, so that guessing costs the store nothing. A token that is in use is let through. Far more than a client with an old token sends.",
   ),
 
   // Cloud functions.

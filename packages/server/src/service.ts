@@ -9,8 +9,9 @@ import { IdTokenBearers } from "./auth/id-token-bearers.ts";
 import { OpenId } from "./auth/oidc/open-id.ts";
 import { PasswordSignIn } from "./auth/password-sign-in.ts";
 import { RateLimits } from "./auth/rate-limits.ts";
-import { SecretBox } from "./auth/secret-box.ts";
-import { secretKeyOf } from "./auth/secret-key.ts";
+import { resealingDuty } from "./auth/resealing.ts";
+import type { SecretBox } from "./auth/secret-box.ts";
+import { secretBoxOf } from "./auth/secret-key.ts";
 import { forgetOldAttempts } from "./auth/sign-in-backoff.ts";
 import type { Config } from "./config.ts";
 import type { Timestamp } from "./core/job-state.ts";
@@ -55,7 +56,7 @@ export async function startService(config: Config): Promise<RunningService> {
 }
 
 async function startParts(config: Config, logger: Logger, parts: AsyncDisposableStack): Promise<RunningService> {
-  const secrets = new SecretBox(secretKeyOf(config));
+  const secrets = secretBoxOf(config);
   const providers = readProviderFile(config.signInProvidersFile);
   const database = await openStore(config, logger);
   parts.defer(() => database.close());
@@ -164,6 +165,10 @@ async function openAdmission({ config, database, engine, secrets, providers, pub
     signInRetentionDuty(database, now),
   ];
   for (const duty of duties) engine.addDuty(duty);
+  if (config.otherSecretKeys.length > 0) {
+    const onResealed = (count: number) => logger.info({ count }, "secrets were sealed again under STEPWELL_SECRET_KEY");
+    engine.addDuty(resealingDuty({ database, secrets, signingKeys: openId.signingKeys, onResealed }));
+  }
   return { authenticator, signIn, openId, singleSignOn, rateLimits };
 }
 

@@ -830,7 +830,7 @@ export interface paths {
         put?: never;
         /**
          * Make a link that sets a member's password
-         * @description For who forgot theirs (it lives 1 hour) or has none yet (72 hours). It works once, and ends the link before it. You must hold all that the member may do, and the member must be in no other organization: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.
+         * @description For who forgot theirs (it lives 1 hour) or has none yet (72 hours). It works once, and ends the link before it. You must hold all that the member may do, and the member must be in no other organization, now and when the link is used: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.
          */
         post: operations["CreatePasswordLink"];
         delete?: never;
@@ -944,6 +944,26 @@ export interface paths {
          * @description The caller becomes a member of the organization. It works once. An invitation that was revoked, has expired or never was is 404; one that was accepted, or whose maker may not grant its roles any more, is a conflict.
          */
         post: operations["AcceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/sign-in-providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sign-in providers
+         * @description The issuers outside with which people sign in and become members of this organization. The operator of the service configures them in a file.
+         */
+        get: operations["ListSignInProviders"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1367,6 +1387,11 @@ export interface components {
             input: unknown;
             /** @description Any JSON value. */
             output?: unknown;
+            /**
+             * @description The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. GetJobHistory has them.
+             * @enum {boolean}
+             */
+            valuesLeftOut?: true;
             error?: components["schemas"]["StepError"];
             /**
              * Format: date-time
@@ -1402,6 +1427,11 @@ export interface components {
             input: unknown;
             /** @description Any JSON value. */
             output?: unknown;
+            /**
+             * @description The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. GetJobHistory has them.
+             * @enum {boolean}
+             */
+            valuesLeftOut?: true;
             error?: components["schemas"]["StepError"];
             /**
              * Format: date-time
@@ -2259,6 +2289,41 @@ export interface components {
              */
             organizationId: string;
             roles: string[];
+        };
+        /** SignInProvider */
+        SignInProvider: {
+            /** @description In addresses, and in sessions as `sso:<id>`. */
+            id: string;
+            /** @description For people. */
+            name: string;
+            issuer: string;
+            /** @description What this service is called there. */
+            clientId: string;
+            /** @description What is registered there: where people come back to. */
+            redirectUri: string;
+            scopes: string[];
+            /** @description Whose people they are. No password is taken for them. */
+            emailDomains: string[];
+            /** @description Addresses count though the issuer does not say that it verified them. */
+            trustsEmail: boolean;
+            /** @description The claim's name, or a JSON pointer to it. */
+            roleClaim?: string;
+            /** @description Which of the claim's values give which roles. */
+            roles: {
+                [key: string]: string[];
+            };
+            /** @description For whom the claim gives none. Without one they are refused. */
+            defaultRoles: string[];
+            /** @description Access tokens of the issuer for this audience are taken as the Bearer value. */
+            bearer?: {
+                audience: string;
+            };
+        };
+        /** SignInProviders */
+        SignInProviders: {
+            signInProviders: components["schemas"]["SignInProvider"][];
+            /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+            nextPageToken?: string;
         };
         /** Session */
         Session: {
@@ -9174,6 +9239,97 @@ export interface operations {
             };
             /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ListSignInProviders: {
+        parameters: {
+            query?: {
+                /** @description How many at most in one answer. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInProviders"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -35,15 +35,30 @@ export function apiTokenQuery(key: ApiTokenKey) {
   });
 }
 
-interface ApiTokenWish {
+export interface ApiTokenWish {
   readonly name: string;
   readonly permissions: GrantablePermission[];
   readonly expiresAt?: string;
+  readonly boundTo?: NonNullable<ApiToken["boundTo"]>;
+}
+
+/** What it leaves out stays as it is. */
+export interface ApiTokenChange {
+  readonly name?: string;
+  readonly permissions?: GrantablePermission[];
+  /** null: never. */
+  readonly expiresAt?: string | null;
+  /** null: nothing beside its permissions. */
+  readonly boundTo?: NonNullable<ApiToken["boundTo"]> | null;
 }
 
 /** The answer holds the token, this once. */
 export async function createApiToken(organizationId: string, body: ApiTokenWish) {
   return await resultOf(api.POST(path, { params: { path: { organizationId } }, body }));
+}
+
+export async function updateApiToken(key: ApiTokenKey, body: ApiTokenChange) {
+  return await resultOf(api.PATCH(tokenPath, { params: { path: key }, body }));
 }
 
 /** The answer holds the new secret, this once. */

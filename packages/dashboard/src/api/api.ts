@@ -25,8 +25,12 @@ export async function resultOf<Data>(
   return data as Data;
 }
 
-/** A write that is repeated by accident (a double click, a lost answer) has one effect. */
-export function idempotencyKey(): { readonly "Idempotency-Key": string } {
+export interface IdempotencyHeader {
+  readonly "Idempotency-Key": string;
+}
+
+/** Writes that come under one key have one effect. A form keeps its key until there is an answer: see `useOnce`. */
+export function idempotencyKey(): IdempotencyHeader {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return { "Idempotency-Key": Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("") };
 }

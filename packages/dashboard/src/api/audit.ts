@@ -1,6 +1,7 @@
 import type { operations } from "@stepwell/client";
 import { infiniteQueryOptions } from "@tanstack/react-query";
 import { type Answer, api, resultOf, type Schemas } from "./api.ts";
+import { ProblemError, unreachable } from "./problem.ts";
 
 export type AuditEntry = Schemas["AuditEntry"];
 /** The filters of the list, by the names that the API gives them. */
@@ -19,6 +20,16 @@ export function auditQuery(organizationId: string, filters: AuditFilters) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextPageToken,
   });
+}
+
+/** As CSV, whole: an answer that breaks off is a problem. */
+export async function exportAudit(organizationId: string, filters: AuditFilters): Promise<Blob> {
+  const params = { path: { organizationId }, query: { ...filters, format: "csv" as const } };
+  try {
+    return await resultOf<Blob>(api.GET(`${path}/export`, { params, parseAs: "blob" }));
+  } catch (error) {
+    throw error instanceof ProblemError ? error : unreachable();
+  }
 }
 
 export async function verifyAudit(organizationId: string): Promise<AuditVerification> {

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { api, idempotencyKey, resultOf, type Schemas } from "./api.ts";
+import { api, type IdempotencyHeader, idempotencyKey, resultOf, type Schemas } from "./api.ts";
 
 export type WholeJob = Schemas["Job"];
 export type JobEvent = Schemas["JobEvent"];
@@ -54,10 +54,15 @@ export function jobEventsQuery(key: JobKey) {
   });
 }
 
-export async function sendJobEvent(key: JobKey, body: { eventId: string; payload?: unknown }) {
+export interface NewEvent {
+  readonly eventId: string;
+  readonly payload?: unknown;
+}
+
+export async function sendJobEvent(key: JobKey, body: NewEvent, header: IdempotencyHeader) {
   return await resultOf(
     api.POST("/organizations/{organizationId}/jobs/{jobId}/events", {
-      params: { path: key, header: idempotencyKey() },
+      params: { path: key, header },
       body,
     }),
   );
@@ -85,10 +90,10 @@ export interface Submission {
   readonly inputJson: JsonBody;
 }
 
-export async function submitJob(organizationId: string, submission: Submission) {
+export async function submitJob(organizationId: string, submission: Submission, header: IdempotencyHeader) {
   return await resultOf(
     api.POST("/organizations/{organizationId}/jobs", {
-      params: { path: { organizationId }, header: idempotencyKey() },
+      params: { path: { organizationId }, header },
       body: submission,
     }),
   );

@@ -1,17 +1,10 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
 import { type Answer, api, resultOf } from "./api.ts";
 
 type OwnPermissions = Answer<"GetOwnPermissions">;
 export type Permission = OwnPermissions["permissions"][number];
 /** What a role or a token can hold: all but what belongs to people and to no organization. */
 export type GrantablePermission = Exclude<Permission, "organization:create" | "account:manage" | "invitation:accept">;
-
-/** What the person who looks may do here; undefined until it is known. */
-export function usePermissions(organizationId: string): ReadonlySet<Permission> | undefined {
-  const { data } = useQuery(ownPermissionsQuery(organizationId));
-  return useMemo(() => data && new Set(data.permissions), [data]);
-}
 
 /** Whether the person who looks may do it here. Says false until it is known, so that nothing is offered that would be refused. */
 export function usePermission(organizationId: string, permission: Permission): boolean {

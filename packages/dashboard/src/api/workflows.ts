@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { api, idempotencyKey, resultOf, type Schemas } from "./api.ts";
+import { api, type IdempotencyHeader, resultOf, type Schemas } from "./api.ts";
 
 export type Workflow = Schemas["Workflow"];
 export type Version = Schemas["WorkflowVersionSummary"];
@@ -103,19 +103,19 @@ export async function deleteTag(key: WorkflowKey, tag: string) {
   );
 }
 
-export async function registerWorkflow(organizationId: string, name: string) {
+export async function registerWorkflow(organizationId: string, name: string, header: IdempotencyHeader) {
   return await resultOf(
     api.POST("/organizations/{organizationId}/workflows", {
-      params: { path: { organizationId }, header: idempotencyKey() },
+      params: { path: { organizationId }, header },
       body: { name },
     }),
   );
 }
 
-export async function registerVersion(key: WorkflowKey, definition: string) {
+export async function registerVersion(key: WorkflowKey, definition: string, header: IdempotencyHeader) {
   return await resultOf(
     api.POST("/organizations/{organizationId}/workflows/{workflowId}/versions", {
-      params: { path: key, header: idempotencyKey() },
+      params: { path: key, header },
       body: { definition },
     }),
   );

@@ -1,6 +1,7 @@
-import { lazy, Suspense } from "react";
+import { lazy } from "react";
 import "./StepGraph.css";
 import { EmptyState } from "../parts/EmptyState.tsx";
+import { OnDemand } from "../parts/OnDemand.tsx";
 import { Segments } from "../parts/Segments.tsx";
 import { texts } from "../texts/texts.ts";
 import type { GraphStep } from "./graph-step.ts";
@@ -44,9 +45,9 @@ export function StepGraph(props: StepGraphProps) {
         ) : view === "list" ? (
           <StepList {...props} />
         ) : (
-          <Suspense fallback={<Drawing />}>
+          <OnDemand waiting={<Drawing />} instead={<StepList {...props} />}>
             <Canvas {...props} />
-          </Suspense>
+          </OnDemand>
         )}
       </div>
     </div>

@@ -18,6 +18,16 @@ export function stepsOfText(text: string): readonly GraphStep[] | undefined {
   }
 }
 
+/** By their place in the definition, where a step that is being written may have no name yet. Undefined when the text is no JSON. */
+export function stepNamesOfText(text: string): readonly (string | undefined)[] | undefined {
+  try {
+    const steps = fieldOf(JSON.parse(text), "steps");
+    return Array.isArray(steps) ? steps.map((step) => textOf(fieldOf(step, "name"))) : [];
+  } catch {
+    return undefined;
+  }
+}
+
 /** Of two steps with one name the first is drawn. */
 export function stepsOf(definition: unknown): readonly GraphStep[] {
   const steps = fieldOf(definition, "steps");

@@ -1,7 +1,8 @@
-import { lazy, Suspense, useState } from "react";
+import { lazy, useState } from "react";
 import { texts } from "../texts/texts.ts";
 import { useIsDark } from "../theme/use-theme.ts";
 import "./Chart.css";
+import { OnDemand } from "./OnDemand.tsx";
 
 export interface Series {
   readonly label: string;
@@ -45,9 +46,9 @@ export function Chart(props: ChartProps) {
         {time !== undefined && <span className="soft">{formatTime(time)}</span>}
       </p>
       <div className="chart-place">
-        <Suspense>
+        <OnDemand instead={<p className="soft">{texts.charts.notDrawn}</p>}>
           <Canvas key={isDark ? "dark" : "light"} {...props} onPoint={setIndex} />
-        </Suspense>
+        </OnDemand>
       </div>
       <details>
         <summary>{texts.parts.asTable}</summary>

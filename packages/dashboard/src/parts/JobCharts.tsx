@@ -22,7 +22,10 @@ export function JobCharts({ organizationId, workflowId }: JobChartsProps) {
   const slow = useQuery(metricQuery(organizationId, { ...duration, aggregation: "p95", ...about }));
   const error = succeeded.error ?? failed.error ?? median.error ?? slow.error;
   const { charts } = texts;
-  if (error !== null) return <Problem error={error} />;
+  const queries = [succeeded, failed, median, slow];
+  if (error !== null && queries.some(({ data }) => data === undefined)) {
+    return <Problem error={error} onRetry={() => queries.forEach((query) => void query.refetch())} />;
+  }
   return (
     <div className="job-charts">
       <Panel title={charts.throughput}>

@@ -112,7 +112,7 @@ function Compound({
 }
 
 function Name({ name }: { readonly name: string | undefined }) {
-  return name === undefined ? null : <span className="json-name">{name}: </span>;
+  return name === undefined ? null : <span className="json-name">{visible(name)}: </span>;
 }
 
 function Simple({ value }: { readonly value: unknown }) {
@@ -125,7 +125,9 @@ function Text({ text }: { readonly text: string }) {
   const isCut = !isWhole && text.length > longText;
   return (
     <>
-      <span className="json-string">{JSON.stringify(isCut ? `${text.slice(0, longText).toWellFormed()}…` : text)}</span>
+      <span className="json-string">
+        {visible(JSON.stringify(isCut ? `${text.slice(0, longText).toWellFormed()}…` : text))}
+      </span>
       {isCut && (
         <Button kind="quiet" onClick={() => setWhole(true)}>
           {texts.json.wholeText(text.length)}
@@ -133,4 +135,11 @@ function Text({ text }: { readonly text: string }) {
       )}
     </>
   );
+}
+
+/** Characters that nobody sees and that turn others around, or hide between them, as JSON may write them. */
+function visible(text: string): string {
+  return text.replace(/[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
 }

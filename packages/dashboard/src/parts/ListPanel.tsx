@@ -1,15 +1,13 @@
 import type { ReactNode } from "react";
+import { morePages, type PagedQuery } from "./more-pages.ts";
 import { Panel } from "./Panel.tsx";
 import { Problem } from "./Problem.tsx";
 import { Skeleton } from "./Skeleton.tsx";
 import { type Column, Table } from "./Table.tsx";
 
-interface ListQuery {
+interface ListQuery extends PagedQuery {
   readonly error: unknown;
   readonly refetch: () => unknown;
-  readonly hasNextPage: boolean;
-  readonly isFetchingNextPage: boolean;
-  readonly fetchNextPage: () => unknown;
 }
 
 interface ListPanelProps<Row> {
@@ -28,20 +26,14 @@ interface ListPanelProps<Row> {
 /** A list that comes in pages: loading, refused, empty, or there. */
 export function ListPanel<Row>(props: ListPanelProps<Row>) {
   const { title, caption, query, rows, rowKey, columns, empty, actions } = props;
-  const { error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const { error, refetch, hasNextPage } = query;
   return (
     <Panel title={title} isFlush actions={actions}>
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
       {rows === undefined && error === null && <Skeleton rows={4} />}
       {rows?.length === 0 && !hasNextPage && empty}
       {rows !== undefined && (rows.length > 0 || hasNextPage) && (
-        <Table
-          caption={caption}
-          columns={columns}
-          rows={rows}
-          rowKey={rowKey}
-          more={{ hasMore: hasNextPage, isLoading: isFetchingNextPage, load: () => void fetchNextPage() }}
-        />
+        <Table caption={caption} columns={columns} rows={rows} rowKey={rowKey} more={morePages(query)} />
       )}
     </Panel>
   );

@@ -1,75 +1,67 @@
-import { DropdownMenu as Radix } from "radix-ui";
-import type { ReactNode } from "react";
-import "./Menu.css";
-import { Icon } from "./Icon.tsx";
+import { type ComponentType, cloneElement, type ReactElement, type ReactNode, useState } from "react";
+import { texts } from "../texts/texts.ts";
+import type { ButtonProps } from "./Button.tsx";
+import { toast } from "./toasts.ts";
 
-interface MenuProps {
-  /** The button that opens it; Radix makes it one. */
-  readonly trigger: ReactNode;
+export interface MenuProps {
+  /** The button that opens it. */
+  readonly trigger: ReactElement<ButtonProps>;
   readonly align?: "start" | "end";
-  readonly children: ReactNode;
+  readonly entries: readonly MenuEntry[];
 }
 
-/** A list of commands or choices under a button, with the keys that people expect of menus. */
-export function Menu({ trigger, align = "end", children }: MenuProps) {
-  return (
-    <Radix.Root modal={false}>
-      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
-      <Radix.Portal>
-        <Radix.Content className="menu" align={align} sideOffset={6} collisionPadding={8}>
-          {children}
-        </Radix.Content>
-      </Radix.Portal>
-    </Radix.Root>
-  );
-}
+export type MenuEntry =
+  | { readonly kind: "command"; readonly content: ReactNode; readonly run: () => void }
+  /** A link: it can be opened in another tab. */
+  | { readonly kind: "link"; readonly link: ReactElement }
+  | MenuChoices
+  | { readonly kind: "label"; readonly content: ReactNode }
+  | { readonly kind: "separator" };
 
-export function MenuItem({ onSelect, children }: { readonly onSelect: () => void; readonly children: ReactNode }) {
-  return (
-    <Radix.Item className="menu-item" onSelect={onSelect}>
-      {children}
-    </Radix.Item>
-  );
-}
-
-/** An item that is a link: it can be opened in another tab. */
-export function MenuLink({ children }: { readonly children: ReactNode }) {
-  return (
-    <Radix.Item className="menu-item" asChild>
-      {children}
-    </Radix.Item>
-  );
-}
-
-interface MenuChoicesProps<Value extends string> {
+/** One of them holds. */
+export interface MenuChoices {
+  readonly kind: "choices";
   readonly label: string;
-  readonly value: Value | undefined;
-  readonly choices: readonly (readonly [Value, string])[];
-  readonly onChoose: (value: Value) => void;
+  readonly value: string | undefined;
+  readonly choices: readonly (readonly [value: string, text: string])[];
+  readonly onChoose: (value: string) => void;
 }
 
-export function MenuChoices<Value extends string>({ label, value, choices, onChoose }: MenuChoicesProps<Value>) {
-  return (
-    <>
-      <Radix.Label className="menu-label">{label}</Radix.Label>
-      <Radix.RadioGroup value={value ?? ""} onValueChange={(chosen) => onChoose(chosen as Value)}>
-        {choices.map(([choice, text]) => (
-          <Radix.RadioItem key={choice} className="menu-item menu-choice" value={choice}>
-            <Radix.ItemIndicator>
-              <Icon name="check" />
-            </Radix.ItemIndicator>
-            {text}
-          </Radix.RadioItem>
-        ))}
-      </Radix.RadioGroup>
-    </>
-  );
+export interface OpenMenuProps extends MenuProps {
+  readonly isByKeyboard: boolean;
 }
 
-export function MenuSeparator() {
-  return <Radix.Separator className="menu-separator" />;
+interface Opened {
+  readonly OpenMenu: ComponentType<OpenMenuProps>;
+  readonly isByKeyboard: boolean;
 }
 
-export function MenuLabel({ children }: { readonly children: ReactNode }) {
-  return <Radix.Label className="menu-label">{children}</Radix.Label>;
+const loadOpenMenu = () => import("./OpenMenu.tsx");
+
+/** A list of commands or choices under a button. What draws it is loaded when somebody comes near the button: no page begins with an open one. */
+export function Menu(props: MenuProps) {
+  const [opened, setOpened] = useState<Opened | undefined>();
+  if (opened !== undefined) return <opened.OpenMenu {...props} isByKeyboard={opened.isByKeyboard} />;
+  const prepare = () => void loadOpenMenu().catch(() => undefined);
+  const open = async (isByKeyboard: boolean) => {
+    try {
+      const { OpenMenu } = await loadOpenMenu();
+      setOpened({ OpenMenu, isByKeyboard });
+    } catch {
+      toast({ kind: "failure", text: texts.parts.menuFailed });
+    }
+  };
+  return cloneElement(props.trigger, {
+    "aria-haspopup": "menu",
+    "aria-expanded": false,
+    onPointerEnter: prepare,
+    onFocus: prepare,
+    // Enter and the space bar are clicks without a pointer.
+    onClick: (event) => void open(event.detail === 0),
+    onKeyDown: (event) => {
+      if (event.key !== "ArrowDown") return;
+      event.preventDefault();
+      void open(true);
+    },
+  });
 }

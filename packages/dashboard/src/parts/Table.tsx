@@ -1,8 +1,10 @@
-import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import "./Table.css";
 import { texts } from "../texts/texts.ts";
+import { Button } from "./Button.tsx";
 import { classNames } from "./class-names.ts";
+import type { MorePages } from "./more-pages.ts";
+import { useRowsInView } from "./use-rows-in-view.ts";
 
 export interface Column<Row> {
   readonly id: string;
@@ -23,35 +25,26 @@ interface TableProps<Row> {
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
   /** More pages of the list. Loaded as the reader comes near the end. */
-  readonly more?: { readonly hasMore: boolean; readonly isLoading: boolean; readonly load: () => void };
+  readonly more?: MorePages;
 }
 
-/** As in Table.css: all rows are of one height, so that a row's place is known without drawing those above it. */
+/** As in Table.css. */
 const rowPixels = 40;
 /** Fewer are drawn whole. */
-const minVirtualRows = 80;
+const minLongRows = 80;
 /** The next page is asked for when so many rows are left. */
 const rowsAhead = 30;
 
 /** A table of any length: it scrolls with the page and draws only the rows that are in view. */
 export function Table<Row>({ caption, columns, rows, rowKey, more }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
-  const isVirtual = rows.length >= minVirtualRows;
-  const virtualizer = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => rowPixels,
-    overscan: 15,
-    scrollMargin: useTop(body),
-    enabled: isVirtual,
-  });
-  const items = virtualizer.getVirtualItems();
-  const first = isVirtual ? (items[0]?.index ?? 0) : 0;
-  const end = isVirtual ? (items.at(-1)?.index ?? -1) + 1 : rows.length;
+  const isLong = rows.length >= minLongRows;
+  const { first, end } = useRowsInView({ place: body, count: rows.length, rowPixels, isLong });
   const isNearEnd = end + rowsAhead >= rows.length;
-  const { hasMore = false, isLoading = false, load } = more ?? {};
+  const { hasMore = false, isLoading = false, hasFailed = false, load } = more ?? {};
   useEffect(() => {
-    if (isNearEnd && hasMore && !isLoading) load?.();
-  }, [isNearEnd, hasMore, isLoading, load]);
+    if (isNearEnd && hasMore && !isLoading && !hasFailed) load?.();
+  }, [isNearEnd, hasMore, isLoading, hasFailed, load]);
   return (
     <>
       <table className="table" aria-rowcount={hasMore ? -1 : rows.length + 1}>
@@ -80,9 +73,10 @@ export function Table<Row>({ caption, columns, rows, rowKey, more }: TableProps<
         </tbody>
       </table>
       {more !== undefined && (
-        <p className="table-end soft" role="status">
-          {isLoading ? texts.parts.loadingMore : !hasMore && texts.parts.allShown(rows.length)}
-        </p>
+        <div className="table-end soft">
+          <p role="status">{isLoading ? texts.parts.loadingMore : !hasMore && texts.parts.allShown(rows.length)}</p>
+          {hasFailed && !isLoading && <Button onClick={load}>{texts.parts.loadMore}</Button>}
+        </div>
       )}
     </>
   );
@@ -101,19 +95,4 @@ function Spacer({ rows }: { readonly rows: number }) {
 
 function classOf<Row>({ align, isOptional = false }: Column<Row>): string {
   return classNames(align === "end" && "table-end-aligned", isOptional && "table-optional");
-}
-
-/** How far below the page's top it begins: what stands above may come and go. */
-function useTop(element: { readonly current: HTMLElement | null }): number {
-  const [top, setTop] = useState(0);
-  useLayoutEffect(() => {
-    const measure = () => {
-      if (element.current !== null) setTop(element.current.getBoundingClientRect().top + window.scrollY);
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(document.body);
-    return () => observer.disconnect();
-  }, [element]);
-  return top;
 }

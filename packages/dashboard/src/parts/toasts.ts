@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { asProblem } from "../api/problem.ts";
 
 export interface Toast {
   readonly id: number;
@@ -21,6 +22,11 @@ export function toast(message: Omit<Toast, "id">): void {
   const id = nextId++;
   change([...toasts.slice(-3), { ...message, id }]);
   setTimeout(() => dismissToast(id), message.kind === "failure" || message.action !== undefined ? longMs : shortMs);
+}
+
+/** For what went on without a form that could show it. */
+export function toastFailure(error: unknown): void {
+  toast({ kind: "failure", text: asProblem(error).message });
 }
 
 export function dismissToast(id: number): void {

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import "./SessionEnded.css";
 import { Button } from "../parts/Button.tsx";
 import { Dialog } from "../parts/Dialog.tsx";
 import { texts } from "../texts/texts.ts";
@@ -8,18 +9,25 @@ import { session } from "./session.ts";
 export function SessionEnded() {
   const [isOpen, setOpen] = useState(true);
   const { shell } = texts;
+  const signIn = (
+    <Button kind="main" onClick={() => void session.signIn()}>
+      {shell.signInAgain}
+    </Button>
+  );
+  // Whoever has saved elsewhere what they had typed must find the way back in.
+  if (!isOpen) {
+    return (
+      <aside className="session-ended" aria-label={shell.sessionEndedTitle}>
+        {shell.sessionEndedTitle}
+        {signIn}
+      </aside>
+    );
+  }
   return (
-    <Dialog
-      isOpen={isOpen}
-      onClose={() => setOpen(false)}
-      title={shell.sessionEndedTitle}
-      description={shell.sessionEnded}
-    >
+    <Dialog isOpen onClose={() => setOpen(false)} title={shell.sessionEndedTitle} description={shell.sessionEnded}>
       <div className="dialog-actions">
         <Button onClick={() => setOpen(false)}>{shell.stayHere}</Button>
-        <Button kind="main" onClick={() => void session.signIn()}>
-          {shell.signInAgain}
-        </Button>
+        {signIn}
       </div>
     </Dialog>
   );

@@ -54,6 +54,15 @@ class Session {
 
   /** Signs in with what the browser's cookie says, by way of the provider and back; the provider asks for a password where it must. */
   async start(): Promise<void> {
+    try {
+      await this.#arrive();
+    } catch (error) {
+      // A browser that keeps nothing for this page lets nobody in; a page that stays blank would not say so.
+      this.#become({ status: "signed-out", error });
+    }
+  }
+
+  async #arrive(): Promise<void> {
     if (!isAtBaseUrl()) return window.location.replace(new URL(baseUrl).origin + here());
     if (!canSignIn) return this.#become({ status: "insecure" });
     if (!this.isComingBack()) return await this.signIn();
@@ -78,7 +87,10 @@ class Session {
 
   /** Leaves for the provider, which ends the session and everything that was issued in it. */
   signOut(): void {
-    if (this.#tokens !== undefined) window.location.assign(signOutUrl(this.#tokens));
+    if (this.#tokens === undefined) return;
+    // A browser may keep the page as it stands and show it to whoever goes back to it.
+    window.addEventListener("pageshow", ({ persisted }) => persisted && window.location.reload());
+    window.location.assign(signOutUrl(this.#tokens));
   }
 
   /** The value for the next request; renewed first where it is about to end. */

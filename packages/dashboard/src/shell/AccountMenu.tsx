@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Button } from "../parts/Button.tsx";
 import { Icon } from "../parts/Icon.tsx";
-import { Menu, MenuItem, MenuLabel, MenuLink, MenuSeparator } from "../parts/Menu.tsx";
+import { Menu } from "../parts/Menu.tsx";
 import { session } from "../session/session.ts";
 import { useUser } from "../session/use-session.ts";
 import { texts } from "../texts/texts.ts";
@@ -16,27 +16,42 @@ export function AccountMenu() {
           <span className="visually-hidden">{shell.accountOf(name)}</span>
         </Button>
       }
-    >
-      <MenuLabel>
-        {name}
-        {email !== name && (
-          <>
-            <br />
-            {email}
-          </>
-        )}
-      </MenuLabel>
-      <MenuSeparator />
-      <MenuLink>
-        <Link to="/app/account">
-          <Icon name="person" />
-          {shell.yourAccount}
-        </Link>
-      </MenuLink>
-      <MenuItem onSelect={() => session.signOut()}>
-        <Icon name="out" />
-        {shell.signOut}
-      </MenuItem>
-    </Menu>
+      entries={[
+        {
+          kind: "label",
+          content: (
+            <>
+              {name}
+              {email !== name && (
+                <>
+                  <br />
+                  {email}
+                </>
+              )}
+            </>
+          ),
+        },
+        { kind: "separator" },
+        {
+          kind: "link",
+          link: (
+            <Link to="/app/account">
+              <Icon name="person" />
+              {shell.yourAccount}
+            </Link>
+          ),
+        },
+        {
+          kind: "command",
+          content: (
+            <>
+              <Icon name="out" />
+              {shell.signOut}
+            </>
+          ),
+          run: () => session.signOut(),
+        },
+      ]}
+    />
   );
 }

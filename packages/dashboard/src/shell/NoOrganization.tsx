@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, idempotencyKey, resultOf } from "../api/api.ts";
+import { api, resultOf } from "../api/api.ts";
+import { useOnce } from "../api/use-once.ts";
 import { Button } from "../parts/Button.tsx";
 import { Field } from "../parts/Field.tsx";
 import { PageHeading } from "../parts/PageHeading.tsx";
@@ -14,13 +15,11 @@ export function NoOrganization() {
   const [name, setName] = useState("");
   const navigate = useNavigate();
   const queries = useQueryClient();
+  const once = useOnce();
   const create = useMutation({
     mutationFn: (displayName: string) =>
-      resultOf(
-        api.POST("/organizations", {
-          params: { header: idempotencyKey() },
-          body: { name: displayName, displayName },
-        }),
+      once(displayName, (header) =>
+        resultOf(api.POST("/organizations", { params: { header }, body: { name: displayName, displayName } })),
       ),
     onSuccess: async ({ organizationId }) => {
       await queries.invalidateQueries({ queryKey: ["organizations"] });

@@ -4,7 +4,7 @@ import { useEffect } from "react";
 import { organizationsQuery } from "../api/organizations.ts";
 import { Button } from "../parts/Button.tsx";
 import { Icon } from "../parts/Icon.tsx";
-import { Menu, MenuChoices } from "../parts/Menu.tsx";
+import { Menu } from "../parts/Menu.tsx";
 import { texts } from "../texts/texts.ts";
 import { rememberOrganization } from "./last-organization.ts";
 import "./OrganizationSwitcher.css";
@@ -28,15 +28,16 @@ export function OrganizationSwitcher({ organizationId }: { readonly organization
           <Icon name="chevron" />
         </Button>
       }
-    >
-      <MenuChoices
-        label={texts.shell.organization}
-        value={organizationId}
-        choices={organizations.map((one) => [one.organizationId, one.displayName] as const)}
-        onChoose={(chosen) =>
-          void navigate({ to: "/app/organizations/$organizationId", params: { organizationId: chosen } })
-        }
-      />
-    </Menu>
+      entries={[
+        {
+          kind: "choices",
+          label: texts.shell.organization,
+          value: organizationId,
+          choices: organizations.map((one) => [one.organizationId, one.displayName]),
+          onChoose: (chosen) =>
+            void navigate({ to: "/app/organizations/$organizationId", params: { organizationId: chosen } }),
+        },
+      ]}
+    />
   );
 }

@@ -1,7 +1,7 @@
 import { Button } from "../parts/Button.tsx";
-import { Menu, MenuChoices } from "../parts/Menu.tsx";
+import { Menu } from "../parts/Menu.tsx";
 import { texts } from "../texts/texts.ts";
-import { themes } from "../theme/theme.ts";
+import { type Theme, themes } from "../theme/theme.ts";
 import { useIsDark, useTheme } from "../theme/use-theme.ts";
 
 export function ThemeMenu() {
@@ -14,13 +14,15 @@ export function ThemeMenu() {
           <span className="visually-hidden">{texts.shell.theme}</span>
         </Button>
       }
-    >
-      <MenuChoices
-        label={texts.shell.theme}
-        value={theme}
-        choices={themes.map((one) => [one, texts.shell.themes[one]] as const)}
-        onChoose={choose}
-      />
-    </Menu>
+      entries={[
+        {
+          kind: "choices",
+          label: texts.shell.theme,
+          value: theme,
+          choices: themes.map((one) => [one, texts.shell.themes[one]]),
+          onChoose: (chosen) => choose(chosen as Theme),
+        },
+      ]}
+    />
   );
 }

@@ -52,11 +52,14 @@ function TextInput(props: SchemaInputProps) {
 
 /** A number, or JSON: the text stays as it is typed, `1.0` on the way to `1.05` too. */
 function ReadText({ field, draft, onChange, pointer, problems }: SchemaInputProps) {
-  const [text, setText] = useState(() => textOfDraft(draft));
+  const [typed, setTyped] = useState(() => textOfDraft(draft));
   const isJson = field.kind === "json";
-  const change = (typed: string) => {
-    setText(typed);
-    onChange(isJson ? jsonDraft(typed) : numberDraft(typed, field.kind === "integer"));
+  const read = (text: string) => (isJson ? jsonDraft(text) : numberDraft(text, field.kind === "integer"));
+  // Another entry of a list may stand here by now: then the text is of that one.
+  const text = textOfDraft(read(typed)) === textOfDraft(draft) ? typed : textOfDraft(draft);
+  const change = (changed: string) => {
+    setTyped(changed);
+    onChange(read(changed));
   };
   const shared = { label: labelOf(field), hint: field.hint, problem: problems.get(pointer), value: text };
   if (isJson) return <TextArea {...shared} onChange={(event) => change(event.target.value)} spellCheck={false} />;

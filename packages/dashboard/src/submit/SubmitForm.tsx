@@ -33,7 +33,8 @@ export function SubmitForm({ definition, error, isBusy, onClose, onSubmit }: Sub
   const [mode, setMode] = useState<"form" | "json">(hasForm ? "form" : "json");
   const [draft, setDraft] = useState<Draft>(() => emptyDraft(field));
   const [isTried, setTried] = useState(false);
-  const isJson = mode === "json";
+  // Another version may have no form.
+  const isJson = mode === "json" || !hasForm;
   const problems = isJson ? wholeProblem(draft) : problemsOf(field, draft);
   const canChange = !isJson || wholeProblem(draft).length === 0;
   return (

@@ -1,7 +1,9 @@
-import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Submission, submitJob } from "../api/job.ts";
+import { useAllPages } from "../api/use-all-pages.ts";
+import { useOnce } from "../api/use-once.ts";
 import { tagsQuery, versionQuery, versionsQuery, type WorkflowKey } from "../api/workflows.ts";
 import { Dialog } from "../parts/Dialog.tsx";
 import { Choice } from "../parts/Field.tsx";
@@ -19,34 +21,37 @@ interface SubmitJobDialogProps {
   readonly onClose: () => void;
 }
 
-type Target = { readonly versionId: string; readonly tag?: string };
+interface Target {
+  /** Says what it is wherever it stands in the list, which grows while somebody writes. */
+  readonly key: string;
+  readonly label: string;
+  readonly versionId: string;
+  readonly tag?: string;
+}
 
 /** Submits a job of a tag or of a version, and goes to it. */
 export function SubmitJobDialog({ workflow, name, versionId, onClose }: SubmitJobDialogProps) {
   const words = texts.submit;
-  const targets = useTargets(workflow);
-  const [chosen, setChosen] = useState<number | undefined>();
-  const preferred = targets?.findIndex((one) =>
-    versionId === undefined ? one.tag === "$LIVE" : isPlain(one, versionId),
-  );
-  const index = chosen ?? Math.max(0, preferred ?? 0);
-  const target = targets?.[index];
+  const { targets, error, refetch } = useTargets(workflow);
+  const [chosen, setChosen] = useState(versionId === undefined ? tagKey("$LIVE") : versionKey(versionId));
+  const target = targets?.find(({ key }) => key === chosen) ?? targets?.[0];
   const submit = useSubmit(workflow, onClose);
   return (
     <Dialog isOpen onClose={onClose} title={words.title(name)} description={words.text} isWide>
-      {targets === undefined && <Skeleton rows={4} />}
+      {targets === undefined && error === null && <Skeleton rows={4} />}
+      {targets === undefined && error !== null && <Problem error={error} onRetry={refetch} />}
       {targets?.length === 0 && <p>{words.noVersion}</p>}
       {targets !== undefined && target !== undefined && (
         <>
-          <Choice label={words.version} value={index} onChange={(event) => setChosen(Number(event.target.value))}>
-            {targets.map((one, at) => (
-              <option key={`${one.tag} ${one.versionId}`} value={at}>
-                {one.label}
+          <Choice label={words.version} value={target.key} onChange={(event) => setChosen(event.target.value)}>
+            {targets.map(({ key, label }) => (
+              <option key={key} value={key}>
+                {label}
               </option>
             ))}
           </Choice>
           <Form
-            key={target.versionId}
+            key={target.key}
             workflow={workflow}
             versionId={target.versionId}
             error={submit.error}
@@ -70,36 +75,52 @@ interface FormProps {
 }
 
 function Form({ workflow, versionId, ...form }: FormProps) {
-  const { data: version, error } = useQuery(versionQuery(workflow, versionId));
-  if (error !== null) return <Problem error={error} />;
-  if (version === undefined) return <Skeleton rows={4} />;
-  return <SubmitForm definition={version.definition} {...form} />;
+  // A tag may be moved while somebody writes: the form stays until the other version's is there.
+  const version = { ...versionQuery(workflow, versionId), placeholderData: keepPreviousData };
+  const { data, error, refetch } = useQuery(version);
+  if (data === undefined) {
+    return error === null ? <Skeleton rows={4} /> : <Problem error={error} onRetry={() => void refetch()} />;
+  }
+  return <SubmitForm definition={data.definition} {...form} />;
 }
 
 /** What can be run: the tags first, since that is what programs submit by. */
-function useTargets(workflow: WorkflowKey): readonly (Target & { readonly label: string })[] | undefined {
+function useTargets(workflow: WorkflowKey) {
   const words = texts.submit;
-  const { data: tags } = useQuery(tagsQuery(workflow));
-  const { data } = useInfiniteQuery(versionsQuery(workflow));
-  if (tags === undefined || data === undefined) return undefined;
-  const versions = data.pages.flatMap((page) => page.versions);
-  return [
-    ...tags.map(({ tag, versionId, versionNumber }) => ({ tag, versionId, label: words.byTag(tag, versionNumber) })),
-    ...versions.map(({ versionId, versionNumber }) => ({ versionId, label: words.byVersion(versionNumber) })),
-  ];
+  const tags = useQuery(tagsQuery(workflow));
+  const versions = useInfiniteQuery(versionsQuery(workflow));
+  useAllPages(versions);
+  const error = tags.error ?? versions.error;
+  const refetch = () => void Promise.all([tags.refetch(), versions.refetch()]);
+  if (tags.data === undefined || versions.data === undefined) return { targets: undefined, error, refetch };
+  const byTag = tags.data.map(({ tag, versionId, versionNumber }): Target => {
+    return { key: tagKey(tag), label: words.byTag(tag, versionNumber), versionId, tag };
+  });
+  const byVersion = versions.data.pages
+    .flatMap((page) => page.versions)
+    .map(({ versionId, versionNumber }): Target => {
+      return { key: versionKey(versionId), label: words.byVersion(versionNumber), versionId };
+    });
+  return { targets: [...byTag, ...byVersion], error, refetch };
 }
 
-function isPlain(target: Target, versionId: string): boolean {
-  return target.tag === undefined && target.versionId === versionId;
+function tagKey(tag: string): string {
+  return `tag ${tag}`;
+}
+
+function versionKey(versionId: string): string {
+  return `version ${versionId}`;
 }
 
 function useSubmit({ organizationId, workflowId }: WorkflowKey, onDone: () => void) {
   const navigate = useNavigate();
+  const once = useOnce();
   return useMutation({
     mutationFn: ({ target, inputJson }: { readonly target: Target; readonly inputJson: Submission["inputJson"] }) => {
       const { tag, versionId } = target;
       const workflowVersion = tag === undefined ? { versionId } : { tag };
-      return submitJob(organizationId, { workflowId, workflowVersion, inputJson });
+      const submission = { workflowId, workflowVersion, inputJson };
+      return once(submission, (header) => submitJob(organizationId, submission, header));
     },
     onSuccess: async ({ jobId }) => {
       onDone();

@@ -1,3 +1,4 @@
+import { readJson } from "../parts/read-json.ts";
 import type { SchemaField } from "./schema-field.ts";
 
 /** Text that somebody typed and that is no value of its kind yet. */
@@ -6,6 +7,11 @@ export class Unfinished {
 
   constructor(text: string) {
     this.text = text;
+  }
+
+  /** As a part of JSON to read on: what was typed, not what holds it. */
+  toJSON(): string {
+    return this.text;
   }
 }
 
@@ -84,16 +90,14 @@ export function numberDraft(text: string, isInteger: boolean): Draft {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;
   const isNumber = isInteger ? /^-?\d+$/.test(trimmed) : /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(trimmed);
-  return isNumber ? Number(trimmed) : new Unfinished(text);
+  // What is infinite here would be sent as null.
+  return isNumber && Number.isFinite(Number(trimmed)) ? Number(trimmed) : new Unfinished(text);
 }
 
 export function jsonDraft(text: string): Draft {
   if (text.trim() === "") return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return new Unfinished(text);
-  }
+  const read = readJson(text);
+  return read === undefined ? new Unfinished(text) : read.value;
 }
 
 export function textOfDraft(draft: Draft): string {

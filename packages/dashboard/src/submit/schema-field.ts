@@ -85,11 +85,20 @@ function objectField(
   const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : [];
   if (properties.length === 0) return { ...base, kind: "json" };
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  const fields = properties.map(([name, property]) => ({
-    ...fieldOf(property, definitions, name, required.has(name), depth + 1),
-    name,
-  }));
-  return { ...base, kind: "object", fields };
+  const make = () =>
+    properties.map(([name, property]) =>
+      Object.assign(fieldOf(property, definitions, name, required.has(name), depth + 1), { name }),
+    );
+  let made: ReturnType<typeof make> | undefined;
+  return {
+    ...base,
+    kind: "object",
+    // Made when they are looked at: of a schema that holds itself twice over, all of them would be millions.
+    get fields() {
+      made ??= make();
+      return made;
+    },
+  };
 }
 
 /** Follows references into the definitions; undefined for those that lead nowhere, or around in a circle. */

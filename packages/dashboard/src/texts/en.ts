@@ -15,9 +15,11 @@ import { permissionGroups, permissions } from "./en/permissions.ts";
 import { problem } from "./en/problem.ts";
 import { expiry, permitted, picker, secret, settings } from "./en/settings.ts";
 import { shell } from "./en/shell.ts";
+import { signInProviders } from "./en/sign-in-providers.ts";
 import { status } from "./en/status.ts";
 import { submit } from "./en/submit.ts";
-import { workflow, workflows } from "./en/workflows.ts";
+import { vocabulary } from "./en/vocabulary.ts";
+import { tagHistory, workflow, workflows } from "./en/workflows.ts";
 
 const ofAccount = { account, activity, secondFactor, sessions, userTokens };
 const inSettings = {
@@ -34,6 +36,7 @@ const inSettings = {
   picker,
   secret,
   settings,
+  signInProviders,
 };
 
 /** English. One file for each area; sentences with values in them are functions. */
@@ -52,6 +55,8 @@ export const en = {
   shell,
   status,
   submit,
+  tagHistory,
+  vocabulary,
   workflow,
   workflows,
   ...inSettings,

@@ -84,6 +84,16 @@ onEveryStore((home) => {
     await expect.poll(() => lines(page)).toContain('      "transitionToStep": "ship"');
   });
 
+  test("the picture leads to the step that it shows, also while one before it has no name yet", async () => {
+    const { page } = await editing();
+    const text = page.getByRole("textbox", { name: "Definition" });
+    const names = [undefined, "first", "second"];
+    await text.fill(JSON.stringify({ steps: names.map((name) => ({ name, transitionToStep: null })) }, null, 1));
+    await page.locator("[data-step=second]").click();
+    await page.keyboard.type("#");
+    expect(await text.innerText()).toMatch(/#\s*"name": "second"/);
+  });
+
   test("a whole step is put in by one choice", async () => {
     const { page } = await editing();
     await page.getByRole("textbox", { name: "Definition" }).focus();

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { waitingDefinition } from "../../../server/test/support/definitions.ts";
 import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { expectWithin } from "./support/best.ts";
 import { testBrowser } from "./support/browser.ts";
 import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
@@ -15,7 +16,7 @@ const assets = join(import.meta.dirname, "../../../server/dist/dashboard/assets"
 onEveryStore((home) => {
   const service = useService(home);
 
-  test("whoever is signed in has the first page before them within 1.5 seconds, with 200 kB of script at most", async () => {
+  test("whoever is signed in has the first page before them within 1.5 seconds, with 185 kB of script at most", async () => {
     const owner = await newOwner(service);
     const { workflowId } = await deploy(owner.api, waitingDefinition);
     await submitAndWait(owner.api, workflowId);
@@ -26,19 +27,18 @@ onEveryStore((home) => {
     const scripts = new Set<string>();
     page.on("request", (request) => {
       const { pathname } = new URL(request.url());
-      // What draws the charts comes when the page stands and can be used.
-      if (pathname.endsWith(".js") && !pathname.includes("/ChartCanvas-")) scripts.add(pathname);
+      if (pathname.endsWith(".js")) scripts.add(pathname);
     });
-    // The machine of the tests does other things as well: the best of a few counts.
-    let bestMs = Number.POSITIVE_INFINITY;
-    for (let left = 6; left > 0 && bestMs > 1_500; left -= 1) {
+    await expectWithin(1_500, async () => {
       const startedAt = performance.now();
       await page.goto(`${service.baseUrl}/`);
       await wholeFirstPage(page);
-      bestMs = Math.min(bestMs, performance.now() - startedAt);
-    }
-    expect(bestMs).toBeLessThan(1_500);
-    expect(packedBytes(scripts)).toBeLessThan(200_000);
+      return performance.now() - startedAt;
+    });
+    await page.locator(".chart canvas").first().waitFor();
+    // With what draws the charts, though that comes when the page stands and can be used.
+    expect([...scripts].some((script) => script.includes("/ChartCanvas-"))).toBe(true);
+    expect(packedBytes(scripts)).toBeLessThan(185_000);
   });
 
   test("before the hour of a token is over another is there, and nobody notices", async () => {

@@ -1,4 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { rightPassword } from "../../../server/test/support/people.ts";
 import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
@@ -43,6 +45,26 @@ onEveryStore((home) => {
     await page.getByRole("button", { name: /^Details of UpdateMember/ }).press("Enter");
     await page.getByRole("dialog", { name: "UpdateMember" }).getByText('"releaser"').waitFor();
     await expectAccessible(page, "an entry of the audit log");
+  });
+
+  test("whoever is invited makes an account and goes on to sign in, into the organization", async () => {
+    const owner = await newOwner(service);
+    const { body } = await owner.api.call<{ link: string }>("CreateInvitation", { body: { roles: ["viewer"] } });
+    const email = `${randomUUID()}@example.org`;
+    const page = await browser.newPage();
+    await page.goto(body.link);
+    const form = page.locator("form").filter({ hasText: "The same again" });
+    await form.getByLabel("E-mail").fill(email);
+    await form.getByLabel("Name").fill("Ada");
+    await form.getByLabel("Password").fill(rightPassword);
+    await form.getByLabel("The same again").fill(rightPassword);
+    await form.getByRole("button").press("Enter");
+    await page.getByRole("link", { name: "Sign in to Acme" }).press("Enter");
+    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Password").fill(rightPassword);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Organization: Acme" }).waitFor();
+    expect(page.url()).toBe(owner.url);
   });
 
   test("an invitation's link is shown once, lets somebody in, and an open one is revoked", async () => {

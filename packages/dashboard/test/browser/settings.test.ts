@@ -110,6 +110,7 @@ const organizationPages = [
   ["Members", "button", /^Change the roles of/],
   ["Invitations", "cell", "guest@example.org"],
   ["Roles", "cell", "releaser"],
+  ["Sign-in", "region", "Sign-in providers"],
   ["Audit log", "cell", "CreateRole"],
   ["Rate limits", "progressbar", /Requests/],
 ] as const;

@@ -82,6 +82,32 @@ onEveryStore((home) => {
     await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
   });
 
+  test("whoever goes back after signing out does not find the page as it was left", async () => {
+    const owner = await newOwner(service);
+    const page = await browser.newPage();
+    await signInAt(page, owner.url, owner);
+    await page.evaluate("globalThis.wasHere = true");
+    // The browsers of tests keep no pages, so this one stays instead, and is told that it was kept.
+    await page.route("**/session/end?*", (route) => route.fulfill({ status: 204 }));
+    await page.getByRole("button", { name: /^Account of/ }).click();
+    const left = page.waitForResponse("**/session/end?*");
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await left;
+    await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');
+    await expect.poll(() => page.evaluate("globalThis.wasHere").catch(() => true)).toBe(undefined);
+  });
+
+  test("a browser that keeps nothing for the page is told why nobody is let in", async () => {
+    const owner = await newOwner(service);
+    const page = await browser.newPage();
+    await page.addInitScript(`Object.defineProperty(window, "sessionStorage", {
+      get() { throw new DOMException("Access is denied for this document.", "SecurityError"); },
+    });`);
+    await page.goto(owner.url);
+    await page.getByRole("heading", { name: "The sign-in did not work" }).waitFor();
+    await page.getByText("Access is denied for this document.").waitFor();
+  });
+
   test("whoever cancels the sign-in is asked again, and an unknown page is one", async () => {
     browser.expectFault(/404/);
     const owner = await newOwner(service);

@@ -51,6 +51,42 @@ onEveryStore((home) => {
     await expect.poll(live, { timeout: 10_000 }).toBe(versionId);
   });
 
+  test("what cannot be undone any more says so", async () => {
+    browser.expectFault(/500/);
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, waitingDefinition);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+    await page.getByRole("button", { name: "Delete the tag $LIVE" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.route("**/tags/*", (route) => route.fulfill({ status: 500 }));
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText(/answered 500/).waitFor();
+  });
+
+  test("a workflow that is deleted is gone from the list that one comes back to", async () => {
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, waitingDefinition);
+    await deploy(owner.api, waitingDefinition);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/workflows`, owner);
+    await page.locator(`a[href$="/${workflowId}"]`).click();
+    await page.getByRole("button", { name: "Delete workflow" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete workflow" }).click();
+    await page.getByRole("heading", { level: 1, name: "Workflows" }).waitFor();
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(1);
+    expect(await page.locator(`a[href$="/${workflowId}"]`).count()).toBe(0);
+  });
+
+  test("an organization that is not there says so, on its first page too", async () => {
+    browser.expectFault(/404/);
+    const owner = await newOwner(service);
+    const page = await browser.newPage();
+    await signInAt(page, owner.url.replace(owner.organizationId, "01900000-0000-7000-8000-000000000000"), owner);
+    await page.getByRole("alert").waitFor();
+    expect(await page.getByText("Loading").count()).toBe(0);
+  });
+
   test("an organization without a workflow teaches how to begin, with the commands to copy", async () => {
     const owner = await newOwner(service);
     const page = await browser.newPage();

@@ -132,7 +132,7 @@ describe("500 steps", () => {
     );
     expect(overlapping).toEqual([]);
     // Alone it takes 150 to 300 ms; the machine may have other things to do.
-    expect(tookMs).toBeLessThan(2_000);
+    expect(tookMs).toBeLessThan(10_000);
   });
 });
 

@@ -106,6 +106,8 @@ describe("a draft", () => {
     ["  ", false, undefined],
     ["1,5", false, new Unfinished("1,5")],
     ["0x10", false, new Unfinished("0x10")],
+    // In JSON it would be null.
+    ["1e400", false, new Unfinished("1e400")],
   ])("reads the number %j (whole: %j)", (text, isInteger, value) => {
     expect(numberDraft(text, isInteger)).toEqual(value);
   });
@@ -114,6 +116,8 @@ describe("a draft", () => {
     expect(textOfDraft(jsonDraft('{"a":'))).toBe('{"a":');
     expect(jsonDraft('{"a": 1}')).toEqual({ a: 1 });
     expect(jsonDraft(" ")).toBeUndefined();
+    expect(jsonDraft('{"a": 1e400}')).toEqual(new Unfinished('{"a": 1e400}'));
+    expect(JSON.parse(textOfDraft({ count: new Unfinished("12a") }))).toEqual({ count: "12a" });
   });
 
   test("has parts with any name", () => {

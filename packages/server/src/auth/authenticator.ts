@@ -24,7 +24,9 @@ export interface Caller {
   /** What a narrow API token is bound to beside that. */
   readonly bounds?: Bounds | undefined;
   /** The token that the request carries, where it carries one of ours. */
-  readonly token?: { readonly prefix: string; readonly expiresAt: Timestamp | null } | undefined;
+  readonly token?:
+    | { readonly tokenId: string; readonly prefix: string; readonly expiresAt: Timestamp | null }
+    | undefined;
   /** The sign-in that the request's id token is of, where it carries one. */
   readonly sessionId?: string | undefined;
 }
@@ -148,7 +150,7 @@ export class Authenticator {
       organizationId,
       permissions: withImplied(permissions),
       bounds: boundsOf(row),
-      token: { prefix, expiresAt: earlier(expiresAt, overlapEndsAt) },
+      token: { tokenId, prefix, expiresAt: earlier(expiresAt, overlapEndsAt) },
     };
     return { kind: "organization", ownerId: organizationId, tokenId, expiresAt, overlapEndsAt, lastUsedAt, caller };
   }
@@ -161,7 +163,7 @@ export class Authenticator {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
       permissions: signedInPermissions,
-      token: { prefix, expiresAt },
+      token: { tokenId, prefix, expiresAt },
     };
     return { kind: "user", ownerId: userId, tokenId, expiresAt, overlapEndsAt: null, lastUsedAt, caller };
   }

@@ -8,7 +8,7 @@ import type { SecretBox } from "./secret-box.ts";
  * password: who once knew an older one gets no guesses of their own.
  */
 export function createDevice(secrets: SecretBox, user: DeviceOwner, deviceId: string): string {
-  return `${deviceId}.${signatureOf(secrets, user, deviceId)}`;
+  return `${deviceId}.${signatureOf(secrets.keyFor(purpose), user, deviceId)}`;
 }
 
 /** The id of a device that is this user's; undefined for every other value. */
@@ -20,13 +20,17 @@ export function deviceIdIn(
   const parts = /^([0-9a-f-]{36})\.([\w-]{43})$/.exec(device ?? "");
   const [, deviceId = "", signature = ""] = parts ?? [];
   if (user === undefined || parts === null) return undefined;
-  const expected = signatureOf(secrets, user, deviceId);
-  return timingSafeEqual(Buffer.from(signature), Buffer.from(expected)) ? deviceId : undefined;
+  const isOurs = secrets.keysFor(purpose).some((key) => {
+    return timingSafeEqual(Buffer.from(signature), Buffer.from(signatureOf(key, user, deviceId)));
+  });
+  return isOurs ? deviceId : undefined;
 }
+
+const purpose = "device";
 
 type DeviceOwner = Pick<UserCredentials, "userId" | "passwordChangedAt">;
 
-function signatureOf(secrets: SecretBox, { userId, passwordChangedAt }: DeviceOwner, deviceId: string): string {
+function signatureOf(key: Buffer, { userId, passwordChangedAt }: DeviceOwner, deviceId: string): string {
   const signed = `${userId} ${passwordChangedAt} ${deviceId}`;
-  return createHmac("sha256", secrets.keyFor("device")).update(signed).digest("base64url");
+  return createHmac("sha256", key).update(signed).digest("base64url");
 }

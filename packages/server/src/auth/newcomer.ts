@@ -1,4 +1,5 @@
 import type { Timestamp } from "../core/job-state.ts";
+import { ServiceError } from "../core/service-error.ts";
 import { insertAccountActivity } from "../store/account-activity.ts";
 import { type Database, isUniqueViolation, type Transaction } from "../store/database.ts";
 import type { Invitation } from "../store/invitations.ts";
@@ -7,6 +8,7 @@ import { findUserByEmail, insertUser, type User } from "../store/users.ts";
 import { joinByInvitation, openInvitation } from "./invitations.ts";
 import { normalizePassword } from "./password-rules.ts";
 import type { PasswordSignIn } from "./password-sign-in.ts";
+import { addressSubject, blockedForSeconds, claimAttempt, refundAttempt } from "./sign-in-backoff.ts";
 
 export interface NewcomerParts {
   readonly database: Database;
@@ -25,10 +27,25 @@ export interface Newcomer {
 }
 
 /**
- * Makes an account for somebody who was invited, and them a member: both, or neither. Undefined when the e-mail address has an account.
- * `record` runs in the same transaction.
+ * Makes an account for somebody who was invited, and them a member: both, or neither. Undefined when the e-mail address has an account: so that
+ * nobody asks for one address after the other, and has a password hashed for each, what makes no account counts as a refused sign-in of
+ * the place that it came from. Throws `ServiceError` RateLimitError when there were too many. `record` runs in the same transaction.
  */
 export async function joinAsNewcomer(
+  parts: NewcomerParts,
+  newcomer: Newcomer,
+  record: (transaction: Transaction, invitation: Invitation, user: User) => Promise<void>,
+): Promise<User | undefined> {
+  const { database, now } = parts;
+  const subjects = [addressSubject(newcomer.address)];
+  const claims = await claimAttempt(database, subjects, now());
+  if (claims === undefined) throw tooMany((await blockedForSeconds(database, subjects, now())) ?? 1);
+  const user = await makeAccount(parts, newcomer, record);
+  if (user !== undefined) await refundAttempt(database, claims);
+  return user;
+}
+
+async function makeAccount(
   { database, now, newId, signIn }: NewcomerParts,
   { code, email, displayName, password, address }: Newcomer,
   record: (transaction: Transaction, invitation: Invitation, user: User) => Promise<void>,
@@ -54,4 +71,9 @@ export async function joinAsNewcomer(
     if (isUniqueViolation(error)) return undefined;
     throw error;
   }
+}
+
+function tooMany(retryAfterSeconds: number): ServiceError {
+  const detail = `Too many attempts from your address were wrong. Try again in ${retryAfterSeconds} seconds.`;
+  return new ServiceError("RateLimitError", detail, { retryAfterSeconds });
 }

@@ -3,6 +3,7 @@ import type { Problem } from "../core/problem.ts";
 import { ServiceError } from "../core/service-error.ts";
 import { type AccountAction, insertAccountActivity } from "../store/account-activity.ts";
 import type { Database, Queryable, Transaction } from "../store/database.ts";
+import { findMember } from "../store/members.ts";
 import {
   endPasswordLink,
   findUserOfPasswordLink,
@@ -11,10 +12,12 @@ import {
 } from "../store/password-links.ts";
 import { clearSignInAttempts } from "../store/sign-in-backoff.ts";
 import { changePassword, endOtherSessions, findCredentials, setPassword } from "../store/user-credentials.ts";
+import { permissionsOfActor } from "./actor-permissions.ts";
 import { organizationIdsOf } from "./own-organizations.ts";
 import { hashPasswordLink } from "./password-link.ts";
 import { normalizePassword, problemsOfNewPassword } from "./password-rules.ts";
 import type { PasswordSignIn } from "./password-sign-in.ts";
+import { lookUpRoles } from "./roles.ts";
 import { accountSubject } from "./sign-in-backoff.ts";
 
 export interface PasswordChangeParts {
@@ -100,14 +103,25 @@ export async function setPasswordByLink(
   });
 }
 
-/**
- * A link that an owner made opens an account that is in that owner's organization alone. Who has joined another one since has an account
- * that is not the owner's to open.
- */
 async function linkedUser(db: Queryable, linkHash: Buffer, at: Timestamp): Promise<PasswordLinkUser | undefined> {
   const user = await findUserOfPasswordLink(db, linkHash, at);
-  if (user?.createdBy.type !== "user") return user;
-  return (await organizationIdsOf(db, user.userId)).length > 1 ? undefined : user;
+  return user !== undefined && (await mayStillOpen(db, user, at)) ? user : undefined;
+}
+
+/**
+ * A link that a member made opens an account that is in that member's organization alone, of somebody who may do no more there than they: when it is
+ * made, and when it is used. Until then its maker may have been removed, and whom it is for may have left, joined another organization or
+ * been given more.
+ */
+async function mayStillOpen(db: Queryable, { userId, createdBy }: PasswordLinkUser, at: Timestamp): Promise<boolean> {
+  if (createdBy.type !== "user") return true;
+  const [organizationId, ...others] = await organizationIdsOf(db, userId);
+  if (organizationId === undefined || others.length > 0) return false;
+  const held = await permissionsOfActor(db, organizationId, createdBy, at);
+  const member = await findMember(db, organizationId, userId);
+  if (held === undefined || member === undefined) return false;
+  const { permissions } = await lookUpRoles(db, organizationId, member.roles);
+  return held.has("member:update") && permissions.isSubsetOf(held);
 }
 
 function throwProblems(problems: readonly Problem[]): void {

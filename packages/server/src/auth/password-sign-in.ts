@@ -1,3 +1,4 @@
+import type { Timestamp } from "../core/job-state.ts";
 import { ServiceError } from "../core/service-error.ts";
 import { findCredentials, findCredentialsByEmail, type UserCredentials } from "../store/user-credentials.ts";
 import { type ConfirmedUser, CredentialCheck, type CredentialCheckParts } from "./credential-check.ts";
@@ -18,7 +19,13 @@ export interface SignInAttempt {
 
 export type SignInResult =
   /** `device` is for the browser to keep; it is no credential. */
-  | { readonly outcome: "accepted"; readonly userId: string; readonly device: string }
+  | {
+      readonly outcome: "accepted";
+      readonly userId: string;
+      /** When the password was set that was right. */
+      readonly passwordChangedAt: Timestamp | null;
+      readonly device: string;
+    }
   | { readonly outcome: "refused" }
   /** The password is right, and the account has a second factor: ask for its code and try again with both. */
   | { readonly outcome: "code-needed" }
@@ -67,8 +74,10 @@ export class PasswordSignIn {
       address,
     });
     switch (result.outcome) {
-      case "right":
-        return { outcome: "accepted", userId: result.user.userId, device: this.#deviceOf(result.user, knownDevice) };
+      case "right": {
+        const { userId, passwordChangedAt } = result.user;
+        return { outcome: "accepted", userId, passwordChangedAt, device: this.#deviceOf(result.user, knownDevice) };
+      }
       case "code-missing":
         return { outcome: "code-needed" };
       case "blocked":

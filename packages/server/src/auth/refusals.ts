@@ -3,7 +3,7 @@ import { ServiceError } from "../core/service-error.ts";
 import { MinuteCounts } from "./minute-counts.ts";
 
 /**
- * Counts, on this node and by the minute, who was refused at the door: addresses whose requests carry no valid credential, and callers that ask
+ * Counts, on this node and by the minute, who was refused at the door: networks whose requests carry no valid credential, and callers that ask
  * for organizations that they have nothing to do with. Each such request may cost a look-up that nothing else bounds.
  */
 export class Refusals {

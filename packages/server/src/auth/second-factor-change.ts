@@ -22,11 +22,14 @@ export interface SecondFactorOwner {
 
 /** Makes a secret for an authenticator app. It is in force only once a code of that app has shown that it arrived there. */
 export async function startSecondFactor(
-  { database, secrets }: SecondFactorChangeParts,
-  user: { readonly userId: string; readonly email: string },
+  parts: SecondFactorChangeParts,
+  user: SecondFactorOwner & { readonly email: string },
 ): Promise<{ readonly secret: string; readonly uri: string }> {
-  const { secret, uri, sealedSecret } = createSecondFactor(secrets, user);
-  if (!(await startTotp(database, user.userId, sealedSecret))) throw isEnabledAlready();
+  const { secret, uri, sealedSecret } = createSecondFactor(parts.secrets, user);
+  await parts.database.transaction(async (transaction) => {
+    if (!(await startTotp(transaction, user.userId, sealedSecret))) throw isEnabledAlready();
+    await note(parts, transaction, user, "second-factor-started");
+  });
   return { secret, uri };
 }
 

@@ -3,7 +3,7 @@ import { Secret, TOTP } from "otpauth";
 import type { Timestamp } from "../core/job-state.ts";
 import type { Database } from "../store/database.ts";
 import { useRecoveryCode } from "../store/recovery-codes.ts";
-import { type UserCredentials, useTotpStep } from "../store/user-credentials.ts";
+import { listTotpSecrets, replaceTotpSecret, type UserCredentials, useTotpStep } from "../store/user-credentials.ts";
 import type { SecretBox } from "./secret-box.ts";
 
 /** What every authenticator app knows: SHA-1, 6 digits, 30 seconds. One step of tolerance on both sides for clocks and slow fingers. */
@@ -11,6 +11,11 @@ const kind = { algorithm: "SHA1", digits: 6, period: 30 } as const;
 const toleratedSteps = 1;
 const secretBytes = 20;
 const purpose = "second factor";
+
+export interface SecondFactorParts {
+  readonly database: Database;
+  readonly secrets: SecretBox;
+}
 
 export interface NewSecondFactor {
   /** In base32, for typing. */
@@ -25,6 +30,21 @@ export function createSecondFactor(secrets: SecretBox, user: { userId: string; e
   const uri = new TOTP({ ...kind, issuer: "Stepwell", label: user.email, secret }).toString();
   const sealedSecret = secrets.seal(purpose, user.userId, Buffer.from(secret.bytes));
   return { secret: secret.base32, uri, sealedSecret };
+}
+
+/** A page of users' secrets, sealed again where they are under a secret key that is on its way out. */
+export async function resealSecondFactors(
+  { database, secrets }: SecondFactorParts,
+  afterUserId: string | null,
+  limit: number,
+): Promise<{ readonly resealedCount: number; readonly lastUserId: string | null }> {
+  const page = await listTotpSecrets(database, afterUserId, limit);
+  let resealedCount = 0;
+  for (const { userId, totpSecret } of page) {
+    const resealed = secrets.reseal(purpose, userId, totpSecret);
+    if (resealed !== undefined && (await replaceTotpSecret(database, userId, totpSecret, resealed))) resealedCount += 1;
+  }
+  return { resealedCount, lastUserId: page.length < limit ? null : (page.at(-1)?.userId ?? null) };
 }
 
 /** The number of the time step that this code is of; undefined when it is of none that holds now. */
@@ -45,7 +65,7 @@ export function stepOfCode(
 
 /** Uses a code of the authenticator app or a recovery code up. Answers which it was; undefined when it is none that can be used. */
 export async function consumeCode(
-  parts: { readonly database: Database; readonly secrets: SecretBox },
+  parts: SecondFactorParts,
   user: Pick<UserCredentials, "userId" | "totpSecret">,
   code: string,
   now: Timestamp,

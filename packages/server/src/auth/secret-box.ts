@@ -2,18 +2,24 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 
 /**
  * Encrypts what the store keeps and a thief of the store must not read, with AES-256-GCM. Each purpose has a key of its own, derived from
- * the service's secret key, so that nothing sealed for one can be passed off as another.
+ * the service's secret key, so that nothing sealed for one can be passed off as another. While the secret key is being changed there are
+ * others besides it: they open what was sealed under them, and seal nothing.
  */
 export class SecretBox {
-  readonly #secretKey: Buffer;
+  readonly #secretKeys: readonly [Buffer, ...Buffer[]];
 
-  constructor(secretKey: Buffer) {
-    this.#secretKey = secretKey;
+  constructor(secretKey: Buffer, others: readonly Buffer[] = []) {
+    this.#secretKeys = [secretKey, ...others];
   }
 
   /** A key of 32 bytes for one purpose, the same on every node. */
   keyFor(purpose: string): Buffer {
-    return Buffer.from(hkdfSync("sha256", this.#secretKey, "", `stepwell ${purpose}`, keyLength));
+    return derive(this.#secretKeys[0], purpose);
+  }
+
+  /** The same by each of the secret keys, first by the one that seals. */
+  keysFor(purpose: string): readonly Buffer[] {
+    return this.#secretKeys.map((secretKey) => derive(secretKey, purpose));
   }
 
   /** `context` says whose it is (a row's key): a value that was moved to another row does not open there. */
@@ -24,12 +30,35 @@ export class SecretBox {
     return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
   }
 
-  /** Throws when the value was sealed under another secret key, for another purpose or context, or was changed. */
+  /** Throws when the value was sealed under a secret key that is not here, for another purpose or context, or was changed. */
   open(purpose: string, context: string, sealed: Buffer): Buffer {
-    const iv = sealed.subarray(0, ivLength);
-    const tag = sealed.subarray(ivLength, ivLength + tagLength);
-    const decipher = createDecipheriv(algorithm, this.keyFor(purpose), iv).setAAD(Buffer.from(context)).setAuthTag(tag);
+    for (const key of this.keysFor(purpose)) {
+      const plain = openWith(key, context, sealed);
+      if (plain !== undefined) return plain;
+    }
+    throw new Error("A sealed value does not open: it was changed, or sealed under another secret key.");
+  }
+
+  /** The value under the key that seals now; undefined when it is already. Throws as `open` does. */
+  reseal(purpose: string, context: string, sealed: Buffer): Buffer | undefined {
+    if (openWith(this.keyFor(purpose), context, sealed) !== undefined) return undefined;
+    return this.seal(purpose, context, this.open(purpose, context, sealed));
+  }
+}
+
+function derive(secretKey: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", secretKey, "", `stepwell ${purpose}`, keyLength));
+}
+
+/** Undefined where the key is not the value's, or the value is not what was sealed: the cipher cannot tell the two apart. */
+function openWith(key: Buffer, context: string, sealed: Buffer): Buffer | undefined {
+  const iv = sealed.subarray(0, ivLength);
+  const tag = sealed.subarray(ivLength, ivLength + tagLength);
+  try {
+    const decipher = createDecipheriv(algorithm, key, iv).setAAD(Buffer.from(context)).setAuthTag(tag);
     return Buffer.concat([decipher.update(sealed.subarray(ivLength + tagLength)), decipher.final()]);
+  } catch {
+    return undefined;
   }
 }
 

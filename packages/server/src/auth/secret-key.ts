@@ -2,12 +2,21 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
+import { SecretBox } from "./secret-box.ts";
+
+/** Seals under the service's secret key, and opens what was sealed under one that was it before or will be. Throws as `secretKeyOf` does. */
+export function secretBoxOf(config: SecretKeyConfig & Pick<Config, "otherSecretKeys">): SecretBox {
+  const others = config.otherSecretKeys.map((key) => parse(key, "Each key of STEPWELL_OTHER_SECRET_KEYS"));
+  return new SecretBox(secretKeyOf(config), others);
+}
+
+type SecretKeyConfig = Pick<Config, "secretKey" | "databaseUrl" | "dataDir">;
 
 /**
  * The service's secret key: from the configuration, or with the embedded store from a file beside it, which is made at the first start.
  * Throws what to do when there is none, or a weak one.
  */
-export function secretKeyOf(config: Pick<Config, "secretKey" | "databaseUrl" | "dataDir">): Buffer {
+export function secretKeyOf(config: SecretKeyConfig): Buffer {
   if (config.secretKey !== undefined) return parse(config.secretKey, "STEPWELL_SECRET_KEY");
   if (config.databaseUrl !== undefined) {
     throw new Error(`STEPWELL_SECRET_KEY is missing: with DATABASE_URL every node needs the same one. ${howToMake}`);

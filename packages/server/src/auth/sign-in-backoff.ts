@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { isIPv6 } from "node:net";
 import type { Timestamp } from "../core/job-state.ts";
 import type { Database } from "../store/database.ts";
 import {
@@ -10,6 +9,7 @@ import {
   findSignInBlock,
   refundSignInAttempt,
 } from "../store/sign-in-backoff.ts";
+import { networkOf } from "./network.ts";
 
 /** Whose attempts are counted together, under which rule. */
 export interface BackoffSubject {
@@ -136,18 +136,4 @@ class Blocked extends Error {}
 /** Only the hash is kept: the table tells nobody who has an account, or from where they come. */
 function subjectOf(name: string, rule: BackoffRule, isShared: boolean): BackoffSubject {
   return { hash: hash("sha256", name, "buffer"), rule, isShared };
-}
-
-/** What one subscriber has: an IPv4 address, or a /64. */
-export function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!isIPv6(address)) return address;
-  const [head = "", tail] = (address.split("%")[0] ?? "").toLowerCase().split("::");
-  const before = head === "" ? [] : head.split(":");
-  const after = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
-  const groups = [...before, ...Array.from({ length: zeros }, () => "0"), ...after];
-  const first = groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ""));
-  return `${first.join(":")}::/64`;
 }

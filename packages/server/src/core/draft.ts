@@ -11,6 +11,7 @@ import type {
   Timestamp,
 } from "./job-state.ts";
 import type { JsonValue } from "./json.ts";
+import { sizeOfJson } from "./json-size.ts";
 import type { Plan, PlanStep } from "./plan.ts";
 
 /** Bounds on one job, from the configuration. */
@@ -18,6 +19,12 @@ export interface JobLimits {
   readonly maxStepRuns: number;
   readonly maxEvents: number;
 }
+
+/**
+ * Of the values that one change writes into the history, in characters and members: room for the input and the output of a step at their
+ * limits. A chain of steps over an input of 1 MiB would otherwise write hundreds of megabytes at once, which no store takes in time.
+ */
+const maxStoredSize = 2_000_000;
 
 /** One job while one fact is applied to it: what changes is collected here and becomes a `Change`. */
 export class JobDraft {
@@ -34,6 +41,7 @@ export class JobDraft {
   readonly #events: EventChange[] = [];
   readonly #effects: CallEffect[] = [];
   #lastOutput: JsonValue | undefined;
+  #storedSize = 0;
 
   constructor(plan: Plan, job: Job, progress: Progress, limits: JobLimits, at: Timestamp) {
     this.plan = plan;
@@ -96,12 +104,22 @@ export class JobDraft {
   /** A step's input for the history: the same object as an earlier value is written as a reference to it. */
   storedInput(input: JsonValue): StoredValue {
     if (input === this.job.input) return { same: "jobInput" };
-    return input === this.#lastOutput ? { same: "previousOutput" } : { value: input };
+    return input === this.#lastOutput ? { same: "previousOutput" } : this.#stored(input);
   }
 
   storedOutput(output: JsonValue, input: JsonValue): StoredValue {
     this.#lastOutput = output;
-    return output === input ? { same: "stepInput" } : { value: output };
+    return output === input ? { same: "stepInput" } : this.#stored(output);
+  }
+
+  /** Whether the values that this change writes into the history are as many as one commit should hold. */
+  get isLarge(): boolean {
+    return this.#storedSize > maxStoredSize;
+  }
+
+  #stored(value: JsonValue): StoredValue {
+    this.#storedSize += sizeOfJson(value, maxStoredSize);
+    return { value };
   }
 
   finish(verdict: Verdict = { type: "applied" }): Change {

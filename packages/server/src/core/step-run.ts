@@ -12,14 +12,14 @@ export interface Next {
   readonly previousOutput: JsonValue | undefined;
 }
 
-/** Bounds one commit: a chain of thousands of no-ops goes on in the next one, and other jobs get their turn between. */
+/** Bounds one commit, as the size of what it writes does: a chain of thousands of no-ops goes on in the next one, and other jobs get their turn. */
 const maxStepsPerCommit = 200;
 
 /** Enters steps one after the other until the job must wait for the outside, or has ended. */
 export function runFrom(draft: JobDraft, first: Next | undefined): void {
   let next = first;
   for (let count = 0; next !== undefined; count += 1) {
-    if (count === maxStepsPerCommit) {
+    if (count === maxStepsPerCommit || draft.isLarge) {
       draft.moveTo({ ...nextPoint(next), wakeAt: draft.at });
       return;
     }
@@ -61,7 +61,14 @@ function receivedInput(draft: JobDraft, step: PlanStep, previousOutput: JsonValu
     if (value !== undefined)
       Object.defineProperty(taken, property, { value, enumerable: true, configurable: true, writable: true });
   }
-  return taken;
+  return [previousOutput, jobInput].find((known) => holdsTheSame(known, taken)) ?? taken;
+}
+
+/** Compares the properties' values by reference. What is known already is written once, however many steps take it. */
+function holdsTheSame(known: JsonValue | undefined, taken: JsonObject): boolean {
+  if (!isJsonObject(known)) return false;
+  const names = Object.keys(taken);
+  return names.length === Object.keys(known).length && names.every((name) => getOwn(known, name) === taken[name]);
 }
 
 /** Null is a value: an output that says null has the property. */

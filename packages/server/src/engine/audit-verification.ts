@@ -20,12 +20,11 @@ import {
 import type { Database } from "../store/database.ts";
 import { auditHash } from "./audit-hash.ts";
 
-export interface VerificationRequest {
+export interface AuditTrail {
   readonly database: Database;
-  readonly key: Buffer;
+  /** Each may have made some of the seals: the secret key can be changed. */
+  readonly keys: readonly Buffer[];
   readonly organizationId: string;
-  /** A seal that was seen before: what was cut off the chain's end since then is only known by it. */
-  readonly expected?: SealLink | undefined;
 }
 
 export interface AuditVerification {
@@ -45,47 +44,59 @@ const entriesAtOnce = 1_000;
 /**
  * Holds an organization's audit trail against its seals, page by page, while the service goes on writing it. What cannot be found out: that a row
  * was removed together with its place in the list of what waits for a seal, before it was sealed; and that the chain was cut off or made
- * anew from some seal on with the service's own help, unless a later seal is known and expected.
+ * anew from some seal on with the service's own help, unless a later seal is known and expected (`expectSeal`).
  */
-export async function verifyAudit(request: VerificationRequest): Promise<AuditVerification> {
-  const verification = new Verification(request);
+export async function verifyAudit(trail: AuditTrail): Promise<AuditVerification> {
+  const verification = new Verification(trail);
   await verification.checkSeals();
   await verification.checkEntries();
   await verification.checkUnsealed();
   return verification.result();
 }
 
+/** Holds a verified trail against a seal that was seen before: what was cut off the chain's end since then is only known by it. */
+export async function expectSeal(
+  { database, organizationId }: Omit<AuditTrail, "keys">,
+  verified: AuditVerification,
+  { number: sealNumber, hash }: SealLink,
+): Promise<AuditVerification> {
+  const [seal] = await listSeals(database, organizationId, sealNumber - 1, 1);
+  if (seal?.sealNumber === sealNumber && seal.hash === hash) return verified;
+  const finding = { kind: "seal-unexpected", sealNumber } as const;
+  return { ...verified, isIntact: false, findings: [finding, ...verified.findings].slice(0, maxFindings) };
+}
+
 class Verification {
-  readonly #request: VerificationRequest;
+  readonly #trail: AuditTrail;
   readonly #findings: AuditFinding[] = [];
   readonly #missingSeals = new Set<number>();
+  /** The one that made the seal before: probably also this one, where none fits because it was changed. */
+  #key: Buffer;
   #isIntact = true;
   #checkedEntries = 0;
   #checkedSeals = 0;
   #unsealedEntries = 0;
   #newest: SealLink = chainStart;
-  #isExpectedMet = false;
 
-  constructor(request: VerificationRequest) {
-    this.#request = request;
-    this.#isExpectedMet = request.expected === undefined;
+  constructor(trail: AuditTrail) {
+    const [key] = trail.keys;
+    if (key === undefined) throw new Error("Without a key no seal can be checked.");
+    this.#trail = trail;
+    this.#key = key;
   }
 
   /** From the first seal to the newest. */
   async checkSeals(): Promise<void> {
-    const { database, organizationId, expected } = this.#request;
+    const { database, organizationId } = this.#trail;
     let seals: readonly Seal[];
     do {
       seals = await listSeals(database, organizationId, this.#newest.number, sealsAtOnce);
       for (const portion of portions(seals)) await this.#checkPortion(portion);
     } while (seals.length === sealsAtOnce);
-    if (!this.#isExpectedMet && expected !== undefined) {
-      this.#report({ kind: "seal-unexpected", sealNumber: expected.number });
-    }
   }
 
   async #checkPortion(seals: readonly Seal[]): Promise<void> {
-    const { database, organizationId } = this.#request;
+    const { database, organizationId } = this.#trail;
     const from = seals[0]?.sealNumber ?? 0;
     const to = seals.at(-1)?.sealNumber ?? 0;
     // A seal that now has more than it says was changed: what is beyond it must not push the others' out of sight.
@@ -98,15 +109,17 @@ class Verification {
   }
 
   #checkSeal(seal: Seal, covered: readonly SealedEntry[], texts: ReadonlyMap<string, EntryText>): void {
-    const { key, organizationId, expected } = this.#request;
+    const { organizationId } = this.#trail;
     const { sealNumber, hash } = seal;
+    const sealed = sealText({ ...seal, organizationId, entries: covered });
+    this.#key = this.#trail.keys.find((key) => auditHash(key, sealed) === hash) ?? this.#key;
+    const key = this.#key;
     const entries = covered.map(({ entryId, entryHash }) => {
       const text = texts.get(entryId);
       return { entryId, entryHash, hashNow: text === undefined ? null : auditHash(key, entryText(text)) };
     });
-    const hashNow = auditHash(key, sealText({ ...seal, organizationId, entries }));
+    const hashNow = auditHash(key, sealed);
     for (const finding of checkSeal(this.#newest, { ...seal, hashNow, entries })) this.#report(finding);
-    if (expected?.number === sealNumber && expected.hash === hash) this.#isExpectedMet = true;
     this.#newest = { number: sealNumber, hash };
     this.#checkedSeals += 1;
     this.#checkedEntries += covered.length;
@@ -114,7 +127,7 @@ class Verification {
 
   /** Every entry must be covered by a seal that is there, or wait for one. */
   async checkEntries(): Promise<void> {
-    const { database, organizationId } = this.#request;
+    const { database, organizationId } = this.#trail;
     let entryIds: readonly string[] = [];
     do {
       entryIds = await listEntryIds(database, organizationId, entryIds.at(-1) ?? null, entriesAtOnce);
@@ -137,7 +150,7 @@ class Verification {
 
   /** What waits for a seal must be there. */
   async checkUnsealed(): Promise<void> {
-    const { database, organizationId } = this.#request;
+    const { database, organizationId } = this.#trail;
     let entryIds: readonly string[] = [];
     do {
       entryIds = await listUnsealedIds(database, organizationId, entryIds.at(-1) ?? null, entriesAtOnce);

@@ -12,6 +12,7 @@ import type { Transaction } from "../store/database.ts";
 import { findKeptEvents, writeEventChanges } from "../store/events.ts";
 import { claimKeys, type KeyClaim, releaseKeys, storeAnswers } from "../store/idempotency.ts";
 import { insertHistory, insertJobs, type JobKey, lockJobs, updateJobs, type WrittenJob } from "../store/jobs.ts";
+import { holdOrganizations } from "../store/organizations.ts";
 import { type ChosenVersion, chooseVersions, type VersionChoice } from "../store/versions.ts";
 import { newId } from "./identifier.ts";
 import type { Plans } from "./plans.ts";
@@ -76,6 +77,8 @@ export interface BatchContext {
   readonly now: Timestamp;
   readonly commitId: string;
   readonly idempotencyHours: number;
+  /** Of the jobs that are loaded. */
+  readonly maxBytes: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
 }
 
@@ -153,6 +156,8 @@ interface OpenJob {
 
 interface LoadedJobs {
   readonly open: Map<string, OpenJob>;
+  /** Those whose organization is deleted: nothing begins there any more. */
+  readonly gone: ReadonlySet<Command>;
   readonly choices: ReadonlyMap<Command, ChosenVersion>;
   readonly plans: ReadonlyMap<string, Plan>;
   readonly keptEvents: ReadonlyMap<string, number>;
@@ -166,7 +171,16 @@ async function loadJobs(
 ): Promise<LoadedJobs> {
   const submits = commands.filter((command) => command.type === "submit");
   const facts = commands.filter((command) => command.type === "fact");
-  const [chosen, locked] = await Promise.all([chooseVersions(transaction, submits), lockJobs(transaction, facts)]);
+  const resumes = facts.filter(({ fact }) => fact.type === "job.resumed");
+  const [chosen, living, locked] = await Promise.all([
+    chooseVersions(transaction, submits),
+    holdOrganizations(
+      transaction,
+      resumes.map(({ organizationId }) => organizationId),
+    ),
+    lockJobs(transaction, facts, context.maxBytes),
+  ]);
+  const gone = new Set(resumes.filter(({ organizationId }) => !living.has(organizationId)));
   const choices = new Map<Command, ChosenVersion>();
   for (const choice of chosen) {
     const command = submits[choice.request];
@@ -185,7 +199,7 @@ async function loadJobs(
     open.set(keyOf(job), { before: job, job, plan, call: undefined, entries: [], events: [] });
   }
   const keptEvents = await loadUnlistedEvents(transaction, facts, open);
-  return { open, choices, plans, keptEvents, audited: [] };
+  return { open, gone, choices, plans, keptEvents, audited: [] };
 }
 
 async function loadUnlistedEvents(
@@ -247,7 +261,7 @@ function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchCon
 
 function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext): Outcome {
   const opened = jobs.open.get(keyOf(command));
-  if (opened === undefined) return { type: "refused", error: notFound("job") };
+  if (opened === undefined || jobs.gone.has(command)) return { type: "refused", error: notFound("job") };
   const change = transition(opened.plan, opened.job, timed(jobs, opened, command, context.now), context.limits);
   if (change.verdict.type === "refused") {
     const { code, detail, problems = [] } = change.verdict;

@@ -46,8 +46,8 @@ export class Dispatcher {
     this.#queue = new FairQueue({ maxRunning: options.maxCalls, maxRunningPerOwner: options.maxCallsPerOrganization });
   }
 
-  /** Takes note of a committed change: owes its call, or gives up the call that the change has overtaken. */
-  take(changed: ChangedJob): void {
+  /** Takes note of a change that was committed in that term: owes its call, or gives up the call that the change has overtaken. */
+  take(changed: ChangedJob, leaseTerm: number): void {
     const { job, call, plan } = changed;
     const known = this.#owed.get(job.jobId);
     if (known !== undefined && known.effect.leaseEpoch !== job.leaseEpoch) this.#giveUp(known);
@@ -56,7 +56,6 @@ export class Dispatcher {
     if (call === undefined) return;
     const step = plan.steps.get(call.step);
     if (step === undefined) throw new Error(`The plan has no step ${call.step}.`);
-    const leaseTerm = this.#options.lease.leaseTerm();
     const owed: OwedCall = { job, step, effect: call, leaseTerm, abort: new AbortController(), finished: undefined };
     this.#owed.set(job.jobId, owed);
     this.#queue.add(job.organizationId, owed);
@@ -129,7 +128,7 @@ export class Dispatcher {
   async #carryOut(owed: OwedCall): Promise<void> {
     const { job, effect, abort } = owed;
     try {
-      if (!(await this.#isStillOurs(owed))) return;
+      if (!(await this.#isStillOurs(owed)) || abort.signal.aborted) return;
       const result = await this.#call(owed);
       if (abort.signal.aborted) return;
       const leaseEpoch = effect.leaseEpoch;
@@ -156,20 +155,30 @@ export class Dispatcher {
     const executor = this.#options.executors.get(step.type);
     if (executor?.behaviour !== "call") throw new Error(`No executor calls ${step.type}.`);
     const timeoutMs = Math.min(step.timeoutMs ?? this.#options.defaultTimeoutMs, maxTimerMs);
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const late = new Promise<CallResult>((resolve) => {
-      timeout.addEventListener("abort", () => resolve(timedOut(step, timeoutMs)), { once: true });
-      abort.signal.addEventListener("abort", () => resolve(timedOut(step, timeoutMs)), { once: true });
-    });
+    // Neither AbortSignal.timeout nor .any: what listens to the one is held until the time is up, 15 minutes by default, and to the other for ever.
+    const ending = new AbortController();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      ending.abort(new DOMException("The time is up.", "TimeoutError"));
+    }, timeoutMs);
+    abort.signal.addEventListener("abort", () => ending.abort(abort.signal.reason), { once: true });
     // An executor that does not heed its signal must not hold the job.
+    const ended = new Promise<CallResult>((resolve) => {
+      ending.signal.addEventListener("abort", () => resolve(timedOut(step, timeoutMs)), { once: true });
+    });
     const call = executor
-      .call(requestOf(job, step, effect, timeoutMs), AbortSignal.any([timeout, abort.signal]))
+      .call(requestOf(job, step, effect, timeoutMs), ending.signal)
       .catch((error: unknown): CallResult => {
-        if (timeout.aborted) return timedOut(step, timeoutMs);
+        if (isLate) return timedOut(step, timeoutMs);
         const message = error instanceof Error ? error.message : String(error);
         return { type: "failed", kind: "ordinary", error: { code: "ExecutorError", message } };
       });
-    return await Promise.race([call, late]);
+    try {
+      return await Promise.race([call, ended]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   #giveUp(owed: OwedCall): void {
@@ -201,7 +210,7 @@ interface OwedCall {
   readonly job: Job;
   readonly step: PlanStep;
   readonly effect: CallEffect;
-  /** In which it was taken on. */
+  /** In which the job was committed with it. */
   readonly leaseTerm: number;
   readonly abort: AbortController;
   /** Undefined until the call has begun. */

@@ -28,6 +28,8 @@ export interface GroupCommitOptions {
   readonly storePatienceMs: number;
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
+  /** This node's, by which it owns the calls that a commit hands to it. */
+  readonly leaseTerm: () => number;
   /** Called after each commit, before its callers are answered. Must not throw. */
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
   /** Called with what could not be applied for a reason that is no caller's: a defect, to be logged. */
@@ -39,6 +41,10 @@ export interface GroupCommitOptions {
 export interface CommitStats {
   readonly commandCount: number;
   readonly durationMs: number;
+  /**
+   * In which the commit was begun. Whether it landed may be known much later, when the store is back: then others may have taken its calls over.
+   */
+  readonly leaseTerm: number;
 }
 
 export type Done = Exclude<Outcome, { type: "refused" }>;
@@ -188,7 +194,7 @@ class Group {
     return batch;
   }
 
-  /** Commits a batch; one that fails on one of its commands is halved until that command fails alone. */
+  /** Commits a batch; one that fails is halved: until the command that it fails on fails alone, or until it is not too much at once. */
   async #commitWhole(batch: readonly Waiting[]): Promise<void> {
     if (batch.length === 0) return;
     this.#underWay = batch;
@@ -232,9 +238,10 @@ class Group {
   }
 
   async #attempt(batch: readonly Waiting[]): Promise<Attempt> {
-    const { plans, limits, nodeId, idempotencyHours, hasRoomForCall, clock, database } = this.#options;
+    const { plans, limits, nodeId, idempotencyHours, maxBatchBytes, hasRoomForCall, clock, database } = this.#options;
     const startedAt = performance.now();
     const commitId = randomUUID();
+    const leaseTerm = this.#options.leaseTerm();
     const context: BatchContext = {
       plans,
       limits,
@@ -242,13 +249,15 @@ class Group {
       now: clock.now(),
       commitId,
       idempotencyHours,
+      maxBytes: maxBatchBytes,
       hasRoomForCall,
     };
     const commands = batch.map(({ command }) => command);
     let attempt: Attempt | undefined;
     try {
       return await database.transaction(async (transaction) => {
-        attempt = { batch, applied: await applyBatch(transaction, commands, context), commitId, startedAt };
+        const applied = await applyBatch(transaction, commands, context);
+        attempt = { batch, applied, commitId, startedAt, leaseTerm };
         if (this.#options.plantedFault === "answer-before-commit") await this.#answerTooEarly(attempt);
         return attempt;
       });
@@ -268,11 +277,9 @@ class Group {
     return await hasCommit(this.#options.database, changed.job, first.sequence, commitId);
   }
 
-  #answer({ batch, applied, startedAt }: Attempt): void {
-    this.#options.onCommitted(applied.changed, {
-      commandCount: batch.length,
-      durationMs: performance.now() - startedAt,
-    });
+  #answer({ batch, applied, startedAt, leaseTerm }: Attempt): void {
+    const durationMs = performance.now() - startedAt;
+    this.#options.onCommitted(applied.changed, { commandCount: batch.length, durationMs, leaseTerm });
     for (const [index, { resolve }] of batch.entries()) {
       const outcome = applied.outcomes[index];
       if (outcome !== undefined) resolve(outcome);
@@ -305,6 +312,7 @@ interface Attempt {
   readonly applied: AppliedBatch;
   readonly commitId: string;
   readonly startedAt: number;
+  readonly leaseTerm: number;
 }
 
 /** The connection was lost during COMMIT. */

@@ -24,21 +24,20 @@ export class JobWatch {
       const message = `${this.#maxWatchers} requests wait for jobs already. Ask again in a moment, or poll.`;
       throw new ServiceError("UnavailableError", message, { retryAfterSeconds: 2 });
     }
-    const watched = this.#watched.get(key.jobId) ?? { key, listeners: new Set(), sequence: undefined };
-    this.#watched.set(key.jobId, watched);
+    const name = nameOf(key);
+    const watched = this.#watched.get(name) ?? { key, listeners: new Set(), sequence: undefined };
+    this.#watched.set(name, watched);
     watched.listeners.add(onChange);
     this.#watcherCount += 1;
     return () => {
       if (!watched.listeners.delete(onChange)) return;
       this.#watcherCount -= 1;
-      if (watched.listeners.size === 0 && this.#watched.get(key.jobId) === watched) this.#watched.delete(key.jobId);
+      if (watched.listeners.size === 0 && this.#watched.get(name) === watched) this.#watched.delete(name);
     };
   }
 
-  notify(jobId: string): void {
-    const watched = this.#watched.get(jobId);
-    if (watched === undefined) return;
-    for (const listener of [...watched.listeners]) listener();
+  notify(key: JobKey): void {
+    ring(this.#watched.get(nameOf(key)));
   }
 
   get watcherCount(): number {
@@ -53,11 +52,11 @@ export class JobWatch {
       runOnce: async () => {
         if (this.#watched.size === 0 || !hasOthers()) return undefined;
         const keys = [...this.#watched.values()].map(({ key }) => key);
-        for (const { jobId, sequence } of await readSequences(this.#db, keys)) {
-          const watched = this.#watched.get(jobId);
+        for (const { sequence, ...key } of await readSequences(this.#db, keys)) {
+          const watched = this.#watched.get(nameOf(key));
           if (watched === undefined || watched.sequence === sequence) continue;
           watched.sequence = sequence;
-          this.notify(jobId);
+          ring(watched);
         }
         return undefined;
       },
@@ -67,7 +66,7 @@ export class JobWatch {
   /** Wakes everybody: they look at their job once more and answer. */
   close(): void {
     this.#isClosed = true;
-    for (const jobId of [...this.#watched.keys()]) this.notify(jobId);
+    for (const watched of [...this.#watched.values()]) ring(watched);
   }
 
   get isClosed(): boolean {
@@ -80,4 +79,13 @@ interface Watched {
   readonly listeners: Set<() => void>;
   /** As last seen by the poll. */
   sequence: number | undefined;
+}
+
+/** With its organization: who asks for another organization's job must not stand in the way of those whose it is. */
+function nameOf({ organizationId, jobId }: JobKey): string {
+  return `${organizationId} ${jobId}`;
+}
+
+function ring(watched: Watched | undefined): void {
+  for (const listener of [...(watched?.listeners ?? [])]) listener();
 }

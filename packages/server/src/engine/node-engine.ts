@@ -93,10 +93,11 @@ export class NodeEngine implements Engine {
       storePatienceMs: config.storePatienceMs,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: (organizationId) => this.#dispatcher.hasRoom(organizationId),
+      leaseTerm: () => this.#node.leaseTerm(),
       onCommitted: (changed, stats) => {
         // What is committed must never look like a batch that failed, or it would be applied again.
         try {
-          for (const job of changed) this.#follow(job);
+          for (const job of changed) this.#follow(job, stats.leaseTerm);
           options.onCommitted(changed, stats);
         } catch (error) {
           onFailure("after a commit", error);
@@ -246,16 +247,16 @@ export class NodeEngine implements Engine {
   }
 
   /** What follows from a committed change: its call is begun, its timer is minded, who waits for it is told. */
-  #follow(changed: ChangedJob): void {
+  #follow(changed: ChangedJob, leaseTerm: number): void {
     const { job, entries } = changed;
     this.#recent.follow(job, entries);
-    this.#dispatcher.take(changed);
+    this.#dispatcher.take(changed, leaseTerm);
     const wakeAt = isTerminal(job.state.status) ? null : wakeAtOf(job.state);
     if (wakeAt !== null) {
       const inMs = wakeAt - this.#clock.now();
       if (inMs < this.#config.pollMs) this.#roster.hurry(this.#timers, inMs);
     }
-    this.#watch.notify(job.jobId);
+    this.#watch.notify(job);
   }
 
   async #report(key: JobKey, fact: UntimedFact, patience: Patience): Promise<void> {

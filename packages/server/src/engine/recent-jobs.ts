@@ -1,6 +1,6 @@
 import type { HistoryEntry } from "../core/history.ts";
 import type { Job } from "../core/job-state.ts";
-import type { JsonValue } from "../core/json.ts";
+import { sizeOfJson } from "../core/json-size.ts";
 
 /** A job with its whole history, as one commit left it. */
 export interface JobSnapshot {
@@ -30,7 +30,7 @@ export class RecentJobs {
     const isNew = entries[0]?.sequence === 1;
     const known = this.#snapshots.get(job.jobId);
     const before = isNew ? [] : known?.entries;
-    const sizeBefore = isNew ? sizeOf(job.input, maxSize) : (known?.size ?? 0);
+    const sizeBefore = isNew ? sizeOfJson(job.input, maxSize) : (known?.size ?? 0);
     this.#drop(job.jobId);
     // Without the beginning, or with a gap that another node filled, there is nothing whole to keep.
     if (before === undefined || before.length + entries.length !== job.sequence) return;
@@ -59,17 +59,5 @@ const plainEntrySize = 100;
 function sizeOfEntry(entry: HistoryEntry): number {
   const stored =
     entry.type === "step.started" ? entry.input : entry.type === "step.succeeded" ? entry.output : undefined;
-  return plainEntrySize + (stored !== undefined && "value" in stored ? sizeOf(stored.value, maxSize) : 0);
-}
-
-/** Counts until `limit` is passed, so that a large value costs no more than a small one. */
-function sizeOf(value: JsonValue, limit: number): number {
-  if (typeof value === "string") return value.length;
-  if (typeof value !== "object" || value === null) return 1;
-  let size = 1;
-  for (const key in value) {
-    size += key.length + sizeOf((value as Record<string, JsonValue>)[key] ?? null, limit - size);
-    if (size > limit) break;
-  }
-  return size;
+  return plainEntrySize + (stored !== undefined && "value" in stored ? sizeOfJson(stored.value, maxSize) : 0);
 }

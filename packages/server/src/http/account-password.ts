@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { changeOwnPassword } from "../auth/password-change.ts";
 import type { App, ServerParts } from "./app.ts";
+import { addressOf } from "./client-address.ts";
 import { closed, noContent } from "./schemas.ts";
 
 /**
@@ -39,7 +40,7 @@ export function accountPasswordRoutes(app: App, { engine, database, signIn, auth
     async (request, reply) => {
       const { currentPassword, newPassword, code } = request.body;
       const { principal, sessionId = null } = request.caller;
-      const asked = { userId: principal.id, sessionId, address: request.ip };
+      const asked = { userId: principal.id, sessionId, address: addressOf(request) };
       await changeOwnPassword(parts, { ...asked, currentPassword, newPassword, code });
       authenticator.forgetAll();
       return reply.code(204).send(null);

@@ -9,6 +9,7 @@ import {
 } from "../auth/second-factor-change.ts";
 import { CodeSchema, PasswordSchema } from "./account-password.ts";
 import type { App, ServerParts } from "./app.ts";
+import { addressOf } from "./client-address.ts";
 import { answer, closed, noContent } from "./schemas.ts";
 
 const NewSecondFactorSchema = Type.Object(
@@ -50,8 +51,8 @@ export function accountSecondFactorRoutes(app: App, { engine, database, signIn, 
       },
     },
     async (request) => {
-      const confirmed = await confirm(request, request.body.password, undefined);
-      return await startSecondFactor(parts, confirmed);
+      const { email } = await confirm(request, request.body.password, undefined);
+      return await startSecondFactor(parts, { ...ownerOf(request), email });
     },
   );
 
@@ -131,5 +132,5 @@ interface Asking {
 }
 
 function ownerOf({ caller, ip }: Asking) {
-  return { userId: caller.principal.id, address: ip };
+  return { userId: caller.principal.id, address: addressOf({ ip }) };
 }

@@ -1,14 +1,16 @@
 import { type Static, Type } from "typebox";
+import { requireLasting } from "../auth/lasting-credential.ts";
 import { createToken } from "../auth/token-form.ts";
 import type { Timestamp } from "../core/job-state.ts";
 import { notFound } from "../core/service-error.ts";
 import { type AccountAction, insertAccountActivity } from "../store/account-activity.ts";
 import type { Transaction } from "../store/database.ts";
+import { holdCredentials } from "../store/user-credentials.ts";
 import { type ListedUserToken, listUserTokens, revokeUserToken } from "../store/user-tokens.ts";
 import { insertUserToken } from "../store/users.ts";
 import { expiryOf } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
-
+import { addressOf } from "./client-address.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { answer, closed, Id, nameSchema, noContent, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -60,6 +62,9 @@ export function accountTokenRoutes(app: App, { engine, database, config, authent
       const { token, tokenHash, tokenPrefix } = createToken("user", userId);
       const created = { userId, tokenId: engine.newId(), name, tokenPrefix, createdAt, expiresAt };
       await database.transaction(async (transaction) => {
+        // Who ends all that the account is signed in with comes before this, or finds the token.
+        await holdCredentials(transaction, userId);
+        await requireLasting(transaction, request.caller);
         await insertUserToken(transaction, created, tokenHash);
         await note(transaction, request, "user-token-created", { name, tokenPrefix });
       });
@@ -132,7 +137,7 @@ export function accountTokenRoutes(app: App, { engine, database, config, authent
       activityId: engine.newId(),
       happenedAt,
       action,
-      address: ip,
+      address: addressOf({ ip }),
       details,
     };
     await insertAccountActivity(transaction, activity);

@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
 import { notFound } from "../core/service-error.ts";
-import { type AccountActivity, listAccountActivity } from "../store/account-activity.ts";
+import { type AccountActivity, insertAccountActivity, listAccountActivity } from "../store/account-activity.ts";
 import { findAccount, renameAccount } from "../store/accounts.ts";
 import type { App, ServerParts } from "./app.ts";
+import { addressOf } from "./client-address.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { answer, closed, Id, nameSchema, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -32,7 +33,7 @@ const AccountActivitySchema = Type.Object(
 );
 
 /** Every operation is about the caller's own account: no path names a user. */
-export function accountRoutes(app: App, { database, config, authenticator }: ServerParts): void {
+export function accountRoutes(app: App, { engine, database, config, authenticator }: ServerParts): void {
   app.get(
     "/account",
     {
@@ -63,7 +64,20 @@ export function accountRoutes(app: App, { database, config, authenticator }: Ser
     },
     async (request) => {
       const userId = request.caller.principal.id;
-      await renameAccount(database, userId, request.body.displayName);
+      const { displayName } = request.body;
+      await database.transaction(async (transaction) => {
+        const before = await findAccount(transaction, userId);
+        if (before === undefined) throw notFound("account");
+        await renameAccount(transaction, userId, displayName);
+        await insertAccountActivity(transaction, {
+          userId,
+          activityId: engine.newId(),
+          happenedAt: engine.now(),
+          action: "account-renamed",
+          address: addressOf(request),
+          details: { from: before.displayName, to: displayName },
+        });
+      });
       authenticator.forgetAll();
       return await renderedAccount(userId);
     },

@@ -4,6 +4,7 @@ import type { UntimedAuditEntry } from "../engine/batch.ts";
 import { newId } from "../engine/identifier.ts";
 import { type AuditOutcome, insertAuditEntries } from "../store/audit.ts";
 import type { Transaction } from "../store/database.ts";
+import { addressOf } from "./client-address.ts";
 
 /** What an operation can change; an entry says which one. */
 export const auditTargetTypes = [
@@ -63,9 +64,7 @@ export function auditOf(
 ): UntimedAuditEntry {
   const { type, id, name } = request.caller.principal;
   const { targetType, targetId, details = {} } = note;
-  // A client that is gone by now has no address any more; its change counts all the same.
-  const address = (request.ip as string | undefined) ?? "";
-  const where = { requestId: request.id, address };
+  const where = { requestId: request.id, address: addressOf(request) };
   return { actor: { type, id, name }, action: actionOf(request), outcome, targetType, targetId, ...where, details };
 }
 

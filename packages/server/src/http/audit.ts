@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { type AuditFinding, describeFinding, type SealLink } from "../core/audit-chain.ts";
-import { type AuditVerification, verifyAudit } from "../engine/audit-verification.ts";
+import { type AuditVerification, expectSeal, verifyAudit } from "../engine/audit-verification.ts";
 import { listAuditEntries } from "../store/audit-list.ts";
 import type { App, ServerParts } from "./app.ts";
 import { AuditEntrySchema, auditFilters, auditSearchOf, renderAuditEntry } from "./audit-search.ts";
@@ -32,15 +32,13 @@ export function auditRoutes(app: App, { database, secrets }: ServerParts): void 
   const underWay = new Map<string, Promise<AuditVerification>>();
 
   /** One at a time for each organization: who asks while one is under way gets its result. */
-  const verify = (organizationId: string, expect: string | undefined): Promise<AuditVerification> => {
-    const name = `${organizationId} ${expect}`;
-    let running = underWay.get(name);
+  const verify = (organizationId: string): Promise<AuditVerification> => {
+    let running = underWay.get(organizationId);
     if (running === undefined) {
-      const expected = expect === undefined ? undefined : parseSealLink(expect);
-      running = verifyAudit({ database, key: secrets.keyFor("audit"), organizationId, expected });
-      const forget = () => underWay.delete(name);
+      running = verifyAudit({ database, keys: secrets.keysFor("audit"), organizationId });
+      const forget = () => underWay.delete(organizationId);
       running.then(forget, forget);
-      underWay.set(name, running);
+      underWay.set(organizationId, running);
     }
     return running;
   };
@@ -109,7 +107,14 @@ export function auditRoutes(app: App, { database, secrets }: ServerParts): void 
       },
     },
     async (request) => {
-      const { newestSeal, findings, ...found } = await verify(request.params.organizationId, request.query.expect);
+      const { organizationId } = request.params;
+      const { expect } = request.query;
+      const verified = await verify(organizationId);
+      const held =
+        expect === undefined
+          ? verified
+          : await expectSeal({ database, organizationId }, verified, parseSealLink(expect));
+      const { newestSeal, findings, ...found } = held;
       return {
         ...found,
         ...(newestSeal !== null && { newestSeal }),

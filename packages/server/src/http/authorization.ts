@@ -1,11 +1,13 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import type { Authenticator, Caller } from "../auth/authenticator.ts";
 import type { Origin } from "../auth/external/provided-membership.ts";
+import { networkOf } from "../auth/network.ts";
 import { type Permission, type PermissionSet, permissions } from "../auth/permissions.ts";
 import type { Refusals } from "../auth/refusals.ts";
 import { isRoleName } from "../auth/roles.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import type { ServerParts } from "./app.ts";
+import { addressOf } from "./client-address.ts";
 import { checkBounds } from "./token-bounds.ts";
 
 /**
@@ -20,7 +22,7 @@ export function authorization(
   return (request, _reply, done) => {
     const bearer = bearerOf(request);
     // Behind one address there may be many: whose token is in use is let through.
-    if (refusals.isOver(request.ip) && !authenticator.isFamiliar(bearer)) throw refusals.error();
+    if (refusals.isOver(networkOf(addressOf(request))) && !authenticator.isFamiliar(bearer)) throw refusals.error();
     const caller = authenticator.authenticate(bearer, () => originOf(request));
     const admitted =
       caller instanceof Promise
@@ -32,16 +34,25 @@ export function authorization(
   };
 }
 
-/** Whether a request that was let in a while ago would be let in now; not if that cannot be found out. */
-export async function isStillAllowed(
+/** Throws what a request that was let in a while ago would be refused with now: who waited for its answer may have been shut out meanwhile. */
+export async function requireStillAllowed(
   request: FastifyRequest,
   permission: Permission,
   { authenticator, database }: Pick<ServerParts, "authenticator" | "database">,
+): Promise<void> {
+  const caller = await authenticator.authenticate(bearerOf(request), () => originOf(request));
+  await admit(request, caller, permission, authenticator);
+  await checkBounds(request, request.routeOptions.config.bounds, database);
+}
+
+/** Whether it would be let in now; not if that cannot be found out. */
+export async function isStillAllowed(
+  request: FastifyRequest,
+  permission: Permission,
+  parts: Pick<ServerParts, "authenticator" | "database">,
 ): Promise<boolean> {
   try {
-    const caller = await authenticator.authenticate(bearerOf(request), () => originOf(request));
-    await admit(request, caller, permission, authenticator);
-    await checkBounds(request, request.routeOptions.config.bounds, database);
+    await requireStillAllowed(request, permission, parts);
     return true;
   } catch {
     return false;
@@ -82,9 +93,8 @@ function admitUnlessOver(
 }
 
 /** For what a token of an issuer outside changes, since it may make its bearer a member. */
-function originOf({ id, ip }: FastifyRequest): Origin {
-  // Of a client that is gone by now the address is not known any more.
-  return { requestId: id, address: (ip as string | undefined) ?? "" };
+function originOf(request: FastifyRequest): Origin {
+  return { requestId: request.id, address: addressOf(request) };
 }
 
 function admit(

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { permissionsOfActor } from "../auth/actor-permissions.ts";
 import { actorOf } from "../auth/authenticator.ts";
+import { requireLasting } from "../auth/lasting-credential.ts";
 import type { PermissionSet } from "../auth/permissions.ts";
 import { lookUpRoles } from "../auth/roles.ts";
 import { quoted } from "../core/problem.ts";
@@ -19,12 +20,13 @@ export async function lockGrants(transaction: Transaction, organizationId: strin
 
 /**
  * The same for who grants, changes or takes away: answers what they may do at this very moment. Authorization may remember for a second what they
- * could do before; what they gave to others in that second would stay.
+ * could do before, and authentication what they called with; what they gave to others in that second would stay.
  */
 export async function lockGrantsFor(transaction: Transaction, request: GrantingRequest): Promise<PermissionSet> {
   const { caller, params, routeOptions, server } = request;
   const { organizationId } = params;
   await lockGrants(transaction, organizationId);
+  if (caller.principal.type === "user") await requireLasting(transaction, caller);
   const granted = await permissionsOfActor(transaction, organizationId, actorOf(caller), server.engine.now());
   if (granted === undefined) throw notFound("organization");
   requireAll(granted, [routeOptions.schema?.["x-permission"] ?? "none"]);

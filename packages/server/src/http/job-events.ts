@@ -124,7 +124,11 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
       const version = await findVersionOfJob(database, request.params);
       if (version === undefined) throw notFound("job");
       const found = await listEvents(database, request.params, Number(page.after ?? 0), page.limit);
-      const { rows, ...next } = page.cut(found, (event) => String(event.eventNumber));
+      const { rows, ...next } = page.cut(
+        found,
+        (event) => String(event.eventNumber),
+        (event) => event.payload,
+      );
       const plan = (await plans.load(database, [{ organizationId, ...version }])).get(version.versionId);
       const listed = plan?.listedEventIds ?? new Set<string>();
       return { events: rows.map((event) => renderEvent(event, version.versionNumber, listed)), ...next };

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { type PlainEntry, plainEntries } from "../core/history.ts";
+import type { JsonValue } from "../core/json.ts";
 import { notFound } from "../core/service-error.ts";
 import type { App, ServerParts } from "./app.ts";
 import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "./paging.ts";
@@ -84,10 +85,15 @@ export function jobHistoryRoutes(app: App, { engine }: ServerParts): void {
         .filter((entry) => entry.sequence > after)
         .take(page.limit)
         .toArray();
-      const { rows, ...next } = page.cut(found, (entry) => String(entry.sequence));
+      const { rows, ...next } = page.cut(found, (entry) => String(entry.sequence), contentOf);
       return { entries: rows.map(renderEntry), ...next };
     },
   );
+}
+
+function contentOf(entry: PlainEntry): JsonValue {
+  if (entry.type === "step.started") return entry.input;
+  return entry.type === "step.succeeded" ? entry.output : null;
 }
 
 export function renderEntry(entry: PlainEntry): Static<typeof HistoryEntrySchema> {

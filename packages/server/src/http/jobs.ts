@@ -13,6 +13,7 @@ import type { JobKey } from "../store/jobs.ts";
 import type { VersionChoice } from "../store/versions.ts";
 import type { App, ServerParts } from "./app.ts";
 import { auditOf } from "./audit-trail.ts";
+import { requireStillAllowed } from "./authorization.ts";
 import { IdempotencyHeaders, idempotencyOf } from "./idempotency.ts";
 import {
   isWaiting,
@@ -123,8 +124,9 @@ export function jobRoutes(app: App, parts: ServerParts): void {
       const submitted = done.answer as Static<typeof SubmittedJobSchema>;
       const { jobId, versionId, versionNumber } = submitted;
       reply.code(201).header("location", `${basePath}/organizations/${organizationId}/jobs/${jobId}`);
-      if (request.query.waitSeconds === undefined) return submitted;
-      const job = await settledJob(parts, { organizationId, jobId }, done, request.query.waitSeconds, reply);
+      const { waitSeconds } = request.query;
+      if (waitSeconds === undefined) return submitted;
+      const job = await settledJob(parts, { organizationId, jobId }, done, { request, reply, waitSeconds });
       return job === undefined ? submitted : { ...job, versionId, versionNumber };
     },
   );
@@ -150,6 +152,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
         patience === undefined
           ? await engine.readJob(request.params)
           : await engine.waitForJob(request.params, isFinished, deadlineIn(patience), whenGone(reply));
+      if (patience !== undefined) await requireStillAllowed(request, "job:read", parts);
       return await rendered(parts, whole);
     },
   );
@@ -226,6 +229,12 @@ function summaryOf(job: Job): JsonObject {
   return { ...renderSummary({ ...job, status: job.state.status }) };
 }
 
+interface Waiting {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly waitSeconds: number;
+}
+
 /**
  * The submitted job once it can go no further by itself; most jobs of short steps are that far when they are committed. Undefined when it
  * cannot be shown now: it is accepted all the same, and an error would say that it is not.
@@ -234,8 +243,7 @@ async function settledJob(
   parts: ServerParts,
   key: JobKey,
   done: Done,
-  waitSeconds: number,
-  reply: FastifyReply,
+  { request, reply, waitSeconds }: Waiting,
 ): Promise<RenderedJob | undefined> {
   const { engine } = parts;
   if (done.type === "done" && isSettled(done.job) && done.entries[0]?.sequence === 1) {
@@ -243,7 +251,9 @@ async function settledJob(
   }
   try {
     const deadline = deadlineIn(waitSeconds);
-    return await rendered(parts, await engine.waitForJob(key, isSettled, deadline, whenGone(reply)));
+    const whole = await engine.waitForJob(key, isSettled, deadline, whenGone(reply));
+    await requireStillAllowed(request, "job:submit", parts);
+    return await rendered(parts, whole);
   } catch (error) {
     if (error instanceof ServiceError || error instanceof StoreUnavailableError) return undefined;
     throw error;

@@ -10,6 +10,7 @@ import { findMember } from "../store/members.ts";
 import { findCredentials } from "../store/user-credentials.ts";
 import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
+import { addressOf } from "./client-address.ts";
 import { lockGrantsFor, requireRolesHeld } from "./grants.ts";
 import { answer, MemberParams, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -33,7 +34,7 @@ export function memberPasswordLinkRoutes(app: App, { engine, database, publicUrl
         "x-permission": "member:update",
         tags: ["members"],
         summary: "Make a link that sets a member's password",
-        description: `For who forgot theirs (it lives ${passwordLinkHours.reset} hour) or has none yet (${passwordLinkHours.first} hours). It works once, and ends the link before it. You must hold all that the member may do, and the member must be in no other organization: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.`,
+        description: `For who forgot theirs (it lives ${passwordLinkHours.reset} hour) or has none yet (${passwordLinkHours.first} hours). It works once, and ends the link before it. You must hold all that the member may do, and the member must be in no other organization, now and when the link is used: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.`,
         params: MemberParams,
         response: { 201: answer("The link.", PasswordLinkSchema) },
       },
@@ -48,7 +49,7 @@ export function memberPasswordLinkRoutes(app: App, { engine, database, publicUrl
         const kind = credentials.passwordHash === null ? "first" : "reset";
         const createdBy = actorOf(request.caller);
         const link = await issuePasswordLink(transaction, { userId, kind, createdBy, createdAt });
-        const activity = { userId, activityId: engine.newId(), happenedAt: createdAt, address: request.ip };
+        const activity = { userId, activityId: engine.newId(), happenedAt: createdAt, address: addressOf(request) };
         const details = { by: request.caller.principal.id };
         await insertAccountActivity(transaction, { ...activity, action: "password-link-made", details });
         await recordAudit(transaction, request, { targetType: "member", targetId: userId, details: { kind } });

@@ -5,6 +5,7 @@ import { notFound, ServiceError } from "../core/service-error.ts";
 import type { Database } from "../store/database.ts";
 import { findMemberships, insertMember } from "../store/members.ts";
 import {
+  claimOrganization,
   deleteOrganization,
   findOrganization,
   findOrganizations,
@@ -153,9 +154,9 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
     async (request, reply) => {
       const { organizationId } = request.params;
       await database.transaction(async (transaction) => {
-        // First the workflows, so that no new job comes between the look and the end.
-        if (!(await deleteOrganization(transaction, organizationId, engine.now()))) throw notFound("organization");
+        if (!(await claimOrganization(transaction, organizationId))) throw notFound("organization");
         if (await hasUnfinishedJobs(transaction, organizationId)) throw unfinishedJobs();
+        await deleteOrganization(transaction, organizationId, engine.now());
         await recordAudit(transaction, request, { targetType: "organization", targetId: organizationId });
       });
       authenticator.forgetAll();

@@ -1,6 +1,8 @@
 import { hash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import type { JsonValue } from "../core/json.ts";
+import { sizeOfJson } from "../core/json-size.ts";
 import { ServiceError } from "../core/service-error.ts";
 
 /** Every list takes these. */
@@ -33,8 +35,12 @@ export interface Page {
   readonly size: number;
   /** Ask for one more than `size`: it tells whether there is a next page. */
   readonly limit: number;
-  /** Takes the rows that were found for `limit`. */
-  cut<Row>(rows: readonly Row[], keyOf: (row: Row) => string): { rows: readonly Row[]; nextPageToken?: string };
+  /** Takes the rows that were found for `limit`. Of rows that carry a value of the callers' own, the page is as many as fit into an answer. */
+  cut<Row>(
+    rows: readonly Row[],
+    keyOf: (row: Row) => string,
+    contentOf?: (row: Row) => JsonValue,
+  ): { rows: readonly Row[]; nextPageToken?: string };
 }
 
 const defaultPageSize = 25;
@@ -52,13 +58,30 @@ export function pageOf(request: FastifyRequest, isKey: (key: string) => boolean 
     after,
     size,
     limit: size + 1,
-    cut(found, keyOf) {
-      if (found.length <= size) return { rows: found };
-      const rows = found.slice(0, size);
+    cut(found, keyOf, contentOf) {
+      const fitting = contentOf === undefined ? size : Math.min(size, countFitting(found.map(contentOf)));
+      if (found.length <= fitting) return { rows: found };
+      const rows = found.slice(0, fitting);
       const last = rows.at(-1);
       return last === undefined ? { rows } : { rows, nextPageToken: sealToken(keyOf(last), binding) };
     },
   };
+}
+
+/**
+ * Of the values in one answer, in characters and members. Two hundred of a MiB, or the same MiB from hundreds of steps, would hold up all others
+ * for seconds; and beyond half a gigabyte no string is long enough.
+ */
+export const maxValuesSize = 16_000_000;
+
+/** How many of the first values go into one answer: one at least, however large. */
+function countFitting(values: readonly JsonValue[]): number {
+  let room = maxValuesSize;
+  const tooMany = values.findIndex((value) => {
+    room -= sizeOfJson(value, room);
+    return room < 0;
+  });
+  return tooMany === -1 ? values.length : Math.max(1, tooMany);
 }
 
 function isUuid(key: string): boolean {

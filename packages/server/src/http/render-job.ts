@@ -1,9 +1,11 @@
 import { type Static, Type } from "typebox";
 import type { StepRun } from "../core/history.ts";
 import { isTerminal, type Job } from "../core/job-state.ts";
+import { sizeOfJson } from "../core/json-size.ts";
 import type { Plan } from "../core/plan.ts";
 import type { WholeJob } from "../engine/engine.ts";
 import type { JobRow } from "../store/job-lists.ts";
+import { maxValuesSize } from "./paging.ts";
 import { ActorSchema, AnyJson, Id, oneOf, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
 
@@ -55,6 +57,12 @@ const stepFields = {
   attempts: Type.Integer({ minimum: 1 }),
   input: AnyJson,
   output: Type.Optional(AnyJson),
+  valuesLeftOut: Type.Optional(
+    Type.Literal(true, {
+      description:
+        "The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. GetJobHistory has them.",
+    }),
+  ),
   error: Type.Optional(StepErrorSchema),
   startedAt: Time,
   finishedAt: Type.Optional(Time),
@@ -141,7 +149,7 @@ export function renderListed(job: JobRow): Static<typeof ListedJobSchema> {
 export function renderJob(whole: WholeJob, plan: Plan): RenderedJob {
   const { job, output } = whole;
   const { status } = job.state;
-  const steps = whole.steps.map((step) => renderStep(step, plan));
+  const steps = renderSteps(whole.steps, plan);
   const current = isTerminal(status) ? undefined : steps.at(-1);
   const summary = renderSummary({ ...job, status });
   return {
@@ -154,6 +162,20 @@ export function renderJob(whole: WholeJob, plan: Plan): RenderedJob {
     submittedBy: job.submittedBy,
     job: summary,
   };
+}
+
+/** The latest steps' values come first: what is left out are the earliest. */
+function renderSteps(runs: readonly StepRun[], plan: Plan): RenderedStep[] {
+  let room = maxValuesSize;
+  const latestFirst = runs.toReversed().map((run) => {
+    room -= sizeOfJson(run.input, room);
+    room -= sizeOfJson(run.output ?? null, room);
+    const rendered = renderStep(run, plan);
+    if (room >= 0) return rendered;
+    const { output: _, ...rest } = rendered;
+    return { ...rest, input: null, valuesLeftOut: true as const };
+  });
+  return latestFirst.reverse();
 }
 
 function renderStep(step: StepRun, plan: Plan): RenderedStep {

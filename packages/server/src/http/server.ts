@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Caller } from "../auth/authenticator.ts";
+import { networkOf } from "../auth/network.ts";
 import type { PermissionSet } from "../auth/permissions.ts";
 import { Refusals } from "../auth/refusals.ts";
 import type { Config } from "../config.ts";
@@ -15,6 +16,7 @@ import type { App, ServerParts } from "./app.ts";
 import { auditRoutes } from "./audit.ts";
 import { AuditDenials } from "./audit-denials.ts";
 import { auditExportRoutes } from "./audit-export.ts";
+import { addressOf } from "./client-address.ts";
 import { allowOrigins } from "./cors.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./errors.ts";
@@ -43,6 +45,7 @@ import { signInLinkRoutes } from "./pages/sign-in-link.ts";
 import { rateLimitRoutes } from "./rate-limits.ts";
 import { roleRoutes } from "./roles.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { signInProviderRoutes } from "./sign-in-providers.ts";
 import { tagRoutes } from "./tags.ts";
 import { tokenRotationRoutes } from "./token-rotation.ts";
 import { createValidatorCompiler } from "./validation.ts";
@@ -81,6 +84,7 @@ const resources = [
   memberPasswordLinkRoutes,
   roleRoutes,
   invitationRoutes,
+  signInProviderRoutes,
   sessionRoutes,
   invitationPage,
   ownPermissionRoutes,
@@ -205,7 +209,7 @@ function answerErrors(app: App, { logger, refusals, denials, metrics }: ErrorPar
     const answer = () => {
       const code = sendError(reply, error);
       const { caller, granted } = request;
-      if (code === "AuthenticationError") refusals.note(request.ip);
+      if (code === "AuthenticationError") refusals.note(networkOf(addressOf(request)));
       // Known, but not let in.
       else if (caller !== null && granted === null) refusals.note(caller.principal.id);
       if (code === "RateLimitError" && granted === null) metrics.requestLimited("door", "refusals");

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { notFound } from "../core/service-error.ts";
 import { listUserSessions, type UserSession } from "../store/user-sessions.ts";
 import type { App, ServerParts } from "./app.ts";
+import { addressOf } from "./client-address.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { closed, Id, noContent, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -69,7 +70,7 @@ export function sessionRoutes(app: App, { engine, database, authenticator, openI
     async (request, reply) => {
       const userId = request.caller.principal.id;
       const { sessionId } = request.params;
-      const isEnded = await sessions.end({ userId, sessionId, action: "session-ended", address: request.ip });
+      const isEnded = await sessions.end({ userId, sessionId, action: "session-ended", address: addressOf(request) });
       if (!isEnded) throw notFound("session");
       authenticator.forgetAll();
       return reply.code(204).send(null);

@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { SecretBox } from "../auth/secret-box.ts";
-import { secretKeyOf } from "../auth/secret-key.ts";
+import { secretBoxOf } from "../auth/secret-key.ts";
 import type { Config } from "../config.ts";
 import type { SealLink } from "../core/audit-chain.ts";
-import { type AuditVerification, verifyAudit } from "../engine/audit-verification.ts";
+import { type AuditVerification, expectSeal, verifyAudit } from "../engine/audit-verification.ts";
 import { openStore } from "../service.ts";
 import { listAllOrganizationIds } from "../store/audit-verification.ts";
 
@@ -27,7 +26,7 @@ export async function* verifyStoredAudit(
 ): AsyncGenerator<StoredAuditVerification> {
   requireExisting(config);
   const database = await openStore(config);
-  const key = new SecretBox(secretKeyOf(config)).keyFor("audit");
+  const keys = secretBoxOf(config).keysFor("audit");
   try {
     let found: readonly string[] = [];
     let last: string | null = null;
@@ -37,7 +36,10 @@ export async function* verifyStoredAudit(
           ? await listAllOrganizationIds(database, last, organizationsAtOnce)
           : [organizationId];
       for (const id of found) {
-        yield { organizationId: id, ...(await verifyAudit({ database, key, organizationId: id, expected })) };
+        const trail = { database, keys, organizationId: id };
+        const verified = await verifyAudit(trail);
+        const held = expected === undefined ? verified : await expectSeal(trail, verified, expected);
+        yield { organizationId: id, ...held };
       }
       last = found.at(-1) ?? null;
     } while (found.length === organizationsAtOnce);

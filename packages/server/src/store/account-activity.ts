@@ -4,11 +4,11 @@ import { type Queryable, statement } from "./database.ts";
 /** What can happen to an account. Past tense: each is a fact. */
 export type AccountAction =
   | "account-created"
+  | "account-renamed"
   | "signed-in"
   | "signed-out"
   | "sign-in-refused"
   | "session-ended"
-  | "sessions-ended"
   | "refresh-token-reused"
   | "authorization-code-reused"
   | "password-changed"
@@ -24,7 +24,6 @@ export type AccountAction =
   | "user-token-created"
   | "user-token-revoked"
   | "identity-linked"
-  | "identity-unlinked"
   | "account-disabled"
   | "account-enabled";
 

@@ -1,5 +1,5 @@
 import type { Timestamp } from "../core/job-state.ts";
-import { type Queryable, statement } from "./database.ts";
+import { type Queryable, statement, type Transaction } from "./database.ts";
 
 /** A user as they see themselves. */
 export interface Account {
@@ -27,8 +27,8 @@ const findAccountRow = statement<Account>(
    WHERE user_id = $1`,
 );
 
-export async function renameAccount(db: Queryable, userId: string, displayName: string): Promise<void> {
-  await db.query(renameAccountRow, [userId, displayName]);
+export async function renameAccount(transaction: Transaction, userId: string, displayName: string): Promise<void> {
+  await transaction.query(renameAccountRow, [userId, displayName]);
 }
 
 const renameAccountRow = statement<never>(

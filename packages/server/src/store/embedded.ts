@@ -41,6 +41,13 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
       max: 1,
       pipeline: true,
       types: columnTypes,
+      // The session is the one before: with its statements, and with the transaction in which a client was given up.
+      verify: (client: pg.PoolClient, done: (error?: Error) => void) => {
+        client
+          .query("ROLLBACK")
+          .then(() => client.query("DEALLOCATE ALL"))
+          .then(() => done(), done);
+      },
     } as unknown as pg.PoolConfig);
     return poolDatabase(pool, {
       preparedStatements: true,

@@ -8,26 +8,59 @@ export interface JobKey {
   readonly jobId: string;
 }
 
-/** Locks the jobs' rows in the order of their keys, so that two transactions never wait for each other, and answers those that exist. */
-export async function lockJobs(transaction: Transaction, keys: readonly JobKey[]): Promise<Job[]> {
+/**
+ * Locks the jobs' rows in the order of their keys, so that two transactions never wait for each other, and answers those that exist.
+ * Throws `TooMuchAtOnceError` when several jobs hold more than `maxBytes` together: some hundred of a few MiB each are gigabytes.
+ */
+export async function lockJobs(transaction: Transaction, keys: readonly JobKey[], maxBytes: number): Promise<Job[]> {
   if (keys.length === 0) return [];
-  return await transaction.query(lockJobRows, keyArrays(keys));
+  const locked = await transaction.query(lockJobRows, keyArrays(keys));
+  const large = locked.filter((job) => job.largeBytes !== null);
+  if (large.length === 0) return locked;
+  const bytes = large.reduce((sum, job) => sum + (job.largeBytes ?? 0), 0);
+  if (large.length > 1 && bytes > maxBytes) throw new TooMuchAtOnceError(large.length, bytes);
+  const contents = await transaction.query(readJobContents, keyArrays(large));
+  const contentOf = new Map(contents.map((content) => [content.jobId, content]));
+  return locked.map((job) => ({ ...job, ...contentOf.get(job.jobId) }));
 }
 
-const jobColumns = `
+/** The same in smaller portions is fine. */
+class TooMuchAtOnceError extends Error {
+  constructor(jobCount: number, bytes: number) {
+    super(`${jobCount} jobs of ${bytes} bytes are too much for one transaction.`);
+    this.name = "TooMuchAtOnceError";
+  }
+}
+
+const plainJobColumns = `
   organization_id AS "organizationId", job_id AS "jobId", workflow_id AS "workflowId", workflow_name AS "workflowName",
-  version_id AS "versionId", version_number AS "versionNumber", tag, sequence, lease_epoch AS "leaseEpoch", node_id AS "nodeId", state, input,
+  version_id AS "versionId", version_number AS "versionNumber", tag, sequence, lease_epoch AS "leaseEpoch", node_id AS "nodeId",
   submitted_by AS "submittedBy", created_at AS "createdAt", started_at AS "startedAt", updated_at AS "updatedAt",
   finished_at AS "finishedAt"`;
 
-const lockJobRows = statement<Job>(
+const jobColumns = `${plainJobColumns}, state, input`;
+
+/** As it is stored, perhaps compressed to a hundredth. Most jobs are smaller and come with their row. */
+const isSmall = "pg_column_size(state) + pg_column_size(input) <= 4096";
+
+/** Of a large job the state and the input are null, and `largeBytes` says how much they are. */
+const lockJobRows = statement<Job & { largeBytes: number | null }>(
   "lock_jobs",
   "organization",
-  `SELECT ${jobColumns}
+  `SELECT ${plainJobColumns}, CASE WHEN ${isSmall} THEN state END AS state, CASE WHEN ${isSmall} THEN input END AS input,
+     CASE WHEN NOT (${isSmall}) THEN octet_length(state::text) + octet_length(input::text) END AS "largeBytes"
    FROM job
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
    ORDER BY organization_id, job_id
    FOR UPDATE`,
+);
+
+const readJobContents = statement<Pick<Job, "jobId" | "state" | "input">>(
+  "read_job_contents",
+  "organization",
+  `SELECT job_id AS "jobId", state, input
+   FROM job
+   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
 );
 
 /** A job as its row holds it: with what is looked for by an index beside the state that it follows from. */
@@ -148,14 +181,14 @@ const readJobRows = statement<Job & { commits: HistoryEntry[][] }>(
 export async function readSequences(
   db: Queryable,
   keys: readonly JobKey[],
-): Promise<{ jobId: string; sequence: number }[]> {
+): Promise<(JobKey & { readonly sequence: number })[]> {
   return await db.query(readSequenceRows, keyArrays(keys));
 }
 
-const readSequenceRows = statement<{ jobId: string; sequence: number }>(
+const readSequenceRows = statement<JobKey & { sequence: number }>(
   "read_job_sequences",
   "organization",
-  `SELECT job_id AS "jobId", sequence
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", sequence
    FROM job
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
 );

@@ -114,25 +114,56 @@ const updateOrganizationRow = statement<never>(
    WHERE organization_id = $1 AND deleted_at IS NULL`,
 );
 
-/** Hides the organization and all that is in it. Its workflows go with it, so that no job can be submitted any more. */
+/**
+ * Waits for the transactions that submit or resume a job of the organization at this moment, and lets no other begin until this one ends. False when
+ * there is no such organization.
+ */
+export async function claimOrganization(transaction: Transaction, organizationId: string): Promise<boolean> {
+  const rows = await transaction.query(claimOrganizationRow, [organizationId]);
+  return rows.length > 0;
+}
+
+const claimOrganizationRow = statement<{ found: number }>(
+  "claim_organization",
+  "organization",
+  "SELECT 1 AS found FROM organization WHERE organization_id = $1 AND deleted_at IS NULL FOR UPDATE",
+);
+
+/** Hides a claimed organization and all that is in it. Its workflows go with it, so that no job can be submitted any more. */
 export async function deleteOrganization(
   transaction: Transaction,
   organizationId: string,
   at: Timestamp,
-): Promise<boolean> {
+): Promise<void> {
   const deletedAt = new Date(at).toISOString();
-  const deleted = await transaction.query(deleteOrganizationRow, [organizationId, deletedAt]);
+  await transaction.query(deleteOrganizationRow, [organizationId, deletedAt]);
   await transaction.query(deleteWorkflowsOfOrganization, [organizationId, deletedAt]);
-  return deleted.length > 0;
 }
 
-const deleteOrganizationRow = statement<{ organizationId: string }>(
+/** Of these organizations those that are not deleted. They cannot be claimed, until the transaction ends. */
+export async function holdOrganizations(
+  transaction: Transaction,
+  organizationIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (organizationIds.length === 0) return new Set();
+  const rows = await transaction.query(holdOrganizationRows, [[...new Set(organizationIds)]]);
+  return new Set(rows.map((row) => row.organizationId));
+}
+
+const holdOrganizationRows = statement<{ organizationId: string }>(
+  "hold_organizations",
+  "organization",
+  `SELECT organization_id AS "organizationId"
+   FROM organization
+   WHERE organization_id = ANY($1::uuid[]) AND deleted_at IS NULL
+   ORDER BY organization_id
+   FOR KEY SHARE`,
+);
+
+const deleteOrganizationRow = statement<never>(
   "delete_organization",
   "organization",
-  `UPDATE organization
-   SET deleted_at = $2
-   WHERE organization_id = $1 AND deleted_at IS NULL
-   RETURNING organization_id AS "organizationId"`,
+  "UPDATE organization SET deleted_at = $2 WHERE organization_id = $1 AND deleted_at IS NULL",
 );
 
 const deleteWorkflowsOfOrganization = statement<never>(

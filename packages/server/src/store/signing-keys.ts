@@ -51,6 +51,25 @@ const insertSigningKeyRow = statement<StoredSigningKey>(
    RETURNING ${signingKeyColumns}`,
 );
 
+/** The same key, sealed anew. False when another node was faster, or the key is gone. */
+export async function replacePrivateKey(
+  db: Queryable,
+  keyNumber: number,
+  before: Buffer,
+  after: Buffer,
+): Promise<boolean> {
+  const rows = await db.query(replacePrivateKeyRow, [keyNumber, before, after]);
+  return rows.length > 0;
+}
+
+const replacePrivateKeyRow = statement<{ keyNumber: number }>(
+  "replace_private_key",
+  "global",
+  `UPDATE signing_key SET private_key = $3
+   WHERE key_number = $1 AND private_key = $2
+   RETURNING key_number AS "keyNumber"`,
+);
+
 /** Says until when the keys before this one are published. */
 export async function retireSigningKeysBefore(
   transaction: Transaction,

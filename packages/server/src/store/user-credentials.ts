@@ -1,5 +1,5 @@
 import type { Timestamp } from "../core/job-state.ts";
-import { type Queryable, statement } from "./database.ts";
+import { type Queryable, statement, type Transaction } from "./database.ts";
 
 /** What a user signs in with. */
 export interface UserCredentials {
@@ -37,6 +37,19 @@ const findCredentialsRow = statement<UserCredentials>(
   "find_credentials",
   "global",
   `SELECT ${credentialColumns} FROM app_user WHERE user_id = $1`,
+);
+
+/** As they are, and as they stay until the transaction ends: who changes them comes before it, or after it. */
+export async function holdCredentials(transaction: Transaction, userId: string): Promise<UserCredentials | undefined> {
+  const [row] = await transaction.query(holdCredentialsRow, [userId]);
+  return row;
+}
+
+/** Held by a write: the store locks rows without one only where they are of one organization. */
+const holdCredentialsRow = statement<UserCredentials>(
+  "hold_credentials",
+  "global",
+  `UPDATE app_user SET disabled_at = disabled_at WHERE user_id = $1 RETURNING ${credentialColumns}`,
 );
 
 /** Sets a password, whatever was there before. False when the user does not exist. */
@@ -162,6 +175,45 @@ const disableTotpRow = statement<{ userId: string }>(
   "global",
   `UPDATE app_user SET totp_secret = NULL, totp_enabled_at = NULL, totp_last_step = NULL
    WHERE user_id = $1 AND totp_enabled_at IS NOT NULL
+   RETURNING user_id AS "userId"`,
+);
+
+export interface SealedTotp {
+  readonly userId: string;
+  readonly totpSecret: Buffer;
+}
+
+/** In the order of their users, after this one. */
+export async function listTotpSecrets(db: Queryable, afterUserId: string | null, limit: number): Promise<SealedTotp[]> {
+  return await db.query(listTotpSecretRows, [afterUserId, limit]);
+}
+
+const listTotpSecretRows = statement<SealedTotp>(
+  "list_totp_secrets",
+  "global",
+  `SELECT user_id AS "userId", totp_secret AS "totpSecret"
+   FROM app_user
+   WHERE totp_secret IS NOT NULL AND ($1::uuid IS NULL OR user_id > $1::uuid)
+   ORDER BY user_id
+   LIMIT $2`,
+);
+
+/** The same secret, sealed anew. False when it is another one meanwhile, or gone. */
+export async function replaceTotpSecret(
+  db: Queryable,
+  userId: string,
+  before: Buffer,
+  after: Buffer,
+): Promise<boolean> {
+  const rows = await db.query(replaceTotpSecretRow, [userId, before, after]);
+  return rows.length > 0;
+}
+
+const replaceTotpSecretRow = statement<{ userId: string }>(
+  "replace_totp_secret",
+  "global",
+  `UPDATE app_user SET totp_secret = $3
+   WHERE user_id = $1 AND totp_secret = $2
    RETURNING user_id AS "userId"`,
 );
 

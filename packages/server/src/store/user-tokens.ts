@@ -26,6 +26,18 @@ const listUserTokenRows = statement<ListedUserToken>(
   "each-time",
 );
 
+/** Whether it is there and was not revoked. Its expiry is for the caller to judge. */
+export async function isUserTokenHeld(db: Queryable, userId: string, tokenId: string): Promise<boolean> {
+  const rows = await db.query(findHeldUserToken, [userId, tokenId]);
+  return rows.length > 0;
+}
+
+const findHeldUserToken = statement<{ found: number }>(
+  "find_held_user_token",
+  "global",
+  "SELECT 1 AS found FROM user_token WHERE user_id = $1 AND token_id = $2 AND revoked_at IS NULL",
+);
+
 /** Answers hash and name of the token that is now revoked; undefined when there was none to revoke. */
 export async function revokeUserToken(
   db: Queryable,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SecretBox } from "../../src/auth/secret-box.ts";
-import { secretKeyOf } from "../../src/auth/secret-key.ts";
+import { secretBoxOf, secretKeyOf } from "../../src/auth/secret-key.ts";
 
 const box = new SecretBox(randomBytes(32));
 
@@ -14,6 +14,22 @@ test("what was sealed opens under the same key, purpose and context, and under n
   expect(() => box.open("totp", "user 2", sealed)).toThrow();
   expect(() => box.open("signing key", "user 1", sealed)).toThrow();
   expect(() => new SecretBox(randomBytes(32)).open("totp", "user 1", sealed)).toThrow();
+});
+
+test("what another key sealed opens while that key is here too, and is sealed again under the one that seals", () => {
+  const [before, after] = [randomBytes(32), randomBytes(32)];
+  const sealed = new SecretBox(before).seal("totp", "user 1", "secret");
+  const changing = new SecretBox(after, [randomBytes(32), before]);
+  expect(changing.open("totp", "user 1", sealed).toString()).toBe("secret");
+  const resealed = changing.reseal("totp", "user 1", sealed) ?? Buffer.alloc(0);
+  expect(new SecretBox(after).open("totp", "user 1", resealed).toString()).toBe("secret");
+  expect(changing.reseal("totp", "user 1", resealed)).toBeUndefined();
+  expect(() => changing.reseal("totp", "user 2", sealed)).toThrow();
+});
+
+test("the other keys are held to the same rules", () => {
+  const config = { secretKey: randomBytes(32).toString("base64"), databaseUrl: undefined, dataDir: "/nowhere" };
+  expect(() => secretBoxOf({ ...config, otherSecretKeys: ["short"] })).toThrow(/STEPWELL_OTHER_SECRET_KEYS/);
 });
 
 test("a sealed value that was changed in any byte does not open", () => {

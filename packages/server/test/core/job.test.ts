@@ -36,6 +36,39 @@ describe("a job of steps that need no outside call", () => {
     ]);
   });
 
+  test("writes its input once, also where every step takes just what it declares", () => {
+    const text = "a value long enough to be found again";
+    const closed = { type: "object", properties: { sku: {}, count: {} }, additionalProperties: false };
+    const taking = { input: "closed", output: "closed" };
+    const story = new Story([noop("a", "b", taking), noop("b", "c", taking), noop("c", null, taking)], {
+      input: { sku: text },
+      definitions: { closed },
+    });
+    expect(JSON.stringify(story.entries)).not.toContain("long enough");
+    expect(foldSteps(story.job.input, story.entries).map((run) => run.output)).toEqual(Array(3).fill({ sku: text }));
+  });
+
+  test("goes on in another commit when it has written much", () => {
+    const closed = (...names: string[]) => ({
+      type: "object",
+      properties: Object.fromEntries(names.map((name) => [name, {}])),
+      additionalProperties: false,
+    });
+    const taking = (name: string) => ({ input: name, output: name });
+    const steps = Array.from({ length: 20 }, (_, index) =>
+      noop(`s${index}`, index === 19 ? null : `s${index + 1}`, taking(index % 2 === 0 ? "both" : "one")),
+    );
+    const story = new Story(steps, {
+      input: { a: "x".repeat(900_000), b: "" },
+      definitions: { both: closed("a", "b"), one: closed("a") },
+    });
+    while (story.status === "RUNNING") story.later(0);
+    expect(story.status).toBe("SUCCEEDED");
+    const sizes = story.changes.map(({ entries }) => JSON.stringify(entries).length);
+    expect(Math.max(...sizes)).toBeLessThan(4_000_000);
+    expect(foldSteps(story.job.input, story.entries).map((run) => run.status)).toEqual(Array(20).fill("success"));
+  });
+
   test("goes on in another commit after 200 steps", () => {
     const steps = Array.from({ length: 450 }, (_, index) => noop(`s${index}`, index === 449 ? null : `s${index + 1}`));
     const plan = planOf(steps);

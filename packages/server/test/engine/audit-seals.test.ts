@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { SealLink } from "../../src/core/audit-chain.ts";
-import { verifyAudit } from "../../src/engine/audit-verification.ts";
+import { expectSeal, verifyAudit } from "../../src/engine/audit-verification.ts";
 import { type AuditEntry, insertAuditEntries } from "../../src/store/audit.ts";
 import { ask, sealAll, sealingDuty } from "../support/audit-rows.ts";
 import { type TestService, testSecrets, useService } from "../support/service.ts";
@@ -14,7 +14,9 @@ onEveryStore((home) => {
   const service = useService(home);
 
   async function verified(organizationId: string, expected?: SealLink) {
-    return await verifyAudit({ database: service.running.database, key, organizationId, expected });
+    const trail = { database: service.running.database, keys: [key], organizationId };
+    const found = await verifyAudit(trail);
+    return expected === undefined ? found : await expectSeal(trail, found, expected);
   }
 
   /** An organization whose trail has these many entries in each of its seals. */
@@ -198,7 +200,7 @@ onEveryStore((home) => {
     const { organizationId } = await sealedTrail(3);
     const stolen = await verifyAudit({
       database: service.running.database,
-      key: Buffer.alloc(32, 1),
+      keys: [Buffer.alloc(32, 1)],
       organizationId,
     });
     expect(stolen.isIntact).toBe(false);
@@ -233,7 +235,7 @@ describe("with two nodes", () => {
     }
     await sealAll(cluster.node(0), organizationId);
     const { database } = cluster.node(0).running;
-    const found = await verifyAudit({ database, key, organizationId });
+    const found = await verifyAudit({ database, keys: [key], organizationId });
     expect(found).toMatchObject({ isIntact: true, findings: [], checkedEntries: 1_901, unsealedEntries: 0 });
   });
 });

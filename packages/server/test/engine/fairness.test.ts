@@ -93,7 +93,7 @@ const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
 
 /** Far from what 300 slow calls would take, and enough for a busy machine. */
-const promptMs = 1_500;
+const promptMs = 5_000;
 
 async function submitMany(api: Client, workflowId: string, count: number): Promise<JobBody[]> {
   const answers = Array.from({ length: count }, () => api.call<JobBody>("SubmitJob", { body: { workflowId } }));

@@ -1,13 +1,15 @@
+import { randomBytes } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
 import type { Command } from "../../src/engine/batch.ts";
 import { DatabaseClock } from "../../src/engine/clock.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
-import { type CommitStats, GroupCommit } from "../../src/engine/group-commit.ts";
+import { type CommitStats, GroupCommit, type GroupCommitOptions } from "../../src/engine/group-commit.ts";
 import { JobReader } from "../../src/engine/job-reader.ts";
 import type { NodeEngine } from "../../src/engine/node-engine.ts";
 import { definitionLimits, Plans } from "../../src/engine/plans.ts";
 import { RecentJobs } from "../../src/engine/recent-jobs.ts";
+import { type Database, StoreUnavailableError } from "../../src/store/database.ts";
 import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
 import { deploy } from "../support/flow.ts";
 import { type TestOrganization, useService } from "../support/service.ts";
@@ -32,7 +34,7 @@ onEveryStore((home) => {
   });
 
   /** A group commit beside the service's own, over the same store, that tells what it commits and what it cannot. */
-  function groupCommit(settings: Partial<Config> = {}) {
+  function groupCommit(settings: Partial<Config> = {}, more: Partial<GroupCommitOptions> = {}) {
     const config = { ...readConfig({}), ...settings };
     const executors = executorCatalog(config);
     const commits: CommitStats[] = [];
@@ -50,9 +52,11 @@ onEveryStore((home) => {
       storePatienceMs: config.storePatienceMs,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: () => true,
+      leaseTerm: () => 1,
       onCommitted: (_changed, stats) => commits.push(stats),
       onDefect: (_error, command) => defects.push(command),
       plantedFault: "none",
+      ...more,
     });
     return { commit, commits, defects };
   }
@@ -91,6 +95,23 @@ onEveryStore((home) => {
     await Promise.all(bytes.map((size) => commit.commit(submission(engine, straight, { bytes: size }))));
 
     expect(commits.map((stats) => stats.commandCount)).toEqual([2, 1, 1, 2]);
+  });
+
+  test("what happens to large jobs at once is cut by what they hold", async () => {
+    const { commit, commits, defects } = groupCommit({ maxBatchBytes: 500_000 });
+    // In its row a job that waits holds it twice: as its input, and as its step's.
+    const input = { text: randomBytes(50_000).toString("hex") };
+    const large = [1, 2, 3, 4].map(() => submission(engine, waiting, { input }));
+    for (const command of large) await engine.commit(command);
+    const jobs = [...large, await waitingJob()];
+
+    await Promise.all(jobs.map((job) => commit.commit(happening(job, eventReceived("approved")))));
+
+    expect(commits.map((stats) => stats.commandCount)).toEqual([2, 1, 2]);
+    expect(defects).toEqual([]);
+    for (const { jobId } of jobs) expect(await statusOf(jobId)).toBe("SUCCEEDED");
+    const whole = await read({ organizationId: organization.organizationId, jobId: large[0]?.jobId ?? "" });
+    expect(whole).toMatchObject({ job: { input }, output: input });
   });
 
   test("a command that the store cannot apply fails alone, and the others of its batch land", async () => {
@@ -180,6 +201,26 @@ onEveryStore((home) => {
 
     expect(first).toMatchObject({ status: "fulfilled" });
     expect(second).toMatchObject({ status: "rejected", reason: { code: "ConflictError" } });
+  });
+
+  test("a commit whose answer came only after the lease had run out is told of as of its own term", async () => {
+    const { database } = service.running;
+    let term = 1;
+    const losing: Database = {
+      ...database,
+      async transaction(work) {
+        const result = await database.transaction(work);
+        if (term > 1) return result;
+        term += 1;
+        throw new StoreUnavailableError("unknown", new Error("the connection was lost"));
+      },
+    };
+    const { commit, commits } = groupCommit({}, { database: losing, leaseTerm: () => term });
+    const command = submission(engine, straight);
+
+    expect(await commit.commit(command)).toMatchObject({ type: "done", answer: { jobId: command.jobId } });
+
+    expect(commits).toMatchObject([{ leaseTerm: 1 }]);
   });
 
   test("beyond the bound of queued facts callers are sent away with a time to come back, and the engine's own facts are not", async () => {

@@ -11,8 +11,8 @@ import { callingDefinition, FunctionServer } from "./function-server.ts";
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
 
-/** What a busy machine may add to a moment that was planned. */
-const slackMs = 400;
+/** What a busy machine may add to a moment that was planned; a tenth of what the poll would take. */
+const slackMs = 3_000;
 
 /** Waits for `approved`, and fails when that is not there in time. */
 function impatientDefinition(timeoutSeconds: number): string {
@@ -112,7 +112,7 @@ onEveryStore((home) => {
 
     const begunAt = performance.now();
     expect(await submitAndWait(api, workflowId)).toMatchObject({ status: "SUCCEEDED" });
-    expect(performance.now() - begunAt).toBeLessThan(5 * slackMs);
+    expect(performance.now() - begunAt).toBeLessThan(3 * slackMs);
   });
 });
 

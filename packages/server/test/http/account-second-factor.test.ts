@@ -86,6 +86,16 @@ onEveryStore((home) => {
     await enable(client);
   });
 
+  test("is told of in the account's activity, from its beginning", async () => {
+    const { client } = await newSignedInPerson(service);
+    await enable(client);
+    const { body } = await client.call<{ activities: { action: string }[] }>("ListAccountActivity");
+    expect(body.activities.map(({ action }) => action).toSorted()).toEqual([
+      "second-factor-enabled",
+      "second-factor-started",
+    ]);
+  });
+
   test("leaves nothing in the store that could be used: neither the secret nor a recovery code", async () => {
     const { client, userId } = await newSignedInPerson(service);
     const { secret, recoveryCodes } = await enable(client);

@@ -3,6 +3,7 @@ import { setDisabled } from "../../src/store/user-credentials.ts";
 import { useCluster } from "../engine/cluster.ts";
 import { attemptOf, newSignedInPerson, rightPassword, signInAt } from "../support/people.ts";
 import { useService } from "../support/service.ts";
+import { withinASecondMs } from "../support/soon.ts";
 import { onEveryStore } from "../support/stores.ts";
 
 interface CreatedUserToken {
@@ -33,6 +34,8 @@ onEveryStore((home) => {
     expect(body).toEqual({ ...stated, createdAt: expect.any(String) });
     const changed = await client.call("UpdateAccount", { body: { displayName: "Ada" } });
     expect(changed.body).toEqual({ ...body, displayName: "Ada" });
+    const { activities } = (await client.call<Activities>("ListAccountActivity")).body;
+    expect(activities).toMatchObject([{ action: "account-renamed", details: { from: "A user", to: "Ada" } }]);
     const problem = await client.refused("UpdateAccount", "ValidationError", { body: { email: "x@y.z" } });
     expect(problem.body.errors).toContainEqual({
       pointer: "/email",
@@ -205,11 +208,9 @@ describe("on two nodes", () => {
     const there = cluster.node(1).client(body.token);
     await there.call("GetAccount");
     await client.call("RevokeUserToken", { params: { userTokenId: body.userTokenId }, status: 204 });
-    const revokedAt = performance.now();
     await expect
-      .poll(async () => (await there.callAny("GetAccount", {})).status, { timeout: 3_000, interval: 20 })
+      .poll(async () => (await there.callAny("GetAccount", {})).status, { timeout: withinASecondMs, interval: 20 })
       .toBe(401);
-    expect(performance.now() - revokedAt).toBeLessThan(1_500);
   });
 });
 

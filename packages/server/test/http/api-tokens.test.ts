@@ -88,7 +88,7 @@ onEveryStore((home) => {
     const body = { name: "t", permissions: Array.from({ length: 200_000 }, () => "*") };
     const startedAt = performance.now();
     const { body: problem } = await api.refused("CreateApiToken", "ValidationError", { body });
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
     expect(problem.errors?.length).toBeLessThan(60);
   });
 

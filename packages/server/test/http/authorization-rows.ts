@@ -209,6 +209,7 @@ export const rows: Readonly<Record<string, Row>> = {
     allowed: 200,
     fresh: async (_world, service) => await freshInvitation(await newcomersWorld(service)),
   },
+  ListSignInProviders: { call: () => ({}), allowed: 200, names: "nothing" },
   GetOwnPermissions: { call: () => ({}), allowed: 200, names: "nothing" },
   CheckPermissions: { call: () => ({ body: { permissions: ["job:read"] } }), allowed: 200, names: "nothing" },
   ListAudit: { call: () => ({}), allowed: 200, names: "nothing" },

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createToken } from "../../src/auth/token-form.ts";
 import { readConfig } from "../../src/config.ts";
 import { loggedPath } from "../../src/http/logged-path.ts";
 import { inOneMinute } from "../support/minute.ts";
@@ -57,6 +58,29 @@ test("who begins sign-ins without end is held back, and nobody else", async () =
     await service.stop();
   }
 }, 60_000);
+
+test("who tries tokens is sent away however many addresses their network has", async () => {
+  const settings = { STEPWELL_TRUSTED_PROXIES: "127.0.0.0/8, ::1", STEPWELL_MAX_REFUSALS_PER_MINUTE: "20" };
+  const service = new TestService(postgresHome, settings);
+  await service.start();
+  try {
+    let network = 0;
+    await inOneMinute(service, async () => {
+      network += 1;
+      const guess = async (address: string) => {
+        const { token } = createToken("user", service.running.engine.newId());
+        return (await service.client(token).callAny("WhoAmI", { headers: { "x-forwarded-for": address } })).status;
+      };
+      const statuses: number[] = [];
+      for (let host = 1; host <= 30; host += 1)
+        statuses.push(await guess(`2001:db8:0:${network}::${host.toString(16)}`));
+      expect(statuses).toEqual(statuses.map((_status, index) => (index < 20 ? 401 : 429)));
+      expect(await guess(`2001:db8:1:${network}::1`)).toBe(401);
+    });
+  } finally {
+    await service.stop();
+  }
+}, 30_000);
 
 test("trusted proxies must be addresses", () => {
   for (const wrong of ["proxy.internal", "10.0.0.0/33", "10.0.0.1/8/8", "fd00::/129", "10.0.0.1/x"]) {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { addressSubject, claimAttempt } from "../../src/auth/sign-in-backoff.ts";
 import { findUserByEmail } from "../../src/store/users.ts";
 import type { Client } from "../support/client.ts";
 import { useService } from "../support/service.ts";
@@ -13,7 +14,7 @@ interface NewInvitation {
 const goodPassword = "a few words in a row";
 
 onEveryStore((home) => {
-  const service = useService(home);
+  const service = useService(home, { STEPWELL_TRUSTED_PROXIES: "127.0.0.0/8, ::1" });
 
   async function invite(api: Client, body: object = { roles: ["viewer"] }): Promise<NewInvitation> {
     return (await api.call<NewInvitation>("CreateInvitation", { body })).body;
@@ -50,7 +51,10 @@ onEveryStore((home) => {
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
     expect(page.text).not.toContain("<script");
     const email = newEmail();
-    expect(await submit(link, newAccount(email))).toMatchObject({ status: 200 });
+    const joined = await submit(link, newAccount(email));
+    expect(joined.status).toBe(200);
+    // It ends where there is something to do.
+    expect(joined.text).toContain(`href="/app/organizations/${organizationId}"`);
     expect(await memberEmails(api)).toEqual([email]);
     const { body } = await api.call("GetInvitation", { params: { invitationId } });
     const user = await findUserByEmail(service.running.database, email);
@@ -167,5 +171,25 @@ onEveryStore((home) => {
     const email = newEmail();
     expect(await submit(link, newAccount(email))).toMatchObject({ status: 409 });
     expect(await findUserByEmail(service.running.database, email)).toBeUndefined();
+  });
+
+  test("who tries addresses out by an invitation is held back as who tries passwords is", async () => {
+    const { database, engine } = service.running;
+    const { api } = await service.newOrganization();
+    const { link } = await invite(api);
+    const taken = `${(await service.newUser()).userId}@example.org`;
+    const tryFrom = async (address: string, email: string) => {
+      const headers = { "x-forwarded-for": address };
+      return await fetch(link, { method: "POST", body: new URLSearchParams(newAccount(email)), headers });
+    };
+    const countOf = async (address: string) =>
+      (await claimAttempt(database, [addressSubject(address)], engine.now()))?.[0]?.count;
+    expect((await tryFrom("192.0.2.1", taken)).status).toBe(400);
+    expect(await countOf("192.0.2.1")).toBe(2);
+    for (let count = 1; count <= 100; count += 1) expect(await countOf("192.0.2.2")).toBe(count);
+    const refused = await tryFrom("192.0.2.2", taken);
+    expect([refused.status, Number(refused.headers.get("retry-after"))]).toEqual([429, expect.any(Number)]);
+    expect((await tryFrom("192.0.2.3", newEmail())).status).toBe(200);
+    expect(await countOf("192.0.2.3")).toBe(1);
   });
 });

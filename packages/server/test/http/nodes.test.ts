@@ -1,8 +1,8 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
 import { deploy, type JobBody, registerVersion, submitAndWait } from "../support/flow.ts";
 import { TestService } from "../support/service.ts";
+import { withinASecondMs } from "../support/soon.ts";
 import { type PreparedStore, postgresHome } from "../support/stores.ts";
 
 describe("on two nodes over one PostgreSQL", () => {
@@ -31,16 +31,9 @@ describe("on two nodes over one PostgreSQL", () => {
     const there = second.client(body.token, { organizationId });
     await there.call("ListJobs");
     await api.call("RevokeApiToken", { params: { tokenId: body.tokenId } });
-    const revokedAt = performance.now();
-    let refusedAt = 0;
-    while (performance.now() - revokedAt < 2_000) {
-      const { status } = await there.callAny("ListJobs", {});
-      if (status === 401 && refusedAt === 0) refusedAt = performance.now();
-      if (refusedAt !== 0) expect(status).toBe(401);
-      await delay(20);
-    }
-    expect(refusedAt).toBeGreaterThan(0);
-    expect(refusedAt - revokedAt).toBeLessThan(1_200);
+    const statusThere = async () => (await there.callAny("ListJobs", {})).status;
+    await expect.poll(statusThere, { timeout: withinASecondMs, interval: 20 }).toBe(401);
+    for (let again = 0; again < 20; again += 1) expect(await statusThere()).toBe(401);
   });
 
   test("what one node acknowledged the other one reads at once", async () => {
@@ -65,7 +58,7 @@ describe("on two nodes over one PostgreSQL", () => {
     const startedAt = performance.now();
     await there.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
     expect((await held).body.status).toBe("SUCCEEDED");
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
   test("the same key on both nodes at once makes one job", async () => {

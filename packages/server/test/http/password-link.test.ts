@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { issuePasswordLink } from "../../src/auth/password-link.ts";
 import { setDisabled } from "../../src/store/user-credentials.ts";
+import type { Client } from "../support/client.ts";
 import { attemptOf, newPerson, rightPassword, signInAt } from "../support/people.ts";
 import { useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";
@@ -36,7 +37,10 @@ onEveryStore((home) => {
     const page = await show(link);
     expect(page.status).toBe(200);
     expect(await page.text()).toContain(person.email);
-    expect((await submit(link)).status).toBe(200);
+    const set = await submit(link);
+    expect(set.status).toBe(200);
+    // It ends where the password is used.
+    expect(await set.text()).toContain('href="/"');
     expect(await signIn.attempt(attemptOf(person, { password: newPassword }))).toMatchObject({ outcome: "accepted" });
     expect((await show(link)).status).toBe(404);
     expect((await submit(link, "a third password, why not")).status).toBe(404);
@@ -165,5 +169,43 @@ onEveryStore((home) => {
     expect((await submit(new URL(body.link).searchParams.get("link") ?? "")).status).toBe(404);
     const { body: problem } = await organization.api.refused("CreatePasswordLink", "AuthorizationError", { params });
     expect(problem.detail).toContain("stepwell user reset-link");
+  });
+
+  /** A link that somebody made for a member by the API. */
+  async function linkBy(maker: Client, userId: string): Promise<string> {
+    const { body } = await maker.call<{ link: string }>("CreatePasswordLink", { params: { userId } });
+    return new URL(body.link).searchParams.get("link") ?? "";
+  }
+
+  async function expectDead(link: string): Promise<void> {
+    expect([(await show(link)).status, (await submit(link)).status]).toEqual([404, 404]);
+  }
+
+  test("a link does not follow a member who leaves for another organization, nor wait for one who left", async () => {
+    const organization = await service.newOrganization();
+    const other = await service.newOrganization();
+    const member = await service.newMember(organization, ["developer"]);
+    const link = await linkBy(organization.api, member.userId);
+    await organization.api.call("RemoveMember", { params: { userId: member.userId } });
+    await expectDead(link);
+    await service.addMember(other.organizationId, member.userId, ["owner"]);
+    await expectDead(link);
+  });
+
+  test("a link is worth no more than what its maker may do when it is used", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    const evicted = await service.newMember(organization, ["owner"]);
+    const victim = await service.newMember(organization, ["owner"]);
+    const ofEvicted = await linkBy(evicted.api, victim.userId);
+    expect((await show(ofEvicted)).status).toBe(200);
+    await api.call("RemoveMember", { params: { userId: evicted.userId } });
+    await expectDead(ofEvicted);
+    await api.call("CreateRole", { body: { name: "people", permissions: ["member:update", "member:read"] } });
+    const helper = await service.newMember(organization, ["people"]);
+    const promoted = await service.newMember(organization, ["people"]);
+    const ofHelper = await linkBy(helper.api, promoted.userId);
+    await api.call("UpdateMember", { params: { userId: promoted.userId }, body: { roles: ["owner"] } });
+    await expectDead(ofHelper);
   });
 });

@@ -1,7 +1,11 @@
 import * as openid from "openid-client";
 import { expect, test } from "vitest";
+import { ScopedStore } from "../../src/auth/oidc/scoped-store.ts";
+import { type SessionGrounds, Sessions } from "../../src/auth/oidc/sessions.ts";
+import { hashAlone } from "../../src/auth/password-hasher.ts";
 import { issuePasswordLink } from "../../src/auth/password-link.ts";
-import { newPerson, rightPassword } from "../support/people.ts";
+import { setPassword } from "../../src/store/user-credentials.ts";
+import { attemptOf, newPerson, rightPassword, signInAt } from "../support/people.ts";
 import { useService } from "../support/service.ts";
 import { discover, signIn } from "../support/sign-in.ts";
 import { onEveryStore } from "../support/stores.ts";
@@ -39,5 +43,25 @@ onEveryStore((home) => {
     const form = new URLSearchParams({ link: secret, password: newPassword, repeated: newPassword });
     expect((await fetch(`${service.baseUrl}/set-password`, { method: "POST", body: form })).status).toBe(200);
     expect(await statusOf(idToken)).toBe(401);
+  });
+
+  test("a session begins on the password that was checked and on the browser that lets a device in, while they hold", async () => {
+    const { database, engine } = service.running;
+    const person = await newPerson(service);
+    const { userId } = person;
+    const parts = { now: () => engine.now(), newId: () => engine.newId(), sessionHours: 1, sessionIdleHours: 1 };
+    const sessions = new Sessions({ ...parts, store: new ScopedStore(database) });
+    const begin = (grounds: SessionGrounds) =>
+      sessions.begin({ userId, signedInBy: "test", userAgent: "", address: "", grounds });
+    const attempt = () => signInAt(service, () => engine.now()).attempt(attemptOf(person));
+    const accepted = await attempt();
+    if (accepted.outcome !== "accepted") throw new Error("The password is right.");
+    const password = { type: "password", passwordChangedAt: accepted.passwordChangedAt } as const;
+    const browser = { type: "session", sessionId: (await begin(password)) ?? "" } as const;
+    expect(await begin(browser)).toBeDefined();
+    await setPassword(database, userId, await hashAlone(newPassword), engine.now());
+    expect(await begin(password)).toBeUndefined();
+    await sessions.end({ userId, sessionId: browser.sessionId, action: "session-ended", address: "" });
+    expect(await begin(browser)).toBeUndefined();
   });
 });

@@ -14,6 +14,7 @@ import {
   type Tokens,
   typePassword,
 } from "../support/sign-in.ts";
+import { withinASecondMs } from "../support/soon.ts";
 import { Splitter } from "../support/splitter.ts";
 
 const splitter = await Splitter.listen();
@@ -99,8 +100,8 @@ test("a standard client finds, signs in, refreshes and signs out over two nodes 
   });
   const after = await browser.submit(await browser.open(end), { logout: "yes" }, isArrival);
   expect(after.url.href).toBe(`${baseUrl}/`);
-  await expect.poll(() => accessOf(0, idToken), { timeout: 1_500, interval: 50 }).toBe(401);
-  await expect.poll(() => accessOf(1, idToken), { timeout: 1_500, interval: 50 }).toBe(401);
+  await expect.poll(() => accessOf(0, idToken), { timeout: withinASecondMs, interval: 50 }).toBe(401);
+  await expect.poll(() => accessOf(1, idToken), { timeout: withinASecondMs, interval: 50 }).toBe(401);
   await expect(openid.refreshTokenGrant(configuration, renewed.refresh_token ?? "")).rejects.toMatchObject({
     error: "invalid_grant",
   });
@@ -130,7 +131,7 @@ test("a refresh token used again later ends the session with all its tokens, on 
   const reuse = await refresh(1, refreshToken);
   expect([reuse.status, reuse.body.error]).toEqual([400, "invalid_grant"]);
   expect(await accessOf(1, idToken)).toBe(401);
-  await expect.poll(() => accessOf(0, idToken), { timeout: 1_500, interval: 50 }).toBe(401);
+  await expect.poll(() => accessOf(0, idToken), { timeout: withinASecondMs, interval: 50 }).toBe(401);
   expect(await accessOf(0, successor.id_token ?? "")).toBe(401);
   expect((await refresh(0, successor.refresh_token ?? "")).body.error).toBe("invalid_grant");
   const again = await signIn(baseUrl, person);
@@ -220,7 +221,43 @@ test("a session ended on one node is over on the other within a second, and at o
   expect([await accessOf(0, idToken), await accessOf(1, idToken)]).toEqual([200, 200]);
   await byWayOf(0, idToken).call("EndSession", { params: { sessionId: String(tokens.claims()?.sid) } });
   expect(await accessOf(0, idToken)).toBe(401);
-  await expect.poll(() => accessOf(1, idToken), { timeout: 1_500, interval: 50 }).toBe(401);
+  await expect.poll(() => accessOf(1, idToken), { timeout: withinASecondMs, interval: 50 }).toBe(401);
+});
+
+test("no user token is made out of a session or a token that has ended, while the other node still remembers it", async () => {
+  const body = { name: "to stay" };
+  const { idToken, tokens } = await signIn(baseUrl, await newPerson(cluster.node(0)));
+  expect(await accessOf(1, idToken)).toBe(200);
+  const { body: kept } = await byWayOf(0, idToken).call<{ token: string; userTokenId: string }>("CreateUserToken", {
+    body,
+  });
+  expect(await accessOf(1, kept.token)).toBe(200);
+  await byWayOf(0, idToken).call("RevokeUserToken", { params: { userTokenId: kept.userTokenId } });
+  await byWayOf(1, kept.token).refused("CreateUserToken", "AuthenticationError", { body });
+  await byWayOf(0, idToken).call("EndSession", { params: { sessionId: String(tokens.claims()?.sid) } });
+  await byWayOf(1, idToken).refused("CreateUserToken", "AuthenticationError", { body });
+});
+
+test("nothing is granted by a session or a user token that has ended, while the other node still remembers it", async () => {
+  const { idToken, tokens } = await signIn(baseUrl, await newPerson(cluster.node(0)));
+  const created = { name: "o", displayName: "O" };
+  const { organizationId = "" } = (
+    await byWayOf(0, idToken).call<Record<string, string>>("CreateOrganization", {
+      body: created,
+    })
+  ).body;
+  const { body: kept } = await byWayOf(0, idToken).call<{ token: string; userTokenId: string }>("CreateUserToken", {
+    body: { name: "t" },
+  });
+  const there = byWayOf(1, kept.token).bind({ organizationId });
+  await there.call("GetOrganization");
+  await there.as(idToken).call("GetOrganization");
+  await byWayOf(0, idToken).call("RevokeUserToken", { params: { userTokenId: kept.userTokenId } });
+  const body = { name: "to stay", permissions: ["organization:read"] };
+  await there.refused("CreateApiToken", "AuthenticationError", { body });
+  await byWayOf(0, idToken).call("EndSession", { params: { sessionId: String(tokens.claims()?.sid) } });
+  await there.as(idToken).refused("CreateApiToken", "AuthenticationError", { body });
+  await there.as(idToken).refused("CreateInvitation", "AuthenticationError", { body: { roles: ["owner"] } });
 });
 
 test("a user who is disabled is nobody within a second, on both nodes", async () => {
@@ -231,8 +268,8 @@ test("a user who is disabled is nobody within a second, on both nodes", async ()
   await cluster
     .node(0)
     .running.database.query({ name: "disable", scope: "global", planned: "each-time", text }, [person.userId]);
-  await expect.poll(() => accessOf(0, idToken), { timeout: 1_500, interval: 50 }).toBe(401);
-  await expect.poll(() => accessOf(1, idToken), { timeout: 1_500, interval: 50 }).toBe(401);
+  await expect.poll(() => accessOf(0, idToken), { timeout: withinASecondMs, interval: 50 }).toBe(401);
+  await expect.poll(() => accessOf(1, idToken), { timeout: withinASecondMs, interval: 50 }).toBe(401);
   expect((await refresh(1, refreshToken)).body.error).toBe("invalid_grant");
 });
 

@@ -239,4 +239,17 @@ onEveryStore((home) => {
       expect(other).toBe(one);
     }
   });
+
+  test("of two persons who come with one address at one instant one gets the account that has it", async () => {
+    const { database } = world.service.running;
+    for (let couple = 0; couple < 5; couple += 1) {
+      const { login, email } = await world.newPersonAt("acme");
+      const other = await world.newPersonAt("acme", { email });
+      const { userId } = await newPerson(world.service);
+      await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", email, userId);
+      const both = await Promise.all([world.signIn("acme", login), world.signIn("acme", other.login)]);
+      const subjects = both.flatMap(({ tokens }) => tokens?.claims()?.sub ?? []);
+      expect(subjects).toEqual([userId]);
+    }
+  });
 });

@@ -110,6 +110,7 @@ export const boundsRows: Readonly<Record<string, BoundsRow>> = {
   GetInvitation: shut,
   RevokeInvitation: shut,
   AcceptInvitation: personal,
+  ListSignInProviders: shut,
   GetOwnPermissions: finds,
   CheckPermissions: finds,
 };

@@ -6,11 +6,11 @@ import { chmod, cp, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
-import type { Database } from "../../src/store/database.ts";
+import { type Database, StoreUnavailableError } from "../../src/store/database.ts";
 import { DirectoryLockedError, lockDirectory } from "../../src/store/directory-lock.ts";
 import { openEmbedded } from "../../src/store/embedded.ts";
 import { Child } from "./child.ts";
-import { addNote, createNotes, readNotes } from "./notes.ts";
+import { addNote, createNotes, readNotes, said } from "./notes.ts";
 
 const usual = {
   bufferMb: 16,
@@ -80,6 +80,26 @@ describe("an open store", () => {
   test("syncs nothing for who only reads", async () => {
     expect(await syncsOf(() => database.transaction(readNotes))).toBe(0);
     expect(await syncsOf(() => readNotes(database))).toBe(0);
+  });
+
+  test("goes on after it ran out of something in the middle of a transaction, without what that had written", async () => {
+    const counted = { ...said<{ count: number }>("SELECT count(*) AS count FROM note"), planned: "once" } as const;
+    const [before] = await database.query(counted, []);
+    const outOfMemory = said("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53200'; END $$");
+    const work = database.transaction(async (transaction) => {
+      await addNote(transaction, "given up");
+      await transaction.query(outOfMemory, []);
+    });
+    await expect(work).rejects.toBeInstanceOf(StoreUnavailableError);
+    const interrupted = database.transaction(async (transaction) => {
+      await addNote(transaction, "given up");
+      throw new StoreUnavailableError("nothing-written", new Error("the answer was too much"));
+    });
+    await expect(interrupted).rejects.toBeInstanceOf(StoreUnavailableError);
+
+    await database.transaction((transaction) => addNote(transaction, "and on"));
+    expect(await database.query(counted, [])).toEqual([{ count: (before?.count ?? 0) + 1 }]);
+    expect(await readNotes(database)).not.toContain("given up");
   });
 
   test("lets nobody else on the machine look into it, also where its directory is open to them", async () => {

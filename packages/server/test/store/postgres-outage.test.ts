@@ -211,6 +211,13 @@ test("a statement that is stuck until the server ends its session is made again"
 describe("a commit whose answer does not come", () => {
   const fates = ["answer-swallowed", "lost", "late"] as const;
 
+  // What is asked here is what comes of it, and not how soon.
+  let patient: TestService;
+  beforeAll(async () => {
+    patient = await startService({ STEPWELL_STORE_PATIENCE_MS: "10000" });
+  });
+  afterAll(() => patient.stop());
+
   /** Breaks the connection on the COMMIT of what `request` asks for, by its fate, and answers what the caller is told in the end. */
   async function duringCommit<Result>(fate: (typeof fates)[number], request: () => Promise<Result>): Promise<Result> {
     const met = proxy.onNext("COMMIT", fate);
@@ -231,7 +238,7 @@ describe("a commit whose answer does not come", () => {
   }
 
   test.each(fates)("makes one job, and its caller is answered (%s)", async (fate) => {
-    const { api } = await service.newOrganization();
+    const { api } = await patient.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
 
     const { body } = await duringCommit(fate, () =>
@@ -246,7 +253,7 @@ describe("a commit whose answer does not come", () => {
   });
 
   test.each(fates)("counts an event once, also where the job would take it again (%s)", async (fate) => {
-    const { api } = await service.newOrganization();
+    const { api } = await patient.newOrganization();
     const { workflowId } = await deploy(api, loopDefinition);
     const { jobId } = await submitAndWait(api, workflowId);
 

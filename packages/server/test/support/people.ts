@@ -58,6 +58,7 @@ export function signInAt(service: TestService, now: () => number): PasswordSignI
 }
 
 export interface SignedInPerson extends Person {
+  readonly token: string;
   readonly client: Client;
 }
 
@@ -66,10 +67,10 @@ export async function newSignedInPerson(
   service: TestService,
   password: string | null = rightPassword,
 ): Promise<SignedInPerson> {
-  const { userId, client } = await service.newUser();
+  const { userId, client, token } = await service.newUser();
   const { database, engine } = service.running;
   if (password !== null) await setPassword(database, userId, await hashAlone(password), engine.now());
-  return { userId, email: `${userId}@example.org`, client };
+  return { userId, email: `${userId}@example.org`, client, token };
 }
 
 let lastAddress = 0;

@@ -1,7 +1,7 @@
 import { useBlocker } from "@tanstack/react-router";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
 import type { WorkflowKey } from "../../api/workflows.ts";
-import { type GraphStep, stepsOfText } from "../../graph/graph-step.ts";
+import { type GraphStep, stepNamesOfText, stepsOfText } from "../../graph/graph-step.ts";
 import { StepGraph } from "../../graph/StepGraph.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
@@ -32,10 +32,11 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
   const [stepIndex, setStepIndex] = useState<number | undefined>();
   const editor = useRef<EditorHandle>(null);
   const checked = useChecked(workflow, text);
-  const { steps, isOld } = useDrawnSteps(text);
+  const { steps, names, isOld } = useDrawnSteps(text);
+  const current = stepIndex === undefined ? undefined : names[stepIndex];
   const isChanged = text !== saved;
   const select = (step: string) => {
-    const index = steps.findIndex((one) => one.name === step);
+    const index = names.indexOf(step);
     editor.current?.goTo(`/steps/${index}/name`);
   };
   return (
@@ -65,12 +66,7 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
           </div>
         </Panel>
         <Panel title={words.graph} isFlush beside={isOld && <span className="soft">{words.graphOld}</span>}>
-          <StepGraph
-            steps={steps}
-            current={stepIndex === undefined ? undefined : steps[stepIndex]?.name}
-            selected={stepIndex === undefined ? undefined : steps[stepIndex]?.name}
-            onSelect={select}
-          />
+          <StepGraph steps={steps} current={current} selected={current} onSelect={select} />
         </Panel>
       </div>
       <Remarks checked={checked} onGoTo={(pointer) => editor.current?.goTo(pointer)} />
@@ -79,13 +75,23 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
   );
 }
 
+interface DrawnSteps {
+  readonly steps: readonly GraphStep[];
+  /** Of all steps of the definition: the picture leaves out those that have no name yet, or another one's. */
+  readonly names: readonly (string | undefined)[];
+}
+
 /** In the middle of a word the text is no JSON: then the picture stays as it was. */
-function useDrawnSteps(text: string): { steps: readonly GraphStep[]; isOld: boolean } {
+function useDrawnSteps(text: string): DrawnSteps & { readonly isOld: boolean } {
   const deferred = useDeferredValue(text);
-  const last = useRef<readonly GraphStep[]>([]);
-  const steps = useMemo(() => stepsOfText(deferred), [deferred]);
-  if (steps !== undefined) last.current = steps;
-  return { steps: steps ?? last.current, isOld: steps === undefined };
+  const last = useRef<DrawnSteps>({ steps: [], names: [] });
+  const drawn = useMemo(() => {
+    const steps = stepsOfText(deferred);
+    const names = stepNamesOfText(deferred);
+    return steps === undefined || names === undefined ? undefined : { steps, names };
+  }, [deferred]);
+  if (drawn !== undefined) last.current = drawn;
+  return { ...last.current, isOld: drawn === undefined };
 }
 
 function LeaveQuestion({ isChanged }: { readonly isChanged: boolean }) {

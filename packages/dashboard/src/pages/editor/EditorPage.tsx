@@ -12,12 +12,15 @@ const from = "/app/organizations/$organizationId/workflows/$workflowId/edit";
 /** The definition of a workflow's next version: begun from the version in the address, else from the newest, else from a sample. */
 export function EditorPage() {
   const key = useParams({ from });
-  const { data: workflow, error } = useQuery(workflowQuery(key));
-  const { data, error: versionsError } = useInfiniteQuery(versionsQuery(key));
+  const { data: workflow, error, refetch } = useQuery(workflowQuery(key));
+  const { data, error: versionsError, refetch: refetchVersions } = useInfiniteQuery(versionsQuery(key));
   const { versionId } = useSearch({ from });
-  const problem = error ?? versionsError;
-  if (problem !== null) return <Problem error={problem} />;
-  if (workflow === undefined || data === undefined) return <Skeleton rows={12} />;
+  // Only before there is something to edit: what is asked for again and not answered must not take the text away.
+  if (workflow === undefined || data === undefined) {
+    const problem = error ?? versionsError;
+    if (problem === null) return <Skeleton rows={12} />;
+    return <Problem error={problem} onRetry={() => void (error === null ? refetchVersions() : refetch())} />;
+  }
   const baseId = versionId ?? data.pages[0]?.versions[0]?.versionId;
   return (
     <Begun
@@ -39,9 +42,11 @@ function Begun({ organizationId, workflow, baseId: firstBaseId }: BegunProps) {
   // A version that is registered here becomes the newest, but what is being edited stays where it is.
   const [baseId] = useState(firstBaseId);
   const key = { organizationId, workflowId: workflow.workflowId };
-  const { data: base, error } = useQuery({ ...versionQuery(key, baseId ?? ""), enabled: baseId !== undefined });
-  if (error !== null) return <Problem error={error} />;
-  if (baseId !== undefined && base === undefined) return <Skeleton rows={12} />;
+  const version = versionQuery(key, baseId ?? "");
+  const { data: base, error, refetch } = useQuery({ ...version, enabled: baseId !== undefined });
+  if (baseId !== undefined && base === undefined) {
+    return error === null ? <Skeleton rows={12} /> : <Problem error={error} onRetry={() => void refetch()} />;
+  }
   return (
     <Editing
       workflow={key}

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { usePermission } from "../../api/permissions.ts";
+import { useOnce } from "../../api/use-once.ts";
 import { type NewVersion, registerVersion, type WorkflowKey, workflowQueryKey } from "../../api/workflows.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
@@ -27,8 +28,9 @@ export function Register({ workflow, name, text, checked, onRegistered }: Regist
   const maySubmit = usePermission(workflow.organizationId, "job:submit");
   const [made, setMade] = useState<NewVersion | undefined>();
   const [next, setNext] = useState<"ask" | "tag" | "submit" | undefined>();
+  const once = useOnce();
   const register = useMutation({
-    mutationFn: () => registerVersion(workflow, text),
+    mutationFn: () => once(text, (header) => registerVersion(workflow, text, header)),
     onSuccess: async (version) => {
       setMade(version);
       setNext("ask");

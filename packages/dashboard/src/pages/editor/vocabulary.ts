@@ -1,4 +1,5 @@
 import type { EditorState } from "@codemirror/state";
+import { texts } from "../../texts/texts.ts";
 import { nodeAt, type Path, propertiesOf, textOf, valuesIn } from "./json-tree.ts";
 
 /** A word of the definition language that may stand somewhere. */
@@ -19,7 +20,7 @@ export function propertyWords(state: EditorState, path: Path): readonly Word[] {
   if (third === "retry" && path.length === 3) return words(retry);
   if (third !== "integrationDetails") return [];
   if (path.length === 3) return words(details);
-  if (path[3] === "config" && path.length === 4) return words(configs[typeAt(state, path)] ?? {});
+  if (path[3] === "config" && path.length === 4) return words(configOf(typeAt(state, path)));
   const isReference =
     path[3] === "inputDefinition" || path[3] === "outputDefinition" || path[4] === "payloadDefinitions";
   return isReference ? words(reference) : [];
@@ -31,7 +32,7 @@ export function valueWords(state: EditorState, path: Path): readonly Word[] {
   if (name === "$ref") return definitionNames(state).map((text) => ({ text: `#/definitions/${text}` }));
   if (path[0] === "steps") {
     if (path.length === 3 && name === "transitionToStep")
-      return [...stepWords(state), { text: "null", isBare: true, info: hints.end }];
+      return [...stepWords(state), { text: "null", isBare: true, info: texts.vocabulary.end }];
     if (path.length === 3 && name === "onFailure") return stepWords(state);
     if (path.length === 4 && name === "type") return words(executors);
     if (name === "match") return words(matches);
@@ -41,94 +42,9 @@ export function valueWords(state: EditorState, path: Path): readonly Word[] {
   return [];
 }
 
-const hints = {
-  end: "Ends the job",
-};
-
 type Meanings = Readonly<Record<string, string>>;
 
-const root: Meanings = {
-  workflowName: "The workflow's name",
-  steps: "The steps; the first one is where a job starts",
-  definitions: "A schema by each name that steps refer to",
-};
-
-const step: Meanings = {
-  name: "Unique in the definition",
-  integrationDetails: "What the step does, what it takes and what it gives",
-  transitionToStep: "The next step, or null to end the job",
-  onFailure: "The step that takes over when the attempts are used up",
-  retry: "How often and how patiently a call is tried again",
-  timeoutSeconds: "How long an attempt may take",
-};
-
-const details: Meanings = {
-  type: "The executor",
-  config: "What the executor needs",
-  inputDefinition: "The schema of what the step takes",
-  outputDefinition: "The schema of what the step gives",
-};
-
-const retry: Meanings = {
-  maxAttempts: "The first attempt included",
-  initialIntervalSeconds: "The pause before the second attempt",
-  backoffRate: "By how much each pause is longer than the one before",
-  maxIntervalSeconds: "No pause is longer",
-  jitter: "Whether pauses vary, so that jobs do not come back together",
-};
-
-const executors: Meanings = {
-  "/service/noop": "The output is the input",
-  "/service/cloud/function": "Calls a cloud function",
-  "/service/waitForEventIds": "Waits for events",
-};
-
-const configs: Readonly<Record<string, Meanings>> = {
-  "/service/cloud/function": {
-    region: "For example eu-west-1",
-    accountId: "Twelve digits",
-    functionName: "The function's name",
-    qualifier: "A version or an alias of the function",
-    roleArn: "The role to call it as",
-  },
-  "/service/waitForEventIds": {
-    eventIds: "The events that the step waits for",
-    match: "How many of them are enough: all, any, or a number",
-    timeoutSeconds: "How long the step waits",
-    payloadDefinitions: "By event: the schema of its payload",
-  },
-};
-
-const reference: Meanings = { $ref: "#/definitions/<name>" };
-const matches: Meanings = { all: "Every event must come", any: "One event is enough" };
-const types: Meanings = { object: "", array: "", string: "", number: "", integer: "", boolean: "", null: "" };
-const formats: Meanings = { "date-time": "", date: "", email: "", uri: "", uuid: "" };
-
-const schema: Meanings = {
-  type: "What kind of value it is",
-  properties: "The properties of an object, each with its schema",
-  required: "The properties that must be there",
-  additionalProperties: "false: nothing but the properties; a schema: what others must be",
-  items: "The schema of each entry of an array",
-  enum: "The values that are allowed",
-  const: "The one value that is allowed",
-  anyOf: "One of these schemas must fit",
-  minimum: "",
-  maximum: "",
-  exclusiveMinimum: "",
-  exclusiveMaximum: "",
-  minLength: "",
-  maxLength: "",
-  minItems: "",
-  maxItems: "",
-  pattern: "A regular expression, in the syntax of RE2",
-  format: "",
-  title: "",
-  description: "",
-  default: "",
-  "x-sensitive": "Not shown in logs",
-  $ref: "#/definitions/<name>",
-};
+const { root, step, details, retry, executors, configs, reference, matches, types, formats, schema } = texts.vocabulary;
 
 const booleans: readonly Word[] = [
   { text: "true", isBare: true },
@@ -165,6 +81,11 @@ function isSchema(path: Path): boolean {
   if (above === "anyOf") return isSchema(path.slice(0, -2));
   const name = path.at(-1);
   return (name === "items" || name === "additionalProperties") && isSchema(path.slice(0, -1));
+}
+
+function configOf(type: string): Meanings {
+  const known: Readonly<Record<string, Meanings>> = configs;
+  return Object.hasOwn(known, type) ? (known[type] ?? {}) : {};
 }
 
 function typeAt(state: EditorState, path: Path): string {

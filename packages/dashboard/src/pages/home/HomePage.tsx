@@ -1,9 +1,10 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { usePermissions } from "../../api/permissions.ts";
+import { ownPermissionsQuery } from "../../api/permissions.ts";
 import { workflowsQuery } from "../../api/workflows.ts";
 import { JobCharts } from "../../parts/JobCharts.tsx";
 import { PageHeading } from "../../parts/PageHeading.tsx";
+import { Problem } from "../../parts/Problem.tsx";
 import { Skeleton } from "../../parts/Skeleton.tsx";
 import { texts } from "../../texts/texts.ts";
 import { Beginning } from "./Beginning.tsx";
@@ -15,7 +16,8 @@ import { WaitingJobs } from "./WaitingJobs.tsx";
 /** What runs, what needs a person, and how the last day was. */
 export function HomePage() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });
-  const granted = usePermissions(organizationId);
+  const own = useQuery(ownPermissionsQuery(organizationId));
+  const granted = own.data && new Set(own.data.permissions);
   const { data, isPending } = useInfiniteQuery(workflowsQuery(organizationId));
   const isEmpty = data?.pages[0]?.workflows.length === 0;
   const maySeeMetrics = granted?.has("metrics:read");
@@ -24,7 +26,8 @@ export function HomePage() {
   return (
     <>
       <PageHeading title={texts.home.title} />
-      {!isKnown && <Skeleton rows={8} />}
+      {granted === undefined && own.error !== null && <Problem error={own.error} onRetry={() => void own.refetch()} />}
+      {!isKnown && own.error === null && <Skeleton rows={8} />}
       {isKnown && isEmpty && <Beginning />}
       {isKnown && maySeeMetrics && <JobsNow organizationId={organizationId} />}
       {isKnown && granted.has("job:list") && (

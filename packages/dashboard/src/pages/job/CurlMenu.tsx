@@ -1,7 +1,7 @@
 import type { JobKey, WholeJob } from "../../api/job.ts";
 import { baseUrl } from "../../base-url.ts";
 import { Button } from "../../parts/Button.tsx";
-import { Menu, MenuItem } from "../../parts/Menu.tsx";
+import { Menu } from "../../parts/Menu.tsx";
 import { toast } from "../../parts/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 import { curlOf, jobPath, resubmission } from "./curl.ts";
@@ -24,6 +24,8 @@ export function CurlMenu({ jobKey, job, missing }: CurlMenuProps) {
       toast({ kind: "failure", text: texts.parts.copyFailed });
     }
   };
+  const command = (content: string, target: string, body?: unknown) =>
+    ({ kind: "command", content, run: () => void copy(target, body) }) as const;
   return (
     <Menu
       trigger={
@@ -31,17 +33,12 @@ export function CurlMenu({ jobKey, job, missing }: CurlMenuProps) {
           {words.curl}
         </Button>
       }
-    >
-      <MenuItem onSelect={() => void copy(path)}>{words.curlJob}</MenuItem>
-      <MenuItem onSelect={() => void copy(`${path}/explain`)}>{words.curlExplain}</MenuItem>
-      <MenuItem onSelect={() => void copy(`/organizations/${jobKey.organizationId}/jobs`, resubmission(job))}>
-        {words.curlSubmit}
-      </MenuItem>
-      {missing.slice(0, 5).map((eventId) => (
-        <MenuItem key={eventId} onSelect={() => void copy(`${path}/events`, { eventId })}>
-          {words.curlEvent(eventId)}
-        </MenuItem>
-      ))}
-    </Menu>
+      entries={[
+        command(words.curlJob, path),
+        command(words.curlExplain, `${path}/explain`),
+        command(words.curlSubmit, `/organizations/${jobKey.organizationId}/jobs`, resubmission(job)),
+        ...missing.slice(0, 5).map((eventId) => command(words.curlEvent(eventId), `${path}/events`, { eventId })),
+      ]}
+    />
   );
 }

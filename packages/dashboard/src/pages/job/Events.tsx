@@ -7,9 +7,11 @@ import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
 import { EmptyState } from "../../parts/EmptyState.tsx";
 import { JsonView } from "../../parts/JsonView.tsx";
+import { morePages } from "../../parts/more-pages.ts";
 import { Panel } from "../../parts/Panel.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { Quoted } from "../../parts/Quoted.tsx";
+import { Skeleton } from "../../parts/Skeleton.tsx";
 import { type Column, Table } from "../../parts/Table.tsx";
 import { Time } from "../../parts/Time.tsx";
 import { texts } from "../../texts/texts.ts";
@@ -25,10 +27,11 @@ interface EventsProps {
 export function Events({ jobKey, story }: EventsProps) {
   const words = texts.job;
   const maySend = usePermission(jobKey.organizationId, "job:event:send") && !isFinished(story.status);
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(jobEventsQuery(jobKey));
+  const query = useInfiniteQuery(jobEventsQuery(jobKey));
+  const { data, error, refetch, hasNextPage } = query;
   const [isSending, setSending] = useState(false);
   const [payloadOf, setPayloadOf] = useState<JobEvent | undefined>();
-  const events = data?.pages.flatMap((page) => page.events) ?? [];
+  const events = data?.pages.flatMap((page) => page.events);
   return (
     <Panel
       title={words.events}
@@ -41,18 +44,16 @@ export function Events({ jobKey, story }: EventsProps) {
         )
       }
     >
-      {error !== null && <Problem error={error} />}
-      {events.length === 0 ? (
-        <EmptyState title={words.noEvents} text={words.noEventsText} />
-      ) : (
+      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+      {events === undefined && error === null && <Skeleton rows={2} />}
+      {events?.length === 0 && <EmptyState title={words.noEvents} text={words.noEventsText} />}
+      {events !== undefined && events.length > 0 && (
         <Table
           caption={words.eventsCaption}
           columns={columnsFor(jobKey.organizationId, setPayloadOf)}
           rows={events}
           rowKey={({ eventNumber }) => String(eventNumber)}
-          {...(hasNextPage && {
-            more: { hasMore: hasNextPage, isLoading: isFetchingNextPage, load: () => void fetchNextPage() },
-          })}
+          {...(hasNextPage && { more: morePages(query) })}
         />
       )}
       {isSending && (

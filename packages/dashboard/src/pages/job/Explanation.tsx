@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { type Explanation as Explained, explanationQuery, type JobKey } from "../../api/job.ts";
 import { usePermission } from "../../api/permissions.ts";
 import { Icon, type IconName } from "../../parts/Icon.tsx";
@@ -7,9 +7,11 @@ import { Problem } from "../../parts/Problem.tsx";
 import { Quoted } from "../../parts/Quoted.tsx";
 import { Skeleton } from "../../parts/Skeleton.tsx";
 import { Time } from "../../parts/Time.tsx";
+import { usePaced } from "../../parts/use-paced.ts";
 import { texts } from "../../texts/texts.ts";
 import "./Explanation.css";
 import { isFinished, type JobStory } from "./job-story.ts";
+import { SendEventDialog } from "./SendEventDialog.tsx";
 import { SendMissing } from "./SendMissing.tsx";
 
 interface ExplanationProps {
@@ -19,35 +21,53 @@ interface ExplanationProps {
 
 /** Why the job is where it is, in one sentence; the facts behind it; and the button that helps. */
 export function Explanation({ jobKey, story: { sequence, status } }: ExplanationProps) {
-  const { data, error, refetch } = useQuery(explanationQuery(jobKey, sequence, isFinished(status)));
+  const paced = usePaced(sequence, askMs);
+  const { data, error, refetch } = useQuery(explanationQuery(jobKey, paced, isFinished(status)));
   const maySend = usePermission(jobKey.organizationId, "job:event:send");
+  // Here, since what somebody writes into it outlives the explanation that led there.
+  const [writtenId, setWrittenId] = useState<string | undefined>();
   const words = texts.job;
-  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <Skeleton rows={2} />;
+  const problem = error !== null && <Problem error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return problem || <Skeleton rows={2} />;
   const { state, sentence, facts } = data;
+  const missing = facts.missingEventIds ?? [];
   return (
-    <section className={`explanation explanation-${state}`} aria-label={words.whyTitle}>
-      <Icon name={icons[state]} />
-      <div className="explanation-text">
-        <h2>{words.why[state]}</h2>
-        <p>
-          <Quoted text={sentence} />
-        </p>
-        <dl>
-          {factsOf(facts).map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
-        {maySend && state === "waitingForEvents" && (
-          <SendMissing jobKey={jobKey} missing={facts.missingEventIds ?? []} />
-        )}
-      </div>
-    </section>
+    <>
+      {problem}
+      <section className={`explanation explanation-${state}`} aria-label={words.whyTitle}>
+        <Icon name={icons[state]} />
+        <div className="explanation-text">
+          <h2>{words.why[state]}</h2>
+          <p>
+            <Quoted text={sentence} />
+          </p>
+          <dl>
+            {factsOf(facts).map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+          </dl>
+          {maySend && state === "waitingForEvents" && (
+            <SendMissing jobKey={jobKey} missing={missing} onWithPayload={setWrittenId} />
+          )}
+        </div>
+      </section>
+      {writtenId !== undefined && (
+        <SendEventDialog
+          jobKey={jobKey}
+          eventId={writtenId}
+          suggestions={missing}
+          onClose={() => setWrittenId(undefined)}
+        />
+      )}
+    </>
   );
 }
+
+/** A job may move a hundred times in a second. */
+const askMs = 500;
 
 const icons: Readonly<Record<Explained["state"], IconName>> = {
   due: "clock",

@@ -2,11 +2,10 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { cancelJob, type JobKey, resumeJob } from "../../api/job.ts";
 import { usePermission } from "../../api/permissions.ts";
-import { asProblem } from "../../api/problem.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
 import { Problem } from "../../parts/Problem.tsx";
-import { toast } from "../../parts/toasts.ts";
+import { toast, toastFailure } from "../../parts/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 import { isFinished, type JobStory } from "./job-story.ts";
 
@@ -68,7 +67,7 @@ function Resume({ jobKey, onResumed }: { readonly jobKey: JobKey; readonly onRes
       onResumed();
       toast({ kind: "success", text: words.resumed });
     },
-    onError: (error) => toast({ kind: "failure", text: asProblem(error).message }),
+    onError: toastFailure,
   });
   return (
     <Button kind="main" icon="retry" isBusy={resume.isPending} onClick={() => resume.mutate()}>

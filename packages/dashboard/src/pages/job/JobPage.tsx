@@ -18,9 +18,15 @@ const from = "/app/organizations/$organizationId/jobs/$jobId";
 /** One job: why it is where it is, its way through the steps as it goes, and what can be done about it. */
 export function JobPage() {
   const key = useParams({ from });
-  const { shown, error } = useJob(key);
-  if (shown === undefined) return error === null ? <Skeleton rows={10} /> : <Problem error={error} />;
-  return <Whole key={key.jobId} jobKey={key} shown={shown} />;
+  const { shown, error, retry } = useJob(key);
+  const problem = error !== null && <Problem error={error} onRetry={retry} />;
+  if (shown === undefined) return problem || <Skeleton rows={10} />;
+  return (
+    <>
+      {problem}
+      <Whole key={key.jobId} jobKey={key} shown={shown} />
+    </>
+  );
 }
 
 function Whole({ jobKey, shown }: { readonly jobKey: JobKey; readonly shown: ShownJob }) {

@@ -4,6 +4,7 @@ import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
 import { Field, TextArea } from "../../parts/Field.tsx";
 import { Problem } from "../../parts/Problem.tsx";
+import { readJson } from "../../parts/read-json.ts";
 import { texts } from "../../texts/texts.ts";
 import { useSendEvent } from "./use-send-event.ts";
 
@@ -72,9 +73,6 @@ export function SendEventDialog({ jobKey, eventId: firstId, suggestions, onClose
 /** Undefined for what is no JSON. */
 function payloadOf(text: string): { readonly payload?: unknown } | undefined {
   if (text.trim() === "") return {};
-  try {
-    return { payload: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
+  const read = readJson(text);
+  return read === undefined ? undefined : { payload: read.value };
 }

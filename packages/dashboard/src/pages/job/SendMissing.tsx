@@ -1,20 +1,18 @@
-import { useState } from "react";
 import type { JobKey } from "../../api/job.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { texts } from "../../texts/texts.ts";
-import { SendEventDialog } from "./SendEventDialog.tsx";
 import { useSendEvent } from "./use-send-event.ts";
 
 interface SendMissingProps {
   readonly jobKey: JobKey;
   readonly missing: readonly string[];
+  readonly onWithPayload: (eventId: string) => void;
 }
 
 /** A button for each event that is missing: one click sends it. */
-export function SendMissing({ jobKey, missing }: SendMissingProps) {
+export function SendMissing({ jobKey, missing, onWithPayload }: SendMissingProps) {
   const words = texts.job;
-  const [withPayload, setWithPayload] = useState<string | undefined>();
   const send = useSendEvent(jobKey);
   return (
     <>
@@ -25,25 +23,18 @@ export function SendMissing({ jobKey, missing }: SendMissingProps) {
               kind="main"
               icon="send"
               isBusy={send.isPending && send.variables.eventId === eventId}
-              onClick={() => send.mutate({ eventId })}
+              // The second click of a double click would give the next visit of a loop its event too.
+              onClick={({ detail }) => detail < 2 && send.mutate({ eventId })}
             >
               {words.send(eventId)}
             </Button>
-            <Button kind="quiet" aria-label={words.sendWithPayload(eventId)} onClick={() => setWithPayload(eventId)}>
+            <Button kind="quiet" aria-label={words.sendWithPayload(eventId)} onClick={() => onWithPayload(eventId)}>
               {words.withPayload}
             </Button>
           </span>
         ))}
       </div>
       {send.error !== null && <Problem error={send.error} />}
-      {withPayload !== undefined && (
-        <SendEventDialog
-          jobKey={jobKey}
-          eventId={withPayload}
-          suggestions={missing}
-          onClose={() => setWithPayload(undefined)}
-        />
-      )}
     </>
   );
 }

@@ -1,8 +1,8 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
 import { useRef } from "react";
 import { formatDuration } from "../../parts/duration.ts";
 import { Panel } from "../../parts/Panel.tsx";
 import { useNow } from "../../parts/use-now.ts";
+import { useRowsInView } from "../../parts/use-rows-in-view.ts";
 import { texts } from "../../texts/texts.ts";
 import "./Timeline.css";
 import { isFinished, type JobStory, type Span } from "./job-story.ts";
@@ -50,22 +50,20 @@ interface RowsProps {
 }
 
 function Rows({ story: { runs, queued }, start, end, onSelect }: RowsProps) {
+  const frame = useRef<HTMLElement>(null);
   const place = useRef<HTMLDivElement>(null);
-  const virtualizer = useVirtualizer({
-    count: runs.length + 1,
-    getScrollElement: () => place.current,
-    estimateSize: () => rowPixels,
-    overscan: 12,
-    initialRect: { width: 800, height: 420 },
-  });
+  // The first row is the time in no step.
+  const count = runs.length + 1;
+  const { first, end: drawnEnd } = useRowsInView({ place, frame, count, rowPixels });
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
-    <section ref={place} className="timeline-rows" tabIndex={0} aria-label={texts.job.timelineLabel}>
-      <div style={{ height: virtualizer.getTotalSize() }}>
-        {virtualizer.getVirtualItems().map(({ index, start: top }) => {
+    <section ref={frame} className="timeline-rows" tabIndex={0} aria-label={texts.job.timelineLabel}>
+      <div ref={place} style={{ height: count * rowPixels }}>
+        {Array.from({ length: drawnEnd - first }, (_, offset) => {
+          const index = first + offset;
           const run = index === 0 ? undefined : runs[index - 1];
           return (
-            <div key={run?.key ?? ""} className="timeline-row" style={{ translate: `0 ${top}px` }}>
+            <div key={run?.key ?? ""} className="timeline-row" style={{ translate: `0 ${index * rowPixels}px` }}>
               {run === undefined ? (
                 <span className="soft">{texts.job.spans.queued}</span>
               ) : (

@@ -5,9 +5,8 @@ export interface JobPageSearch {
 }
 
 export function parseJobPageSearch(search: Record<string, unknown>): JobPageSearch {
-  // A step may be called 7, and the router reads numbers.
-  const step = typeof search.step === "number" ? String(search.step) : search.step;
+  const { step } = search;
   if (typeof step !== "string" || step === "") return {};
-  const { visit } = search;
-  return typeof visit === "number" && Number.isInteger(visit) && visit > 0 ? { step, visit } : { step };
+  const visit = Number(search.visit);
+  return Number.isSafeInteger(visit) && visit > 0 ? { step, visit } : { step };
 }

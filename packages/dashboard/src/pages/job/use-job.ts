@@ -4,6 +4,7 @@ import { type JobKey, jobQuery, jobQueryKey, type WholeJob } from "../../api/job
 import { type HistoryEntry, type JobFeed, JobWatch } from "../../api/job-stream.ts";
 import type { ProblemError } from "../../api/problem.ts";
 import type { ShownStatus } from "../../parts/StatusBadge.tsx";
+import { usePaced } from "../../parts/use-paced.ts";
 import { isFinished, type JobStory, tellStory } from "./job-story.ts";
 
 export interface ShownJob {
@@ -16,20 +17,29 @@ export interface ShownJob {
   readonly lookAgain: () => void;
 }
 
+interface FollowedJob {
+  readonly shown: ShownJob | undefined;
+  readonly error: ProblemError | Error | null;
+  /** Undefined where asking again is no use. */
+  readonly retry: (() => void) | undefined;
+}
+
 /** A job with all that happens to it, as it happens. */
-export function useJob(key: JobKey): { shown: ShownJob | undefined; error: ProblemError | Error | null } {
+export function useJob(key: JobKey): FollowedJob {
   const { organizationId, jobId } = key;
   const watch = useMemo(() => new JobWatch({ organizationId, jobId }), [organizationId, jobId]);
   const feed = useSyncExternalStore(watch.subscribe, watch.current);
   const story = useMemo(() => tellStory(feed.entries), [feed.entries]);
-  const { data: job, error } = useQuery(jobQuery(key));
+  const { data: job, error, refetch } = useQuery(jobQuery(key));
   useFreshEvents(key, story, feed.entries);
-  if (feed.error !== undefined) return { shown: undefined, error: feed.error };
-  if (job === undefined || story.sequence === 0) return { shown: undefined, error };
+  const retry = feed.error === undefined ? () => void refetch() : undefined;
+  if (job === undefined || story.sequence === 0) return { shown: undefined, error: feed.error ?? error, retry };
   const { entries, connection } = feed;
   return {
     shown: { job, story, entries, connection, shownStatus: shownStatusOf(story), lookAgain: watch.lookAgain },
-    error: null,
+    // What is known stands, and so does what somebody writes there: the session may have ended.
+    error: feed.error ?? null,
+    retry,
   };
 }
 
@@ -39,14 +49,18 @@ function shownStatusOf({ status, current }: JobStory): ShownStatus {
   return current?.status === "retrying" ? "RETRYING" : "RUNNING";
 }
 
+/** As many as come in between are asked for at once. */
+const askMs = 500;
+
 /** What else is known of the job's events is asked for again when the history tells of another one, or of one that was consumed. */
 function useFreshEvents(key: JobKey, { status }: JobStory, entries: readonly HistoryEntry[]): void {
   const queries = useQueryClient();
   const { organizationId, jobId } = key;
-  const count = useMemo(
+  const told = useMemo(
     () => entries.filter(({ type, consumed }) => type === "event.received" || consumed !== undefined).length,
     [entries],
   );
+  const count = usePaced(told, askMs);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another count is the reason
   useEffect(() => {
     void queries.invalidateQueries({ queryKey: [...jobQueryKey({ organizationId, jobId }), "events"] });

@@ -1,12 +1,14 @@
 import { useMutation } from "@tanstack/react-query";
-import { type JobKey, sendJobEvent } from "../../api/job.ts";
+import { type JobKey, type NewEvent, sendJobEvent } from "../../api/job.ts";
+import { useOnce } from "../../api/use-once.ts";
 import { toast } from "../../parts/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 
 /** Sends an event and says what it did. */
 export function useSendEvent(key: JobKey, onSent?: () => void) {
+  const once = useOnce();
   return useMutation({
-    mutationFn: (event: { readonly eventId: string; readonly payload?: unknown }) => sendJobEvent(key, event),
+    mutationFn: (event: NewEvent) => once(event, (header) => sendJobEvent(key, event, header)),
     onSuccess: ({ eventId, outcome }) => {
       const words = texts.job;
       toast({

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { usePermission } from "../../api/permissions.ts";
+import { useAllPages } from "../../api/use-all-pages.ts";
 import { versionsQuery, workflowsQuery } from "../../api/workflows.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Choice, Field } from "../../parts/Field.tsx";
@@ -75,8 +76,9 @@ interface PartProps {
 function WorkflowChoice({ organizationId, search: { workflowId }, onChange }: PartProps) {
   const words = texts.jobs;
   const mayRead = usePermission(organizationId, "workflow:read");
-  const { data } = useInfiniteQuery({ ...workflowsQuery(organizationId), enabled: mayRead });
-  const workflows = data?.pages.flatMap((page) => page.workflows) ?? [];
+  const query = useInfiniteQuery({ ...workflowsQuery(organizationId), enabled: mayRead });
+  useAllPages(query);
+  const workflows = query.data?.pages.flatMap((page) => page.workflows) ?? [];
   const isKnown = workflowId === undefined || workflows.some((workflow) => workflow.workflowId === workflowId);
   return (
     <Choice
@@ -103,8 +105,9 @@ function VersionChoice({
 }: PartProps & { workflowId: string }) {
   const words = texts.jobs;
   const mayRead = usePermission(organizationId, "workflow:version:read");
-  const { data } = useInfiniteQuery({ ...versionsQuery({ organizationId, workflowId }), enabled: mayRead });
-  const versions = data?.pages.flatMap((page) => page.versions) ?? [];
+  const query = useInfiniteQuery({ ...versionsQuery({ organizationId, workflowId }), enabled: mayRead });
+  useAllPages(query);
+  const versions = query.data?.pages.flatMap((page) => page.versions) ?? [];
   const isKnown = versionId === undefined || versions.some((version) => version.versionId === versionId);
   return (
     <Choice
@@ -134,10 +137,18 @@ function EventField({
   readonly onChange: (value: string) => void;
 }) {
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  const sent = useRef(value);
+  useEffect(() => {
+    // What comes back from here is no news: somebody may have typed on meanwhile.
+    if (value !== sent.current) setText(value);
+    sent.current = value;
+  }, [value]);
   useEffect(() => {
     if (text === value) return;
-    const timer = setTimeout(() => onChange(text), typingPauseMs);
+    const timer = setTimeout(() => {
+      sent.current = text;
+      onChange(text);
+    }, typingPauseMs);
     return () => clearTimeout(timer);
   });
   return (

@@ -23,10 +23,7 @@ interface JobTableProps {
 }
 
 export function JobTable({ organizationId, search, onClear }: JobTableProps) {
-  const { list, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, showLatest } = useLiveJobs(
-    organizationId,
-    search,
-  );
+  const { list, error, more, refetch, showLatest, isOld } = useLiveJobs(organizationId, search);
   const showChanges = () => {
     showLatest();
     window.scrollTo({ top: 0 });
@@ -35,7 +32,7 @@ export function JobTable({ organizationId, search, onClear }: JobTableProps) {
     <section className="panel panel-flush" aria-label={texts.jobs.caption}>
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
       {list === undefined && error === null && <Skeleton rows={12} />}
-      {list !== undefined && <Changes list={list} onShow={showChanges} />}
+      {list !== undefined && <Changes list={list} isOld={isOld} onShow={showChanges} />}
       {list?.jobs.length === 0 && <Nothing hasFilters={Object.keys(search).length > 0} onClear={onClear} />}
       {list !== undefined && list.jobs.length > 0 && (
         <Table
@@ -43,21 +40,28 @@ export function JobTable({ organizationId, search, onClear }: JobTableProps) {
           columns={columnsFor(organizationId, list.goneIds)}
           rows={list.jobs}
           rowKey={({ jobId }) => jobId}
-          more={{ hasMore: hasNextPage, isLoading: isFetchingNextPage, load: () => void fetchNextPage() }}
+          more={more}
         />
       )}
     </section>
   );
 }
 
+interface ChangesProps {
+  readonly list: LiveList;
+  /** The service does not say what has changed since. */
+  readonly isOld: boolean;
+  readonly onShow: () => void;
+}
+
 /** Has its place also while nothing is new, so that nothing moves when something is. It stays in view. */
-function Changes({ list: { newCount, goneIds }, onShow }: { readonly list: LiveList; readonly onShow: () => void }) {
+function Changes({ list: { newCount, goneIds }, isOld, onShow }: ChangesProps) {
   const words = texts.jobs;
   const isCurrent = newCount === 0 && goneIds.size === 0;
   return (
     <div className="job-changes">
-      <p role="status" className={isCurrent ? "soft" : undefined}>
-        {isCurrent ? words.upToDate : words.changes(newCount, goneIds.size)}
+      <p role="status" className={isCurrent && !isOld ? "soft" : undefined}>
+        {!isCurrent ? words.changes(newCount, goneIds.size) : isOld ? words.old : words.upToDate}
       </p>
       {!isCurrent && (
         <Button kind="main" onClick={onShow}>

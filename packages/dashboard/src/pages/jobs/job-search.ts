@@ -18,7 +18,9 @@ export function parseJobSearch(search: Record<string, unknown>): JobSearch {
     const value = search[name];
     if (typeof value === "string" && value !== "") parsed[name] = value;
   }
-  if (typeof search.isWaiting === "boolean") parsed.isWaiting = search.isWaiting;
+  // From an address, or from a link of ours.
+  const isWaiting = String(search.isWaiting);
+  if (isWaiting === "true" || isWaiting === "false") parsed.isWaiting = isWaiting === "true";
   if (search.order === "oldest") parsed.order = "oldest";
   return parsed;
 }

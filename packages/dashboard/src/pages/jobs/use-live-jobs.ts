@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo } from "react";
 import { jobPagesQuery, jobsQuery } from "../../api/jobs.ts";
+import { morePages } from "../../parts/more-pages.ts";
 import type { JobSearch } from "./job-search.ts";
 import { liveList } from "./live-list.ts";
 
@@ -11,8 +12,11 @@ export function useLiveJobs(organizationId: string, search: JobSearch) {
   const queries = useQueryClient();
   const filters = useMemo(() => ({ ...search, pageSize }), [search]);
   const pages = jobPagesQuery(organizationId, filters);
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useInfiniteQuery(pages);
-  const { data: latest } = useQuery(jobsQuery(organizationId, filters));
+  const query = useInfiniteQuery(pages);
+  const { data, error, refetch } = query;
+  const { data: latest, isError, isPaused } = useQuery(jobsQuery(organizationId, filters));
+  // Refused or out of reach, or not even asked for since the network is away.
+  const isOld = isError || isPaused;
   const loaded = data?.pages;
   const list = useMemo(
     () => (loaded === undefined ? undefined : liveList(loaded, latest, search.order ?? "newest")),
@@ -28,5 +32,5 @@ export function useLiveJobs(organizationId: string, search: JobSearch) {
   useEffect(() => {
     if (isFirst) showLatest();
   }, [isFirst, showLatest]);
-  return { list, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, showLatest };
+  return { list, error, more: morePages(query), refetch, showLatest, isOld };
 }

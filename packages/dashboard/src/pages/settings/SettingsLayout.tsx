@@ -25,6 +25,9 @@ export function SettingsLayout() {
         <Link to={`${base}/roles`} params={params}>
           {words.roles}
         </Link>
+        <Link to={`${base}/sign-in-providers`} params={params}>
+          {words.signInProviders}
+        </Link>
         <Link to={`${base}/audit`} params={params}>
           {words.audit}
         </Link>

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, resultOf } from "../../api/api.ts";
-import type { Workflow, WorkflowKey } from "../../api/workflows.ts";
+import { type Workflow, type WorkflowKey, workflowQueryKey } from "../../api/workflows.ts";
 import { Button } from "../../parts/Button.tsx";
 import { ConfirmDialog } from "../../parts/ConfirmDialog.tsx";
 import { toast } from "../../parts/toasts.ts";
@@ -23,8 +23,10 @@ export function DeleteWorkflow({ organizationId, workflowId, workflow: { name } 
       await resultOf(api.DELETE("/organizations/{organizationId}/workflows/{workflowId}", { params }));
     },
     onSuccess: async () => {
+      // Before the page is there that shows the list: what is in use cannot be forgotten.
+      queries.removeQueries({ queryKey: ["organizations", organizationId, "workflows", "list"] });
       await navigate({ to: "/app/organizations/$organizationId/workflows", params: { organizationId } });
-      queries.removeQueries({ queryKey: ["organizations", organizationId, "workflows"] });
+      queries.removeQueries({ queryKey: workflowQueryKey({ organizationId, workflowId }) });
       toast({ kind: "success", text: words.removed(name) });
     },
   });

@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useId, useState } from "react";
+import { useAllPages } from "../../api/use-all-pages.ts";
 import {
   deleteTag,
   setTag,
@@ -17,7 +18,7 @@ import { Dialog } from "../../parts/Dialog.tsx";
 import { Choice, Field } from "../../parts/Field.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { Skeleton } from "../../parts/Skeleton.tsx";
-import { toast } from "../../parts/toasts.ts";
+import { toast, toastFailure } from "../../parts/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 
 /** What is known when the dialog opens: the tag to be moved, or the version to be tagged. */
@@ -38,15 +39,17 @@ const tagPattern = /^\$?[A-Za-z0-9_.-]{1,64}$/;
 export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   const words = texts.workflow;
   const { data: tags = [] } = useQuery(tagsQuery(workflow));
-  const { data } = useInfiniteQuery(versionsQuery(workflow));
-  const versions = data?.pages.flatMap((page) => page.versions) ?? [];
+  const query = useInfiniteQuery(versionsQuery(workflow));
+  useAllPages(query);
+  const listed = query.data?.pages.flatMap((page) => page.versions) ?? [];
+  const versions = [...listed, ...useOlder(workflow, move.versionId, listed)];
   const [tag, setTagName] = useState(move.tag ?? "$LIVE");
   const [chosen, setChosen] = useState(move.versionId);
   const current = tags.find((one) => one.tag === tag);
   const target = versions.find((one) => one.versionId === (chosen ?? versions[0]?.versionId));
   const isName = tagPattern.test(tag);
   const isThere = current !== undefined && current.versionId === target?.versionId;
-  const apply = useTagMove(workflow, current, onClose);
+  const apply = useTagMove(workflow, onClose);
   const listId = useId();
   return (
     <Dialog isOpen onClose={onClose} title={words.moveTitle} description={words.moveText} isWide>
@@ -54,7 +57,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (target !== undefined && isName && !isThere) apply.mutate({ tag, target });
+          if (target !== undefined && isName && !isThere) apply.mutate({ tag, target, before: current });
         }}
       >
         <div className="workflow-columns">
@@ -102,6 +105,17 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   );
 }
 
+/** The version that is asked for, where it is so old that the choices do not come to it, or not yet. */
+function useOlder(
+  workflow: WorkflowKey,
+  versionId: string | undefined,
+  listed: readonly Version[],
+): readonly Version[] {
+  const isOlder = versionId !== undefined && listed.length > 0 && listed.every((one) => one.versionId !== versionId);
+  const { data } = useQuery({ ...versionQuery(workflow, versionId ?? ""), enabled: isOlder });
+  return isOlder && data !== undefined ? [data] : [];
+}
+
 interface ChangeProps {
   readonly workflow: WorkflowKey;
   readonly tag: string;
@@ -139,8 +153,15 @@ function VersionsDiff({ workflow, beforeId, afterId }: VersionsDiffProps) {
   return <DefinitionDiff before={before.data.definition} after={after.data.definition} />;
 }
 
+interface TagChange {
+  readonly tag: string;
+  readonly target: Version;
+  /** Where it was when the change was asked for. */
+  readonly before: Tag | undefined;
+}
+
 /** Afterwards it can be taken back for a while: to where the tag was, or to nowhere. */
-function useTagMove(workflow: WorkflowKey, current: Tag | undefined, onDone: () => void) {
+function useTagMove(workflow: WorkflowKey, onDone: () => void) {
   const words = texts.workflow;
   const queries = useQueryClient();
   const refresh = async () => {
@@ -153,11 +174,10 @@ function useTagMove(workflow: WorkflowKey, current: Tag | undefined, onDone: () 
     await refresh();
   };
   return useMutation({
-    mutationFn: ({ tag, target }: { readonly tag: string; readonly target: Version }) =>
-      setTag(workflow, tag, target.versionId),
-    onSuccess: async ({ tag, versionNumber }) => {
+    mutationFn: ({ tag, target }: TagChange) => setTag(workflow, tag, target.versionId),
+    onSuccess: async ({ tag, versionNumber }, { before }) => {
       onDone();
-      const action = { label: words.undo, run: () => void undo(tag, current) };
+      const action = { label: words.undo, run: () => void undo(tag, before).catch(toastFailure) };
       toast({ kind: "success", text: words.tagMoved(tag, versionNumber), action });
       await refresh();
     },

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { deleteTag, setTag, type Tag, tagsQuery, type WorkflowKey, workflowQueryKey } from "../../api/workflows.ts";
 import { ActorName } from "../../parts/ActorName.tsx";
@@ -11,7 +12,7 @@ import { Skeleton } from "../../parts/Skeleton.tsx";
 import { type Column, Table } from "../../parts/Table.tsx";
 import { TagChip } from "../../parts/TagChip.tsx";
 import { Time } from "../../parts/Time.tsx";
-import { toast } from "../../parts/toasts.ts";
+import { toast, toastFailure } from "../../parts/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 import type { TagMove } from "./MoveTagDialog.tsx";
 
@@ -61,7 +62,7 @@ function columnsFor(
   const words = texts.workflow;
   const { organizationId } = workflow;
   const columns: Column<Tag>[] = [
-    { id: "tag", header: words.tag, cell: ({ tag }) => <TagChip tag={tag} /> },
+    { id: "tag", header: words.tag, cell: ({ tag }) => <TagLink workflow={workflow} tag={tag} /> },
     { id: "version", header: words.pointsAt, cell: ({ versionNumber }) => words.versionNumber(versionNumber) },
     {
       id: "moved",
@@ -94,6 +95,19 @@ function columnsFor(
   return [...columns, actions];
 }
 
+function TagLink({ workflow, tag }: { readonly workflow: WorkflowKey; readonly tag: string }) {
+  return (
+    <Link
+      to="/app/organizations/$organizationId/workflows/$workflowId/tag-history"
+      params={workflow}
+      search={{ tag }}
+      aria-label={texts.tagHistory.title(tag)}
+    >
+      <TagChip tag={tag} />
+    </Link>
+  );
+}
+
 interface DeleteTagProps {
   readonly workflow: WorkflowKey;
   readonly tag: Tag;
@@ -112,7 +126,11 @@ function DeleteTag({ workflow, tag: { tag, versionId }, onClose }: DeleteTagProp
     mutationFn: () => deleteTag(workflow, tag),
     onSuccess: async () => {
       onClose();
-      toast({ kind: "success", text: words.tagDeleted(tag), action: { label: words.undo, run: () => void undo() } });
+      toast({
+        kind: "success",
+        text: words.tagDeleted(tag),
+        action: { label: words.undo, run: () => void undo().catch(toastFailure) },
+      });
       await refresh();
     },
   });

@@ -4,6 +4,7 @@ import { type Version, versionsQuery, type WorkflowKey } from "../../api/workflo
 import { ActorName } from "../../parts/ActorName.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { EmptyState } from "../../parts/EmptyState.tsx";
+import { morePages } from "../../parts/more-pages.ts";
 import { Panel } from "../../parts/Panel.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { Skeleton } from "../../parts/Skeleton.tsx";
@@ -22,9 +23,8 @@ interface VersionsProps {
 
 export function Versions({ workflow, name, onTag }: VersionsProps) {
   const words = texts.workflow;
-  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery(
-    versionsQuery(workflow),
-  );
+  const query = useInfiniteQuery(versionsQuery(workflow));
+  const { data, error, refetch, hasNextPage } = query;
   const versions = data?.pages.flatMap((page) => page.versions);
   return (
     <Panel title={words.versions} isFlush>
@@ -39,9 +39,7 @@ export function Versions({ workflow, name, onTag }: VersionsProps) {
           columns={columnsFor(workflow, onTag)}
           rows={versions}
           rowKey={({ versionId }) => versionId}
-          {...(hasNextPage && {
-            more: { hasMore: hasNextPage, isLoading: isFetchingNextPage, load: () => void fetchNextPage() },
-          })}
+          {...(hasNextPage && { more: morePages(query) })}
         />
       )}
     </Panel>

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { useOnce } from "../../api/use-once.ts";
 import { registerWorkflow } from "../../api/workflows.ts";
 import { Button } from "../../parts/Button.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
@@ -15,8 +16,9 @@ export function NewWorkflow({ organizationId }: { readonly organizationId: strin
   const [name, setName] = useState("");
   const navigate = useNavigate();
   const queries = useQueryClient();
+  const once = useOnce();
   const create = useMutation({
-    mutationFn: () => registerWorkflow(organizationId, name.trim()),
+    mutationFn: (sent: string) => once(sent, (header) => registerWorkflow(organizationId, sent, header)),
     onSuccess: async ({ workflowId }) => {
       await navigate({
         to: "/app/organizations/$organizationId/workflows/$workflowId/edit",
@@ -40,7 +42,7 @@ export function NewWorkflow({ organizationId }: { readonly organizationId: strin
           className="stack"
           onSubmit={(event) => {
             event.preventDefault();
-            create.mutate();
+            create.mutate(name.trim());
           }}
         >
           <Field

@@ -5,6 +5,7 @@ import { usePermission } from "../../api/permissions.ts";
 import { type Workflow, workflowsQuery } from "../../api/workflows.ts";
 import { EmptyState } from "../../parts/EmptyState.tsx";
 import { Field } from "../../parts/Field.tsx";
+import { morePages } from "../../parts/more-pages.ts";
 import { PageHeading } from "../../parts/PageHeading.tsx";
 import { Panel } from "../../parts/Panel.tsx";
 import { Problem } from "../../parts/Problem.tsx";
@@ -19,9 +20,8 @@ import "./WorkflowsPage.css";
 /** The organization's workflows with their tags. */
 export function WorkflowsPage() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });
-  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery(
-    workflowsQuery(organizationId),
-  );
+  const query = useInfiniteQuery(workflowsQuery(organizationId));
+  const { data, error, refetch, hasNextPage } = query;
   const [sought, setSought] = useState("");
   const all = data?.pages.flatMap((page) => page.workflows);
   const found = all?.filter(({ name }) => name.toLowerCase().includes(sought.trim().toLowerCase()));
@@ -60,7 +60,7 @@ export function WorkflowsPage() {
               columns={columnsFor(organizationId)}
               rows={found}
               rowKey={({ workflowId }) => workflowId}
-              more={{ hasMore: hasNextPage, isLoading: isFetchingNextPage, load: () => void fetchNextPage() }}
+              more={morePages(query)}
             />
           )}
         </Panel>

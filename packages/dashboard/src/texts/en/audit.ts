@@ -45,7 +45,8 @@ export const audit = {
   ofThisTarget: "All of this thing",
   noneTitle: "Nothing found",
   none: "No entry has what the filters ask for. Clear them to see all.",
-  verify: "Check that nothing was changed",
+  export: "Export as CSV",
+  verify: "Check for tampering",
   intact: (entries: number, unsealed: number) =>
     `Intact: ${countOf(entries, "entry", "entries")} checked against their seals${
       unsealed === 0 ? "" : `; ${countOf(unsealed, "entry waits", "entries wait")} for a seal`

@@ -7,4 +7,5 @@ export const charts = {
   durationLabel: "Time from submission to success, by hour, in the last day",
   median: "Half took at most",
   slow: "95 of 100 at most",
+  notDrawn: "The drawing could not be loaded. The table below has the same.",
 } as const;

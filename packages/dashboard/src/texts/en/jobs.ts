@@ -24,6 +24,7 @@ export const jobs = {
       .filter(Boolean)
       .join(", "),
   upToDate: "Up to date",
+  old: "Not up to date: the service does not answer. This page tries again by itself.",
   show: "Show",
   goneRow: "This job no longer fits the filters",
   job: "Job",

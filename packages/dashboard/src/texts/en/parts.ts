@@ -7,6 +7,7 @@ export const parts = {
   close: "Close",
   cancel: "Cancel",
   dismiss: "Dismiss",
+  menuFailed: "The menu could not be loaded. Look whether the service can be reached, and try again.",
   utc: (time: string) => `${time} UTC`,
   loadingMore: "Loading more",
   loadMore: "Load more",
@@ -15,4 +16,5 @@ export const parts = {
   noTime: "–",
   time: "Time",
   asTable: "As a table",
+  notLoaded: "This part of the page could not be loaded. All else here goes on without it.",
 } as const;

@@ -7,6 +7,7 @@ export const settings = {
   members: "Members",
   invitations: "Invitations",
   roles: "Roles",
+  signInProviders: "Sign-in",
   audit: "Audit log",
   rateLimits: "Rate limits",
   actions: "Actions",
@@ -32,6 +33,7 @@ export const expiry = {
   never: "never",
   expired: "expired",
   neverChoice: "Never",
+  kept: (date: string | undefined) => `As it is: ${date ?? "never"}`,
   inDays: (days: number) => (days === 365 ? "In a year" : `In ${countOf(days, "day", "days")}`),
 } as const;
 

@@ -17,6 +17,22 @@ export const workflows = {
   tagAt: (tag: string, versionNumber: number) => `${tag} → v${versionNumber}`,
 } as const;
 
+export const tagHistory = {
+  title: (tag: string) => `History of ${tag}`,
+  backTo: (workflow: string | undefined) => `Back to ${workflow ?? "the workflow"}`,
+  moves: "Where it pointed",
+  caption: (tag: string) => `Moves of the tag ${tag}, the newest first`,
+  move: "Move",
+  fromTo: (from: number | undefined, to: number | undefined) =>
+    `${from === undefined ? "new" : `v${from}`} → ${to === undefined ? "deleted" : `v${to}`}`,
+  when: "When",
+  by: "By",
+  moveBack: "Move back",
+  moveBackTo: (tag: string, to: number) => `Move back ${tag} to version ${to}`,
+  emptyTitle: (tag: string) => `The tag ${tag} never was`,
+  empty: "Every move of a tag is kept here, and stays when the tag is deleted.",
+} as const;
+
 export const workflow = {
   tags: "Tags",
   tagsCaption: "Tags of this workflow",

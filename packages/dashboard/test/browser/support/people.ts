@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import type { Client } from "../../../../server/test/support/client.ts";
-import { deploy, submitAndWait } from "../../../../server/test/support/flow.ts";
+import { deploy, registerVersion, submitAndWait } from "../../../../server/test/support/flow.ts";
 import { newSignedInPerson, rightPassword, type SignedInPerson } from "../../../../server/test/support/people.ts";
 import type { TestService } from "../../../../server/test/support/service.ts";
 
@@ -32,4 +32,4 @@ export async function signInAt(page: Page, url: string, { email }: { readonly em
   await page.getByRole("navigation", { name: "Main" }).waitFor();
 }
 
-export { deploy, submitAndWait };
+export { deploy, registerVersion, submitAndWait };

@@ -5,10 +5,11 @@ import {
   findUserByExternalIdentity,
   type IdentifiedUser,
   insertExternalIdentity,
+  type LinkCandidate,
 } from "../../store/external-identities.ts";
 import { endPasswordLink } from "../../store/password-links.ts";
 import { replaceRecoveryCodes } from "../../store/recovery-codes.ts";
-import { disableTotp, endOtherSessions, removePassword } from "../../store/user-credentials.ts";
+import { disableTotp, endOtherSessions, holdCredentials, removePassword } from "../../store/user-credentials.ts";
 import { revokeAllUserTokens } from "../../store/user-tokens.ts";
 import { insertUser } from "../../store/users.ts";
 import type { ExternalClaims } from "./claims.ts";
@@ -122,7 +123,7 @@ async function takeAccount(
   { address }: Origin,
 ): Promise<{ readonly userId: string; readonly userName: string }> {
   const createdAt = now();
-  const found = await findLinkCandidate(transaction, email, issuer);
+  const found = await holdLinkCandidate(transaction, email, issuer);
   if (found?.disabledAt !== undefined && found.disabledAt !== null) throw new Refused("disabled");
   if (found?.isKnownToIssuer === true) throw new Refused("address-taken");
   const userId = found?.userId ?? newId();
@@ -146,6 +147,18 @@ async function takeAccount(
   await insertExternalIdentity(transaction, { issuer, subject, userId, createdAt });
   await note("identity-linked");
   return { userId, userName: found?.displayName ?? name };
+}
+
+/** Looked at only once it is held: two persons may come with one address at one instant, and the second must see the first. */
+async function holdLinkCandidate(
+  transaction: Transaction,
+  email: string,
+  issuer: string,
+): Promise<LinkCandidate | undefined> {
+  const found = await findLinkCandidate(transaction, email, issuer);
+  if (found === undefined) return undefined;
+  await holdCredentials(transaction, found.userId);
+  return await findLinkCandidate(transaction, email, issuer);
 }
 
 /**

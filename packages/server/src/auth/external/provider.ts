@@ -45,6 +45,11 @@ export function signInNameOf({ id }: Pick<ExternalProvider, "id">): string {
   return `sso:${id}`;
 }
 
+/** Where the issuer sends people back to. It is registered there. */
+export function redirectUriOf(publicUrl: string, { id }: Pick<ExternalProvider, "id">): string {
+  return `${publicUrl}/oidc/callback/${id}`;
+}
+
 /** However it is spelled: with or without the slash at the end of a bare host. */
 export function canonicalIssuer(issuer: string): string {
   return URL.parse(issuer)?.href ?? issuer;

@@ -30,6 +30,15 @@ export class SingleSignOn {
     return this.joined.map(({ provider }) => provider);
   }
 
+  /** Those that lead into an organization, in the order of their ids. */
+  providersOf(organizationId: string, after: string | null, limit: number): readonly ExternalProvider[] {
+    return this.providers
+      .filter((provider) => provider.organizationId === organizationId)
+      .filter(({ id }) => after === null || id > after)
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .slice(0, limit);
+  }
+
   find(id: string): JoinedProvider | undefined {
     return this.joined.find(({ provider }) => provider.id === id);
   }

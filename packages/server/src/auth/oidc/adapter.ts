@@ -48,7 +48,8 @@ class StoreAdapter implements Adapter {
       recordHash,
       grantHash: grantId === undefined ? null : hashName(grantId),
       uidHash: payload.uid === undefined ? null : hashName(payload.uid),
-      userCodeHash: payload.userCode === undefined ? null : this.#userCodeHash(payload.userCode),
+      userCodeHash:
+        payload.userCode === undefined ? null : hashUserCode(secrets.keyFor(userCodePurpose), payload.userCode),
       payload: secrets.seal(purpose, this.#contextOf(recordHash), JSON.stringify(payload)),
       expiresAt: expiresIn === undefined ? null : now() + expiresIn * 1_000,
     };
@@ -64,8 +65,12 @@ class StoreAdapter implements Adapter {
   }
 
   async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
-    const hashed = this.#userCodeHash(userCode);
-    return this.#open(await this.#ask((db) => findOidcRecordByUserCode(db, this.#kind, hashed)));
+    for (const key of this.#parts.secrets.keysFor(userCodePurpose)) {
+      const hashed = hashUserCode(key, userCode);
+      const found = await this.#ask((db) => findOidcRecordByUserCode(db, this.#kind, hashed));
+      if (found !== undefined) return this.#open(found);
+    }
+    return undefined;
   }
 
   /** The provider looked before whether it was consumed; of several that looked at once, one gets through here. */
@@ -95,11 +100,6 @@ class StoreAdapter implements Adapter {
     return `${this.#kind} ${recordHash.toString("hex")}`;
   }
 
-  /** With a key: codes that people type are so short that a plain hash of one could be guessed back. */
-  #userCodeHash(userCode: string): Buffer {
-    return createHmac("sha256", this.#parts.secrets.keyFor("user-code")).update(userCode).digest();
-  }
-
   async #ask<Result>(work: (db: Queryable) => Promise<Result>): Promise<Result> {
     try {
       return await work(this.#parts.store.current);
@@ -111,6 +111,12 @@ class StoreAdapter implements Adapter {
   }
 }
 
+/** With a key: codes that people type are so short that a plain hash of one could be guessed back. */
+function hashUserCode(key: Buffer, userCode: string): Buffer {
+  return createHmac("sha256", key).update(userCode).digest();
+}
+
 const purpose = "oidc-record";
+const userCodePurpose = "user-code";
 /** What goes with its grant. A sign-in under way names one too, of the session before, and must outlive it. */
 const issuedKinds: ReadonlySet<string> = new Set(["AccessToken", "AuthorizationCode", "RefreshToken", "DeviceCode"]);

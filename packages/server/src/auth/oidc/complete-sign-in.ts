@@ -1,24 +1,35 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
-import type { Sessions } from "./sessions.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import type { SessionGrounds, Sessions } from "./sessions.ts";
 
 /** Who signed in, and what proved it. */
 export interface ProvenUser {
   readonly userId: string;
   /** `password`, `link`, or the name of an issuer outside. */
   readonly signedInBy: string;
+  readonly grounds: SessionGrounds;
 }
 
 /**
  * Ends a sign-in in success, whoever proved who it is: begins the session, and answers the address at which the browser goes on with what
- * it was signing in for.
+ * it was signing in for. Throws `ServiceError` when what proved it has ended meanwhile.
  */
 export async function completeSignIn(
   provider: Provider,
   sessions: Sessions,
   ctx: KoaContextWithOIDC,
-  { userId, signedInBy }: ProvenUser,
+  { userId, signedInBy, grounds }: ProvenUser,
 ): Promise<string> {
-  const sessionId = await sessions.begin({ userId, signedInBy, userAgent: ctx.get("user-agent"), address: ctx.ip });
+  const sessionId = await sessions.begin({
+    userId,
+    signedInBy,
+    grounds,
+    userAgent: ctx.get("user-agent"),
+    address: ctx.ip,
+  });
+  if (sessionId === undefined) {
+    throw new ServiceError("ConflictError", "What you signed in with was changed at this moment. Sign in again.");
+  }
   const result = { login: { accountId: userId }, signIn: { sessionId } };
   return await provider.interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });
 }

@@ -46,7 +46,7 @@ const scopes = ["openid", "offline_access", "profile", "email"];
 
 /** What the provider offers, and how it fits into the service. What is not named here is off. */
 export function providerConfiguration(parts: Parts): Configuration {
-  const { config, sessions, pages, publicUrl } = parts;
+  const { config, pages, publicUrl } = parts;
   const isSecure = publicUrl().startsWith("https:");
   const mount = new URL(`${publicUrl()}/oidc`).pathname;
   const sessionSeconds = config.sessionHours * 3_600;
@@ -120,7 +120,7 @@ export function providerConfiguration(parts: Parts): Configuration {
       RefreshToken: sessionSeconds,
     },
     findAccount: findAccountIn(parts),
-    loadExistingGrant: async (ctx) => await grantFor(ctx, sessions),
+    loadExistingGrant: async (ctx) => await grantFor(ctx, parts),
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed("refresh_token"),
     rotateRefreshToken: true,
     // A page signs in and out with its browser; a command line has a session of its own.
@@ -163,7 +163,7 @@ function browserSessionOf(ctx: KoaContextWithOIDC): string | undefined {
 /** Our own clients need no consent: whoever signs in with one grants it all. A device gets a session of its own. */
 async function grantFor(
   ctx: KoaContextWithOIDC,
-  sessions: Parts["sessions"],
+  { sessions, errors }: Pick<Parts, "sessions" | "errors">,
 ): Promise<InstanceType<Provider["Grant"]>> {
   const { provider, session, client, account, deviceCode } = ctx.oidc;
   const browserSessionId = browserSessionOf(ctx);
@@ -173,7 +173,14 @@ async function grantFor(
   session.sidFor(browserSession, browserSessionId);
   const userId = account.accountId;
   const sessionId =
-    deviceCode === undefined ? browserSessionId : await sessions.begin({ userId, ...signInOf(deviceCode.deviceInfo) });
+    deviceCode === undefined
+      ? browserSessionId
+      : await sessions.begin({
+          userId,
+          grounds: { type: "session", sessionId: browserSessionId },
+          ...signInOf(deviceCode.deviceInfo),
+        });
+  if (sessionId === undefined) throw new errors.AccessDenied("the session of this browser was ended meanwhile");
   const grantId = grantIdOf({ userId, sessionId, clientId: client.clientId });
   const existing = deviceCode === undefined ? await provider.Grant.find(grantId) : undefined;
   if (existing !== undefined) return existing;

@@ -1,6 +1,8 @@
 import type { Timestamp } from "../../core/job-state.ts";
 import { type AccountAction, insertAccountActivity } from "../../store/account-activity.ts";
+import type { Transaction } from "../../store/database.ts";
 import { deleteGrants } from "../../store/oidc-records.ts";
+import { holdCredentials } from "../../store/user-credentials.ts";
 import {
   endUserSession,
   findOpenSession,
@@ -24,9 +26,19 @@ export interface NewSession {
   readonly userId: string;
   /** What proved who it is. */
   readonly signedInBy: string;
+  readonly grounds: SessionGrounds;
   readonly userAgent: string;
   readonly address: string;
 }
+
+/**
+ * What a session is begun on, which may be gone by the time it begins: the password that was checked, by when it was set, or the session in a browser
+ * from which a device is let in. `proof`: what holds once, and was used up.
+ */
+export type SessionGrounds =
+  | { readonly type: "password"; readonly passwordChangedAt: Timestamp | null }
+  | { readonly type: "session"; readonly sessionId: string }
+  | { readonly type: "proof" };
 
 export interface SessionKey {
   readonly userId: string;
@@ -51,12 +63,16 @@ export class Sessions {
     this.#parts = parts;
   }
 
-  /** Answers the session's id: a new one for each sign-in, so that nobody can have known it before. */
-  async begin({ userId, signedInBy, userAgent, address }: NewSession): Promise<string> {
+  /**
+   * Answers the session's id: a new one for each sign-in, so that nobody can have known it before. Undefined when what it is begun on does not hold
+   * any more: who changes a password ends all sessions, and none may begin behind their back.
+   */
+  async begin({ userId, signedInBy, userAgent, address, grounds }: NewSession): Promise<string | undefined> {
     const { store, now, newId, sessionHours } = this.#parts;
     const createdAt = now();
     const sessionId = newId();
-    await store.transaction(async (transaction) => {
+    return await store.transaction(async (transaction) => {
+      if (!(await holds(transaction, userId, grounds))) return undefined;
       await insertUserSession(transaction, {
         userId,
         sessionId,
@@ -68,8 +84,8 @@ export class Sessions {
         expiresAt: createdAt + sessionHours * hourMs,
       });
       await this.#note({ userId, sessionId, action: "signed-in", address }, createdAt, { by: signedInBy });
+      return sessionId;
     });
-    return sessionId;
   }
 
   /** The session, if it holds; its use counts against its idle life. */
@@ -115,6 +131,19 @@ export class Sessions {
     const { store, newId } = this.#parts;
     const activity = { userId, activityId: newId(), happenedAt, action, address, details: { sessionId, ...details } };
     await insertAccountActivity(store.current, activity);
+  }
+}
+
+async function holds(transaction: Transaction, userId: string, grounds: SessionGrounds): Promise<boolean> {
+  const credentials = await holdCredentials(transaction, userId);
+  if (credentials === undefined || credentials.disabledAt !== null) return false;
+  switch (grounds.type) {
+    case "password":
+      return credentials.passwordHash !== null && credentials.passwordChangedAt === grounds.passwordChangedAt;
+    case "session":
+      return (await findOpenSession(transaction, userId, grounds.sessionId)) !== undefined;
+    case "proof":
+      return true;
   }
 }
 

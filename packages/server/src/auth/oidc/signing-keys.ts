@@ -6,6 +6,7 @@ import {
   deleteRetiredSigningKeys,
   insertSigningKey,
   listSigningKeys,
+  replacePrivateKey,
   retireSigningKeysBefore,
   type StoredSigningKey,
 } from "../../store/signing-keys.ts";
@@ -87,6 +88,17 @@ export class SigningKeys {
     this.#remembered = undefined;
   }
 
+  /** Seals those again that are under a secret key that is on its way out. Answers how many. */
+  async reseal(): Promise<number> {
+    const { database, secrets } = this.#parts;
+    let count = 0;
+    for (const { keyNumber, keyId, privateKey } of await listSigningKeys(database)) {
+      const resealed = secrets.reseal(purpose, keyId, privateKey);
+      if (resealed !== undefined && (await replacePrivateKey(database, keyNumber, privateKey, resealed))) count += 1;
+    }
+    return count;
+  }
+
   #find(keys: readonly StoredSigningKey[], keyId: string): StoredSigningKey | undefined {
     const now = this.#parts.now();
     return keys.find((key) => key.keyId === keyId && (key.retiredAt === null || key.retiredAt > now));
@@ -149,7 +161,7 @@ export class SigningKeys {
       return this.#parts.secrets.open(purpose, keyId, sealed);
     } catch (cause) {
       const message =
-        "The signing keys in the store were encrypted under another STEPWELL_SECRET_KEY. Start with that one.";
+        "The signing keys in the store were encrypted under another STEPWELL_SECRET_KEY. Start with that one, or name it in STEPWELL_OTHER_SECRET_KEYS.";
       throw new Error(message, { cause });
     }
   }

@@ -1,7 +1,8 @@
 import { MinuteCounts } from "../../auth/minute-counts.ts";
+import { networkOf } from "../../auth/network.ts";
 import type { Middleware } from "../../auth/oidc/provider.ts";
-import { networkOf } from "../../auth/sign-in-backoff.ts";
 import type { Timestamp } from "../../core/job-state.ts";
+import { guarded } from "./guarded-endpoints.ts";
 import type { Look } from "./look.ts";
 import { showProblem } from "./problem-page.ts";
 
@@ -9,7 +10,12 @@ import { showProblem } from "./problem-page.ts";
 const maxPerMinute = 600;
 
 /** Where somebody of whom nothing is known makes the provider keep a row, for as long as a session may last. */
-const beginnings = new Set(["/auth", "/device", "/device/auth", "/session/end"]);
+const beginnings: ReadonlySet<string> = new Set([
+  guarded.authorization,
+  guarded.deviceCodePage,
+  guarded.deviceAuthorization,
+  guarded.endSession,
+]);
 
 /** Bounds how many rows strangers make in the store, by their address and on this node. */
 export function boundBegunSignIns(now: () => Timestamp, look: Look): Middleware {

@@ -2,15 +2,14 @@ import type { KoaContextWithOIDC } from "oidc-provider";
 import type { Middleware } from "../../auth/oidc/provider.ts";
 import { addressSubject, blockedForSeconds, claimAttempt, refundAttempt } from "../../auth/sign-in-backoff.ts";
 import type { ServerParts } from "../app.ts";
+import { guarded } from "./guarded-endpoints.ts";
 import type { Look } from "./look.ts";
 import { showProblem } from "./problem-page.ts";
-
-const path = "/device";
 
 /** Stands before the page where people type a device's code: a link may carry the code, and nobody tries codes out. */
 export function deviceCodePage({ engine, database }: ServerParts, look: Look): Middleware {
   return async (ctx, next) => {
-    if (ctx.path !== path) return await next();
+    if (ctx.path !== guarded.deviceCodePage) return await next();
     if (ctx.method === "GET") {
       // The provider would send a code that comes with a link on by a script. Here a person sends it.
       const code = ctx.query.user_code;

@@ -1,7 +1,7 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { admit } from "../../auth/external/admission.ts";
 import { comeBack, depart, interactionIdOf } from "../../auth/external/journey.ts";
-import { type ExternalProvider, signInNameOf } from "../../auth/external/provider.ts";
+import { type ExternalProvider, redirectUriOf, signInNameOf } from "../../auth/external/provider.ts";
 import { explanations } from "../../auth/external/refusals.ts";
 import type { JoinedProvider } from "../../auth/external/single-sign-on.ts";
 import { completeSignIn } from "../../auth/oidc/complete-sign-in.ts";
@@ -45,7 +45,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
     const { login_hint: hint } = ctx.query;
     const { url, journey } = await depart(joined, {
       interactionId: uid,
-      redirectUri: redirectUriOf(joined.provider),
+      redirectUri: redirectUriOf(publicUrl(), joined.provider),
       loginHint: typeof hint === "string" && hint.length <= maxHintLength ? hint : undefined,
       asksAgain: String(params.prompt ?? "")
         .split(" ")
@@ -62,7 +62,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
     setCookie(ctx, uid, null);
     const journey = openJourney(secrets, uid, joined.provider.id, sealed, engine.now());
     if (journey === undefined) return showTooLate(ctx);
-    const arrival = new URL(`${redirectUriOf(joined.provider)}?${ctx.querystring}`);
+    const arrival = new URL(`${redirectUriOf(publicUrl(), joined.provider)}?${ctx.querystring}`);
     const back = await comeBack(joined, arrival, journey, engine.now());
     const { name } = joined.provider;
     if (back.outcome === "refused") {
@@ -73,11 +73,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
     const admission = await admit(singleSignOn.parts, joined.provider, back.claims, origin);
     if (admission.outcome === "refused") return showRefusal(ctx, uid, explanations(name)[admission.reason]);
     const proven = { userId: admission.userId, signedInBy: signInNameOf(joined.provider) };
-    goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, proven));
-  }
-
-  function redirectUriOf({ id }: ExternalProvider): string {
-    return `${publicUrl()}/oidc/callback/${id}`;
+    goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, { ...proven, grounds: { type: "proof" } }));
   }
 
   /** Below the sign-in's own path alone. Lax, since the way back begins at another site. */

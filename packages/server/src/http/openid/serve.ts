@@ -9,6 +9,7 @@ import { measure, type RequestMetrics } from "../operation.ts";
 import { boundBegunSignIns } from "./begun-sign-ins.ts";
 import { deviceCodePage } from "./device-code-page.ts";
 import { externalSignIn } from "./external-sign-in.ts";
+import { oneSpelling } from "./guarded-endpoints.ts";
 import { protocolHeaders } from "./protocol-headers.ts";
 import { providerPages } from "./provider-pages.ts";
 import { signInByLink } from "./sign-in-by-link.ts";
@@ -41,6 +42,7 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
     pages: providerPages(look),
     middlewares: (built) => [
       protocolHeaders(look),
+      oneSpelling,
       boundBegunSignIns(() => engine.now(), look),
       tokenRequests(openId.ledger),
       deviceCodePage(parts, look),

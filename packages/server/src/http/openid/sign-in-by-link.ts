@@ -22,7 +22,9 @@ export function signInByLink(
     const userId = userOfOpenedLink(secrets, opened, engine.now());
     if (userId === undefined || !(await isForDashboard(provider, ctx))) return await next();
     ctx.status = 303;
-    ctx.redirect(await completeSignIn(provider, openId.sessions, ctx, { userId, signedInBy: "link" }));
+    ctx.redirect(
+      await completeSignIn(provider, openId.sessions, ctx, { userId, signedInBy: "link", grounds: { type: "proof" } }),
+    );
     ctx.status = 303;
     ctx.body = "";
   };

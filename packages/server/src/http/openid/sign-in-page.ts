@@ -72,7 +72,9 @@ export function signInPage(
       path: "/",
       maxAge: deviceCookieMs,
     });
-    goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, { userId: result.userId, signedInBy: "password" }));
+    const { userId, passwordChangedAt } = result;
+    const proven = { userId, signedInBy: "password", grounds: { type: "password", passwordChangedAt } } as const;
+    goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, proven));
   }
 
   function show(ctx: KoaContextWithOIDC, { uid, params }: Interaction, { status = 200, ...view }: SignInView): void {

@@ -3,6 +3,7 @@ import { deviceGrantType } from "../../auth/oidc/clients.ts";
 import type { Middleware } from "../../auth/oidc/provider.ts";
 import type { RefreshLedger } from "../../auth/oidc/refresh-ledger.ts";
 import { DevicePace, pollSeconds } from "./device-pace.ts";
+import { guarded } from "./guarded-endpoints.ts";
 import { readBody, withBody } from "./request-body.ts";
 
 /** A token, a code and some names. */
@@ -13,12 +14,12 @@ export function tokenRequests(ledger: RefreshLedger): Middleware {
   const pace = new DevicePace();
   return async (ctx, next) => {
     if (ctx.method !== "POST") return await next();
-    if (ctx.path === "/device/auth") {
+    if (ctx.path === guarded.deviceAuthorization) {
       await next();
       if (ctx.status === 200) Object.assign(ctx.body as object, { interval: pollSeconds });
       return;
     }
-    if (ctx.path !== "/token") return await next();
+    if (ctx.path !== guarded.token) return await next();
     const form = await formOf(ctx);
     if (form === undefined) return refuse(ctx, 413, "invalid_request", "the body is larger than this endpoint takes");
     const grantType = only(form, "grant_type");

@@ -10,8 +10,10 @@ import type { Invitation } from "../../store/invitations.ts";
 import { findUsers, type User } from "../../store/users.ts";
 import type { App, ServerParts } from "../app.ts";
 import { recordAudit } from "../audit-trail.ts";
+import { addressOf } from "../client-address.ts";
 import { errorKinds } from "../errors.ts";
 import { isName } from "../schemas.ts";
+import { linkButton } from "./form.ts";
 import { fieldIn, parseForms } from "./form-body.ts";
 import { html } from "./html.ts";
 import { type InvitationForms, invitationForms } from "./invitation-forms.ts";
@@ -65,7 +67,7 @@ export function invitationPage(app: App, parts: ServerParts): void {
     const typed = { email, displayName };
     const problem = problemOf(request, typed, password);
     if (problem !== undefined) return sendForms(reply, visit, { ...typed, newProblem: problem });
-    const newcomer = { code: visit.code, ...typed, password, address: request.ip };
+    const newcomer = { code: visit.code, ...typed, password, address: addressOf(request) };
     const user = await joinAsNewcomer(newcomerParts, newcomer, (transaction, invitation, created) =>
       record(transaction, request, invitation, created),
     );
@@ -87,7 +89,7 @@ export function invitationPage(app: App, parts: ServerParts): void {
       email,
       password: fieldIn(request.body, "password"),
       code: code === "" ? undefined : code,
-      address: request.ip,
+      address: addressOf(request),
       knownDevice: undefined,
     });
     switch (result.outcome) {
@@ -139,7 +141,9 @@ export function invitationPage(app: App, parts: ServerParts): void {
 
   function sendJoined(reply: FastifyReply, { shown }: Visit): FastifyReply {
     authenticator.forgetAll();
-    const content = html`<p>You are a member of <strong>${shown.organization.displayName}</strong> now. You can close this page and sign in.</p>`;
+    const { organizationId, displayName } = shown.organization;
+    const content = html`<p>You are a member of <strong>${displayName}</strong> now.</p>
+${linkButton(`Sign in to ${displayName}`, `${basePath}/app/organizations/${organizationId}`)}`;
     return sendPage(reply, { title: "Welcome", content }, isSecure());
   }
 
@@ -147,6 +151,7 @@ export function invitationPage(app: App, parts: ServerParts): void {
   function sendError(reply: FastifyReply, error: unknown): FastifyReply {
     if (!(error instanceof ServiceError)) throw error;
     const { status } = errorKinds[error.code];
+    if (error.retryAfterSeconds !== undefined) reply.header("retry-after", String(error.retryAfterSeconds));
     const isUnknown = error.code === "NotFoundError";
     const content = html`<p>${isUnknown ? deadLink : error.message}</p>`;
     return sendPage(reply, { status, title: "This invitation does not work", content }, isSecure());

@@ -2,8 +2,9 @@ import type { FastifyReply } from "fastify";
 import { findLinkedUser, setPasswordByLink } from "../../auth/password-change.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { App, ServerParts } from "../app.ts";
+import { addressOf } from "../client-address.ts";
 import { errorKinds } from "../errors.ts";
-import { alert, button, field, hiddenField } from "./form.ts";
+import { alert, button, field, hiddenField, linkButton } from "./form.ts";
 import { fieldIn, parseForms } from "./form-body.ts";
 import { html } from "./html.ts";
 import { sendPage } from "./page.ts";
@@ -39,7 +40,7 @@ export function setPasswordRoutes(app: App, routes: ServerParts): void {
       if (newPassword !== fieldIn(request.body, "repeated")) {
         return sendForm(reply, { secret, email: user.email, problem: "The two passwords are not the same." });
       }
-      const problems = await setPasswordByLink(parts, { secret, newPassword, address: request.ip });
+      const problems = await setPasswordByLink(parts, { secret, newPassword, address: addressOf(request) });
       if (problems === undefined) return sendDeadLink(reply);
       const [first] = problems;
       if (first !== undefined)
@@ -49,7 +50,8 @@ export function setPasswordRoutes(app: App, routes: ServerParts): void {
         reply,
         {
           title: "Your password is set",
-          content: html`<p>Sign in with it from now on. Whoever was signed in to your account before is not any more.</p>`,
+          content: html`<p>Sign in with it from now on. Whoever was signed in to your account before is not any more.</p>
+${linkButton("Sign in", `${basePath}/`)}`,
         },
         isSecure(),
       );

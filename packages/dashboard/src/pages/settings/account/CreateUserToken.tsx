@@ -2,11 +2,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { fieldProblems } from "../../../api/problem.ts";
 import { createUserToken, userTokensQuery } from "../../../api/user-tokens.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { Dialog } from "../../../parts/Dialog.tsx";
 import { ExpiryChoice, type ExpiryDays, expiryIn } from "../../../parts/ExpiryChoice.tsx";
 import { Field } from "../../../parts/Field.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
+import { FormDialog } from "../../../parts/FormDialog.tsx";
 import { SecretDialog } from "../../../parts/SecretDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 
@@ -32,32 +30,25 @@ export function CreateUserToken({ onClose }: { readonly onClose: () => void }) {
     );
   }
   return (
-    <Dialog isOpen onClose={onClose} title={words.createTitle} description={words.createText}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate();
-        }}
-      >
-        <Field
-          label={texts.apiTokens.name}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          problem={problems.at("/name")}
-          required
-          maxLength={256}
-          autoComplete="off"
-        />
-        <ExpiryChoice value={expiry} onChange={setExpiry} problem={problems.at("/expiresAt")} />
-        {problems.rest !== undefined && <Problem error={problems.rest} />}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{texts.parts.cancel}</Button>
-          <Button type="submit" kind="main" isBusy={create.isPending}>
-            {words.create}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      onClose={onClose}
+      title={words.createTitle}
+      description={words.createText}
+      action={words.create}
+      isBusy={create.isPending}
+      error={problems.rest}
+      onSubmit={() => create.mutate()}
+    >
+      <Field
+        label={texts.apiTokens.name}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        problem={problems.at("/name")}
+        required
+        maxLength={256}
+        autoComplete="off"
+      />
+      <ExpiryChoice value={expiry} onChange={setExpiry} problem={problems.at("/expiresAt")} />
+    </FormDialog>
   );
 }

@@ -8,6 +8,7 @@ import { CopyButton } from "../../../parts/CopyButton.tsx";
 import { Facts } from "../../../parts/Facts.tsx";
 import { Field } from "../../../parts/Field.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
+import { QrCode } from "../../../parts/QrCode.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 interface SecondFactorSetupProps {
@@ -74,6 +75,7 @@ function Confirmation({ secret: { secret, uri }, onCodes }: ConfirmationProps) {
       }}
     >
       <p>{words.scan}</p>
+      <QrCode text={uri} label={words.qrCode} />
       <Facts
         facts={[
           [

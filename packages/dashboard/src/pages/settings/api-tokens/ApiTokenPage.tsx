@@ -3,8 +3,10 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { type ApiToken, apiTokenQuery } from "../../../api/api-tokens.ts";
 import { usePermission } from "../../../api/permissions.ts";
+import { type WorkflowKey, workflowQuery } from "../../../api/workflows.ts";
 import { ActorName } from "../../../parts/ActorName.tsx";
 import { Button } from "../../../parts/Button.tsx";
+import { Codes } from "../../../parts/Codes.tsx";
 import { Expiry } from "../../../parts/Expiry.tsx";
 import { Facts } from "../../../parts/Facts.tsx";
 import { Panel } from "../../../parts/Panel.tsx";
@@ -13,6 +15,7 @@ import { Problem } from "../../../parts/Problem.tsx";
 import { Skeleton } from "../../../parts/Skeleton.tsx";
 import { Time } from "../../../parts/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
+import { ChangeApiToken } from "./ChangeApiToken.tsx";
 import { RevokeApiToken } from "./RevokeApiToken.tsx";
 import { RotateApiToken } from "./RotateApiToken.tsx";
 
@@ -38,9 +41,9 @@ function OneToken(key: { readonly organizationId: string; readonly tokenId: stri
   const { organizationId } = key;
   const words = texts.apiTokens;
   const { data: token, error, refetch } = useQuery(apiTokenQuery(key));
-  const mayRotate = usePermission(organizationId, "apitoken:update");
+  const mayChange = usePermission(organizationId, "apitoken:update");
   const mayRevoke = usePermission(organizationId, "apitoken:revoke");
-  const [open, setOpen] = useState<"rotate" | "revoke" | undefined>();
+  const [open, setOpen] = useState<"change" | "rotate" | "revoke" | undefined>();
   const navigate = useNavigate();
   const close = () => setOpen(undefined);
   if (token === undefined) {
@@ -48,7 +51,8 @@ function OneToken(key: { readonly organizationId: string; readonly tokenId: stri
   }
   const actions = (
     <div className="row">
-      {mayRotate && (
+      {mayChange && <Button onClick={() => setOpen("change")}>{words.change}</Button>}
+      {mayChange && (
         <Button icon="retry" onClick={() => setOpen("rotate")}>
           {words.rotate}
         </Button>
@@ -65,6 +69,7 @@ function OneToken(key: { readonly organizationId: string; readonly tokenId: stri
       <Panel title={token.name} actions={actions}>
         <Facts facts={factsOf(organizationId, token)} />
       </Panel>
+      {open === "change" && <ChangeApiToken organizationId={organizationId} token={token} onClose={close} />}
       {open === "rotate" && <RotateApiToken organizationId={organizationId} token={token} onClose={close} />}
       {open === "revoke" && (
         <RevokeApiToken
@@ -84,7 +89,7 @@ function factsOf(organizationId: string, token: ApiToken): readonly (readonly [s
   const facts: (readonly [string, ReactNode])[] = [
     [words.prefix, <code key="prefix">{tokenPrefix}…</code>],
     [words.permissions, <Codes key="permissions" values={permissions} />],
-    [words.boundTo, <Bounds key="bounds" boundTo={boundTo} />],
+    [words.boundTo, <Bounds key="bounds" organizationId={organizationId} boundTo={boundTo} />],
     [words.lastUsed, lastUsedAt === undefined ? words.neverUsed : <Time key="used" at={lastUsedAt} isRelative />],
     [words.expires, <Expiry key="expires" at={expiresAt} />],
     [
@@ -101,28 +106,39 @@ function factsOf(organizationId: string, token: ApiToken): readonly (readonly [s
   return facts;
 }
 
-function Codes({ values }: { readonly values: readonly string[] }) {
-  return (
-    <ul>
-      {values.map((value) => (
-        <li key={value}>
-          <code>{value}</code>
-        </li>
-      ))}
-    </ul>
-  );
+interface BoundsProps {
+  readonly organizationId: string;
+  readonly boundTo: ApiToken["boundTo"] | undefined;
 }
 
-function Bounds({ boundTo }: { readonly boundTo: ApiToken["boundTo"] | undefined }) {
+function Bounds({ organizationId, boundTo }: BoundsProps) {
   const words = texts.apiTokens;
   const { workflowIds = [], tags = [], jobEvent } = boundTo ?? {};
   if (boundTo === undefined) return words.unbound;
   return (
     <>
       {workflowIds.length > 0 && <p>{words.boundWorkflows(workflowIds.length)}:</p>}
-      {workflowIds.length > 0 && <Codes values={workflowIds} />}
+      {workflowIds.length > 0 && (
+        <ul>
+          {workflowIds.map((workflowId) => (
+            <li key={workflowId}>
+              <WorkflowLink organizationId={organizationId} workflowId={workflowId} />
+            </li>
+          ))}
+        </ul>
+      )}
       {tags.length > 0 && <p>{words.boundTags(tags)}</p>}
       {jobEvent !== undefined && <p>{words.boundEventOf(jobEvent.eventId, jobEvent.jobId)}</p>}
     </>
+  );
+}
+
+/** By its name; by its id where that cannot be had, as of one that was deleted. */
+function WorkflowLink(key: WorkflowKey) {
+  const { data } = useQuery(workflowQuery(key));
+  return (
+    <Link to="/app/organizations/$organizationId/workflows/$workflowId" params={key}>
+      {data?.name ?? key.workflowId}
+    </Link>
   );
 }

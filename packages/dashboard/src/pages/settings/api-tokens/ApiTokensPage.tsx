@@ -5,12 +5,11 @@ import { type ApiToken, apiTokensQuery } from "../../../api/api-tokens.ts";
 import { usePermission } from "../../../api/permissions.ts";
 import { Button } from "../../../parts/Button.tsx";
 import { EmptyState } from "../../../parts/EmptyState.tsx";
-import { Expiry } from "../../../parts/Expiry.tsx";
 import { ListPanel } from "../../../parts/ListPanel.tsx";
 import { Permitted } from "../../../parts/Permitted.tsx";
 import type { Column } from "../../../parts/Table.tsx";
-import { Time } from "../../../parts/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
+import { lifeColumns, prefixColumn, revokeColumn } from "../token-columns.tsx";
 import { boundToText } from "./bound-to.ts";
 import { CreateApiToken } from "./CreateApiToken.tsx";
 import { RevokeApiToken } from "./RevokeApiToken.tsx";
@@ -78,13 +77,7 @@ function columnsFor(
         </Link>
       ),
     },
-    {
-      id: "prefix",
-      header: words.prefix,
-      width: "150px",
-      isOptional: true,
-      cell: ({ tokenPrefix }) => <code>{tokenPrefix}…</code>,
-    },
+    prefixColumn(),
     {
       id: "permissions",
       header: words.permissions,
@@ -98,24 +91,7 @@ function columnsFor(
       isOptional: true,
       cell: ({ boundTo }) => boundToText(boundTo) ?? words.notBound,
     },
-    {
-      id: "used",
-      header: words.lastUsed,
-      cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? words.neverUsed : <Time at={lastUsedAt} isRelative />),
-    },
-    { id: "expires", header: words.expires, isOptional: true, cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
+    ...lifeColumns(),
   ];
-  if (onRevoke === undefined) return columns;
-  const actions: Column<ApiToken> = {
-    id: "actions",
-    header: texts.settings.actions,
-    align: "end",
-    width: "100px",
-    cell: (token) => (
-      <Button kind="quiet" aria-label={words.revokeNamed(token.name)} onClick={() => onRevoke(token)}>
-        {words.revoke}
-      </Button>
-    ),
-  };
-  return [...columns, actions];
+  return onRevoke === undefined ? columns : [...columns, revokeColumn(onRevoke)];
 }

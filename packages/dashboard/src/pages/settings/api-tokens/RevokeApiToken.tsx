@@ -1,7 +1,5 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ApiToken, apiTokensQueryKey, revokeApiToken } from "../../../api/api-tokens.ts";
-import { ConfirmDialog } from "../../../parts/ConfirmDialog.tsx";
-import { toast } from "../../../parts/toasts.ts";
+import { RemovalDialog } from "../../../parts/RemovalDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 interface RevokeApiTokenProps {
@@ -14,27 +12,17 @@ interface RevokeApiTokenProps {
 export function RevokeApiToken({ organizationId, token, onClose, onRevoked }: RevokeApiTokenProps) {
   const words = texts.apiTokens;
   const { tokenId, name } = token;
-  const queries = useQueryClient();
-  const revoke = useMutation({
-    mutationFn: () => revokeApiToken({ organizationId, tokenId }),
-    onSuccess: async () => {
-      onClose();
-      toast({ kind: "success", text: words.revoked(name) });
-      onRevoked?.();
-      await queries.invalidateQueries({ queryKey: [...apiTokensQueryKey(organizationId), "list"] });
-    },
-  });
   return (
-    <ConfirmDialog
-      isOpen
+    <RemovalDialog
       onClose={onClose}
       title={words.revokeTitle(name)}
       description={words.revokeText}
       action={words.revoke}
-      isDanger
-      isBusy={revoke.isPending}
-      error={revoke.error}
-      onConfirm={() => revoke.mutate()}
+      remove={() => revokeApiToken({ organizationId, tokenId })}
+      removed={words.revoked(name)}
+      // Of the list alone: the token's own page would ask for what is gone.
+      queryKey={[...apiTokensQueryKey(organizationId), "list"]}
+      {...(onRevoked !== undefined && { onRemoved: onRevoked })}
     />
   );
 }

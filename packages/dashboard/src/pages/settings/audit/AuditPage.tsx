@@ -10,6 +10,7 @@ import type { Column } from "../../../parts/Table.tsx";
 import { Time } from "../../../parts/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { AuditEntryDialog } from "./AuditEntryDialog.tsx";
+import { AuditExport } from "./AuditExport.tsx";
 import { AuditFilterForm } from "./AuditFilterForm.tsx";
 import { AuditVerification } from "./AuditVerification.tsx";
 import type { AuditSearch } from "./audit-search.ts";
@@ -50,7 +51,12 @@ function Entries({ organizationId, search, onChoose }: EntriesProps) {
         rowKey={({ entryId }) => entryId}
         columns={columnsFor(setShown)}
         empty={<EmptyState title={words.noneTitle} text={words.none} />}
-        actions={<AuditVerification organizationId={organizationId} />}
+        actions={
+          <div className="row">
+            <AuditVerification organizationId={organizationId} />
+            <AuditExport organizationId={organizationId} search={search} />
+          </div>
+        }
       />
       {shown !== undefined && (
         <AuditEntryDialog

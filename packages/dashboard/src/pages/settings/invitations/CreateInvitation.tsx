@@ -2,10 +2,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createInvitation, invitationsQueryKey } from "../../../api/invitations.ts";
 import { fieldProblems } from "../../../api/problem.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { Dialog } from "../../../parts/Dialog.tsx";
 import { Choice, Field } from "../../../parts/Field.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
+import { FormDialog } from "../../../parts/FormDialog.tsx";
 import { SecretDialog } from "../../../parts/SecretDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { RolePicker } from "../RolePicker.tsx";
@@ -38,51 +36,46 @@ export function CreateInvitation({ organizationId, onClose }: CreateInvitationPr
     );
   }
   return (
-    <Dialog isOpen onClose={onClose} title={words.createTitle} description={words.createText}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setMissing(roles.length === 0);
-          if (roles.length > 0) create.mutate();
-        }}
+    <FormDialog
+      onClose={onClose}
+      title={words.createTitle}
+      description={words.createText}
+      action={words.createAction}
+      isBusy={create.isPending}
+      error={problems.rest}
+      onSubmit={() => {
+        setMissing(roles.length === 0);
+        if (roles.length > 0) create.mutate();
+      }}
+    >
+      <Field
+        label={words.email}
+        hint={words.emailHint}
+        type="email"
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+        problem={problems.at("/email")}
+        autoComplete="off"
+      />
+      <RolePicker
+        organizationId={organizationId}
+        value={roles}
+        onChange={setRoles}
+        problem={isMissing && roles.length === 0 ? texts.members.chooseRole : problems.at("/roles")}
+      />
+      <Choice
+        label={words.days}
+        value={days}
+        onChange={(event) => setDays(Number(event.target.value))}
+        problem={problems.at("/expiresAt")}
       >
-        <Field
-          label={words.email}
-          hint={words.emailHint}
-          type="email"
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-          problem={problems.at("/email")}
-          autoComplete="off"
-        />
-        <RolePicker
-          organizationId={organizationId}
-          value={roles}
-          onChange={setRoles}
-          problem={isMissing && roles.length === 0 ? texts.members.chooseRole : problems.at("/roles")}
-        />
-        <Choice
-          label={words.days}
-          value={days}
-          onChange={(event) => setDays(Number(event.target.value))}
-          problem={problems.at("/expiresAt")}
-        >
-          {lives.map((life) => (
-            <option key={life} value={life}>
-              {texts.expiry.inDays(life)}
-            </option>
-          ))}
-        </Choice>
-        {problems.rest !== undefined && <Problem error={problems.rest} />}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{texts.parts.cancel}</Button>
-          <Button type="submit" kind="main" isBusy={create.isPending}>
-            {words.createAction}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+        {lives.map((life) => (
+          <option key={life} value={life}>
+            {texts.expiry.inDays(life)}
+          </option>
+        ))}
+      </Choice>
+    </FormDialog>
   );
 }
 

@@ -1,7 +1,5 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Invitation, invitationsQueryKey, revokeInvitation } from "../../../api/invitations.ts";
-import { ConfirmDialog } from "../../../parts/ConfirmDialog.tsx";
-import { toast } from "../../../parts/toasts.ts";
+import { RemovalDialog } from "../../../parts/RemovalDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 interface RevokeInvitationProps {
@@ -12,26 +10,15 @@ interface RevokeInvitationProps {
 
 export function RevokeInvitation({ organizationId, invitation, onClose }: RevokeInvitationProps) {
   const words = texts.invitations;
-  const queries = useQueryClient();
-  const revoke = useMutation({
-    mutationFn: () => revokeInvitation(organizationId, invitation.invitationId),
-    onSuccess: async () => {
-      onClose();
-      toast({ kind: "success", text: words.revoked });
-      await queries.invalidateQueries({ queryKey: invitationsQueryKey(organizationId) });
-    },
-  });
   return (
-    <ConfirmDialog
-      isOpen
+    <RemovalDialog
       onClose={onClose}
       title={words.revokeTitle}
       description={words.revokeText}
       action={words.revoke}
-      isDanger
-      isBusy={revoke.isPending}
-      error={revoke.error}
-      onConfirm={() => revoke.mutate()}
+      remove={() => revokeInvitation(organizationId, invitation.invitationId)}
+      removed={words.revoked}
+      queryKey={invitationsQueryKey(organizationId)}
     />
   );
 }

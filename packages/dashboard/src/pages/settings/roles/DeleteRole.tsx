@@ -1,7 +1,5 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { deleteRole, type Role, rolesQueryKey } from "../../../api/roles.ts";
-import { ConfirmDialog } from "../../../parts/ConfirmDialog.tsx";
-import { toast } from "../../../parts/toasts.ts";
+import { RemovalDialog } from "../../../parts/RemovalDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 interface DeleteRoleProps {
@@ -12,26 +10,15 @@ interface DeleteRoleProps {
 
 export function DeleteRole({ organizationId, role: { name }, onClose }: DeleteRoleProps) {
   const words = texts.roles;
-  const queries = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => deleteRole(organizationId, name),
-    onSuccess: async () => {
-      onClose();
-      toast({ kind: "success", text: words.removed(name) });
-      await queries.invalidateQueries({ queryKey: rolesQueryKey(organizationId) });
-    },
-  });
   return (
-    <ConfirmDialog
-      isOpen
+    <RemovalDialog
       onClose={onClose}
       title={words.removeTitle(name)}
       description={words.removeText}
       action={words.remove}
-      isDanger
-      isBusy={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
+      remove={() => deleteRole(organizationId, name)}
+      removed={words.removed(name)}
+      queryKey={rolesQueryKey(organizationId)}
     />
   );
 }

@@ -3,10 +3,8 @@ import { useState } from "react";
 import type { GrantablePermission } from "../../../api/permissions.ts";
 import { fieldProblems } from "../../../api/problem.ts";
 import { createRole, type Role, updateRole } from "../../../api/roles.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { Dialog } from "../../../parts/Dialog.tsx";
 import { Field } from "../../../parts/Field.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
+import { FormDialog } from "../../../parts/FormDialog.tsx";
 import { toast } from "../../../parts/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 import { PermissionPicker } from "../PermissionPicker.tsx";
@@ -37,56 +35,46 @@ export function RoleDialog({ organizationId, role, onClose }: RoleDialogProps) {
   });
   const problems = fieldProblems(save.error, ["/name", "/description", "/permissions"]);
   return (
-    <Dialog
-      isOpen
+    <FormDialog
       isWide
       onClose={onClose}
       title={role === undefined ? words.createTitle : words.changeTitle(role.name)}
       description={role === undefined ? words.createText : words.changeText}
+      action={role === undefined ? words.create : words.changeAction}
+      isBusy={save.isPending}
+      error={problems.rest}
+      onSubmit={() => {
+        setMissing(permissions.length === 0);
+        if (permissions.length > 0) save.mutate();
+      }}
     >
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setMissing(permissions.length === 0);
-          if (permissions.length > 0) save.mutate();
-        }}
-      >
-        {role === undefined && (
-          <Field
-            label={words.name}
-            hint={words.nameHint}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-            problem={problems.at("/name")}
-            required
-            maxLength={64}
-            autoComplete="off"
-            spellCheck={false}
-          />
-        )}
+      {role === undefined && (
         <Field
-          label={words.description}
-          hint={words.descriptionHint}
-          value={description}
-          onChange={(event) => setDescription(event.target.value)}
-          problem={problems.at("/description")}
+          label={words.name}
+          hint={words.nameHint}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          problem={problems.at("/name")}
+          required
+          maxLength={64}
           autoComplete="off"
+          spellCheck={false}
         />
-        <PermissionPicker
-          organizationId={organizationId}
-          value={permissions}
-          onChange={setPermissions}
-          problem={isMissing && permissions.length === 0 ? words.choosePermission : problems.at("/permissions")}
-        />
-        {problems.rest !== undefined && <Problem error={problems.rest} />}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{texts.parts.cancel}</Button>
-          <Button type="submit" kind="main" isBusy={save.isPending}>
-            {role === undefined ? words.create : words.changeAction}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <Field
+        label={words.description}
+        hint={words.descriptionHint}
+        value={description}
+        onChange={(event) => setDescription(event.target.value)}
+        problem={problems.at("/description")}
+        autoComplete="off"
+      />
+      <PermissionPicker
+        organizationId={organizationId}
+        value={permissions}
+        onChange={setPermissions}
+        problem={isMissing && permissions.length === 0 ? words.choosePermission : problems.at("/permissions")}
+      />
+    </FormDialog>
   );
 }

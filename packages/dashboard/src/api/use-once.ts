@@ -1,0 +1,33 @@
+import { useCallback, useRef } from "react";
+import { type IdempotencyHeader, idempotencyKey } from "./api.ts";
+import { asProblem } from "./problem.ts";
+
+/**
+ * For what one form or button writes: the same content, sent again because no answer came or because somebody clicked twice, goes out under
+ * the key of the first time and has one effect. With an answer, or with other content, a new one begins.
+ */
+export function useOnce() {
+  const unanswered = useRef<{ readonly content: string; readonly header: IdempotencyHeader } | undefined>(undefined);
+  return useCallback(
+    async <Result>(content: unknown, write: (header: IdempotencyHeader) => Promise<Result>): Promise<Result> => {
+      const text = JSON.stringify(content);
+      if (unanswered.current?.content !== text) unanswered.current = { content: text, header: idempotencyKey() };
+      const { header } = unanswered.current;
+      try {
+        const result = await write(header);
+        unanswered.current = undefined;
+        return result;
+      } catch (error) {
+        if (isAnswer(error)) unanswered.current = undefined;
+        throw error;
+      }
+    },
+    [],
+  );
+}
+
+/** Whether the service has said no; otherwise it may have done it. */
+function isAnswer(error: unknown): boolean {
+  const { status } = asProblem(error);
+  return status >= 400 && status < 500;
+}

@@ -1,0 +1,53 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { type ApiToken, type ApiTokenChange, apiTokensQueryKey, updateApiToken } from "../../../api/api-tokens.ts";
+import { FormDialog } from "../../../parts/FormDialog.tsx";
+import { toast } from "../../../parts/toasts.ts";
+import { texts } from "../../../texts/texts.ts";
+import { TokenFields, tokenProblems } from "./TokenFields.tsx";
+import { changeOf, draftOf, missingIn } from "./token-draft.ts";
+
+interface ChangeApiTokenProps {
+  readonly organizationId: string;
+  readonly token: ApiToken;
+  readonly onClose: () => void;
+}
+
+/** Its name, what it may do, what it is bound to and how long it holds; its secret stays. */
+export function ChangeApiToken({ organizationId, token, onClose }: ChangeApiTokenProps) {
+  const words = texts.apiTokens;
+  const { tokenId } = token;
+  const [draft, setDraft] = useState(() => draftOf(token));
+  const [wasSent, setSent] = useState(false);
+  const queries = useQueryClient();
+  const save = useMutation({
+    mutationFn: (change: ApiTokenChange) => updateApiToken({ organizationId, tokenId }, change),
+    onSuccess: async ({ name }) => {
+      onClose();
+      toast({ kind: "success", text: words.changed(name) });
+      await queries.invalidateQueries({ queryKey: apiTokensQueryKey(organizationId) });
+    },
+  });
+  const problems = tokenProblems(save.error);
+  const submit = () => {
+    setSent(true);
+    if (missingIn(draft) !== undefined) return;
+    const change = changeOf(token, draft);
+    if (change === undefined) onClose();
+    else save.mutate(change);
+  };
+  return (
+    <FormDialog
+      onClose={onClose}
+      title={words.changeTitle(token.name)}
+      description={words.changeText}
+      isWide
+      action={words.changeAction}
+      isBusy={save.isPending}
+      error={problems.rest}
+      onSubmit={submit}
+    >
+      <TokenFields {...{ organizationId, draft, wasSent, problems }} onChange={setDraft} present={token} />
+    </FormDialog>
+  );
+}

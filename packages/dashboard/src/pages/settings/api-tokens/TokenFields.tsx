@@ -1,0 +1,66 @@
+import type { ApiToken } from "../../../api/api-tokens.ts";
+import { fieldProblems } from "../../../api/problem.ts";
+import { ExpiryChoice } from "../../../parts/ExpiryChoice.tsx";
+import { Field } from "../../../parts/Field.tsx";
+import { texts } from "../../../texts/texts.ts";
+import { PermissionPicker } from "../PermissionPicker.tsx";
+import { BoundFields } from "./BoundFields.tsx";
+import { missingIn, type TokenDraft } from "./token-draft.ts";
+
+interface TokenFieldsProps {
+  readonly organizationId: string;
+  readonly draft: TokenDraft;
+  readonly onChange: (draft: TokenDraft) => void;
+  /** It was to be sent as it is: says what is missing. */
+  readonly wasSent: boolean;
+  readonly problems: ReturnType<typeof tokenProblems>;
+  /** The token that is changed. */
+  readonly present?: ApiToken;
+}
+
+/** What a token is for, what it may do and how long. */
+export function TokenFields({ organizationId, draft, onChange, wasSent, problems, present }: TokenFieldsProps) {
+  const words = texts.apiTokens;
+  const missing = wasSent ? missingIn(draft) : undefined;
+  const set = (change: Partial<TokenDraft>) => onChange({ ...draft, ...change });
+  return (
+    <>
+      <Field
+        label={words.name}
+        hint={words.nameHint}
+        value={draft.name}
+        onChange={(event) => set({ name: event.target.value })}
+        problem={problems.at("/name")}
+        required
+        maxLength={256}
+        autoComplete="off"
+      />
+      <ExpiryChoice
+        value={draft.expiry}
+        onChange={(expiry) => set({ expiry })}
+        problem={problems.at("/expiresAt")}
+        {...(present !== undefined && { present })}
+      />
+      <BoundFields
+        organizationId={organizationId}
+        draft={draft}
+        onChange={set}
+        problems={problems}
+        isMissing={missing === "bound"}
+      />
+      {draft.bound !== "event" && (
+        <PermissionPicker
+          organizationId={organizationId}
+          value={draft.permissions}
+          onChange={(permissions) => set({ permissions })}
+          problem={missing === "permissions" ? words.choosePermission : problems.at("/permissions")}
+        />
+      )}
+    </>
+  );
+}
+
+/** What the service says of the fields. */
+export function tokenProblems(error: unknown) {
+  return fieldProblems(error, ["/name", "/permissions", "/expiresAt", "/boundTo"]);
+}

@@ -1,0 +1,46 @@
+import { Button } from "../../parts/Button.tsx";
+import { Expiry } from "../../parts/Expiry.tsx";
+import type { Column } from "../../parts/Table.tsx";
+import { Time } from "../../parts/Time.tsx";
+import { texts } from "../../texts/texts.ts";
+
+/** What API tokens and user tokens have in common. */
+interface ListedToken {
+  readonly name: string;
+  readonly tokenPrefix: string;
+  readonly lastUsedAt?: string;
+  readonly expiresAt?: string;
+}
+
+export function prefixColumn(): Column<ListedToken> {
+  const cell = ({ tokenPrefix }: ListedToken) => <code>{tokenPrefix}…</code>;
+  return { id: "prefix", header: texts.apiTokens.prefix, width: "150px", isOptional: true, cell };
+}
+
+/** How a token lives: when it was used, and how long it holds. */
+export function lifeColumns(): readonly Column<ListedToken>[] {
+  const words = texts.apiTokens;
+  return [
+    {
+      id: "used",
+      header: words.lastUsed,
+      cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? words.neverUsed : <Time at={lastUsedAt} isRelative />),
+    },
+    { id: "expires", header: words.expires, isOptional: true, cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
+  ];
+}
+
+export function revokeColumn<Token extends ListedToken>(onRevoke: (token: Token) => void): Column<Token> {
+  const words = texts.apiTokens;
+  return {
+    id: "actions",
+    header: texts.settings.actions,
+    align: "end",
+    width: "100px",
+    cell: (token) => (
+      <Button kind="quiet" aria-label={words.revokeNamed(token.name)} onClick={() => onRevoke(token)}>
+        {words.revoke}
+      </Button>
+    ),
+  };
+}

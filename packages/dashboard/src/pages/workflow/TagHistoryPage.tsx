@@ -1,0 +1,113 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { usePermission } from "../../api/permissions.ts";
+import { type TagChange, tagHistoryQuery } from "../../api/tag-history.ts";
+import { workflowQuery } from "../../api/workflows.ts";
+import { ActorName } from "../../parts/ActorName.tsx";
+import { Button } from "../../parts/Button.tsx";
+import { EmptyState } from "../../parts/EmptyState.tsx";
+import { ListPanel } from "../../parts/ListPanel.tsx";
+import { PageHeading } from "../../parts/PageHeading.tsx";
+import type { Column } from "../../parts/Table.tsx";
+import { Time } from "../../parts/Time.tsx";
+import { texts } from "../../texts/texts.ts";
+import { MoveTagDialog } from "./MoveTagDialog.tsx";
+
+const address = "/app/organizations/$organizationId/workflows/$workflowId/tag-history";
+
+/** When a tag was moved, by whom, from where to where; and the way back. */
+export function TagHistoryPage() {
+  const workflow = useParams({ from: address });
+  const { tag } = useSearch({ from: address });
+  const words = texts.tagHistory;
+  const { data } = useQuery(workflowQuery(workflow));
+  const query = useInfiniteQuery(tagHistoryQuery(workflow, tag));
+  const mayMove = usePermission(workflow.organizationId, "workflow:version:create");
+  const [versionId, setVersionId] = useState<string | undefined>();
+  const moves = movesOf(
+    query.data?.pages.flatMap((page) => page.changes),
+    query.hasNextPage,
+  );
+  return (
+    <>
+      <PageHeading title={words.title(tag)} />
+      <p>
+        <Link to="/app/organizations/$organizationId/workflows/$workflowId" params={workflow}>
+          {words.backTo(data?.name)}
+        </Link>
+      </p>
+      <ListPanel
+        title={words.moves}
+        caption={words.caption(tag)}
+        query={query}
+        rows={moves}
+        rowKey={({ place }) => String(place)}
+        columns={columnsFor(workflow.organizationId, tag, mayMove ? setVersionId : undefined)}
+        empty={<EmptyState title={words.emptyTitle(tag)} text={words.empty} />}
+      />
+      {versionId !== undefined && (
+        <MoveTagDialog workflow={workflow} move={{ tag, versionId }} onClose={() => setVersionId(undefined)} />
+      )}
+    </>
+  );
+}
+
+interface Move extends TagChange {
+  /** Counted from the newest. */
+  readonly place: number;
+  /** Where the tag was; undefined: nowhere. */
+  readonly from: number | undefined;
+  /** Where the tag is; undefined: nowhere. */
+  readonly current: number | undefined;
+}
+
+/** Each change says where the tag went; where it came from says the one before, without which the oldest is not shown yet. */
+function movesOf(changes: readonly TagChange[] | undefined, hasMore: boolean): readonly Move[] | undefined {
+  const current = changes?.[0]?.versionNumber;
+  const moves = changes?.map((change, place) => ({
+    ...change,
+    place,
+    from: changes[place + 1]?.versionNumber,
+    current,
+  }));
+  return hasMore ? moves?.slice(0, -1) : moves;
+}
+
+function columnsFor(
+  organizationId: string,
+  tag: string,
+  onMove: ((versionId: string) => void) | undefined,
+): readonly Column<Move>[] {
+  const words = texts.tagHistory;
+  const columns: Column<Move>[] = [
+    {
+      id: "move",
+      header: words.move,
+      cell: ({ from, versionNumber }) => <strong>{words.fromTo(from, versionNumber)}</strong>,
+    },
+    { id: "when", header: words.when, cell: ({ changedAt }) => <Time at={changedAt} isRelative /> },
+    {
+      id: "by",
+      header: words.by,
+      isOptional: true,
+      cell: ({ changedBy }) => <ActorName organizationId={organizationId} actor={changedBy} />,
+    },
+  ];
+  if (onMove === undefined) return columns;
+  const actions: Column<Move> = {
+    id: "actions",
+    header: texts.workflow.actions,
+    align: "end",
+    width: "124px",
+    cell: ({ versionId, versionNumber, current }) =>
+      versionId !== undefined &&
+      versionNumber !== undefined &&
+      versionNumber !== current && (
+        <Button kind="quiet" aria-label={words.moveBackTo(tag, versionNumber)} onClick={() => onMove(versionId)}>
+          {words.moveBack}
+        </Button>
+      ),
+  };
+  return [...columns, actions];
+}

@@ -1,0 +1,17 @@
+import { useEffect, useRef, useState } from "react";
+
+/** The value, changing at most every so often: the first change shows at once, and the last one always. */
+export function usePaced<Value>(value: Value, everyMs: number): Value {
+  const [shown, setShown] = useState(value);
+  const changedAt = useRef(Number.NEGATIVE_INFINITY);
+  useEffect(() => {
+    if (Object.is(value, shown)) return;
+    const change = () => {
+      changedAt.current = performance.now();
+      setShown(value);
+    };
+    const timer = setTimeout(change, Math.max(0, changedAt.current + everyMs - performance.now()));
+    return () => clearTimeout(timer);
+  }, [value, shown, everyMs]);
+  return shown;
+}

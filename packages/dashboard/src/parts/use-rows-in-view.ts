@@ -1,0 +1,64 @@
+import { type RefObject, useLayoutEffect, useState } from "react";
+import { flushSync } from "react-dom";
+
+/** From the first to before the end: the rows to draw. */
+export interface RowsInView {
+  readonly first: number;
+  readonly end: number;
+}
+
+interface Rows {
+  /** As high as all rows together, so that its upper edge is that of the first one, drawn or not. */
+  readonly place: RefObject<HTMLElement | null>;
+  /** What scrolls; left out: the page. */
+  readonly frame?: RefObject<HTMLElement | null>;
+  readonly count: number;
+  /** All are of one height, so that a row's place is known without drawing those above it. */
+  readonly rowPixels: number;
+  /** False: all of them are drawn. */
+  readonly isLong?: boolean;
+}
+
+/** They come and go so many at once, so that not every pixel of scrolling draws the list anew. */
+const rowsAtOnce = 10;
+/** Before the first look at the page. */
+const firstRows: RowsInView = { first: 0, end: 3 * rowsAtOnce };
+
+/** Which rows of a long list are in view, and some around them. */
+export function useRowsInView({ place, frame, count, rowPixels, isLong = true }: Rows): RowsInView {
+  const [inView, setInView] = useState(firstRows);
+  useLayoutEffect(() => {
+    if (!isLong) return;
+    const look = () => {
+      const now = rowsBetween(place.current, frame?.current, rowPixels);
+      setInView((before) => (before.first === now.first && before.end === now.end ? before : now));
+    };
+    // At once: a moment later somebody would see the gap that the rows leave.
+    const onScroll = () => flushSync(look);
+    look();
+    // What stands above the list may come and go.
+    const observer = new ResizeObserver(look);
+    observer.observe(document.body);
+    window.addEventListener("resize", look);
+    // In the capturing phase also that of a frame within the page is heard.
+    window.addEventListener("scroll", onScroll, { capture: true, passive: true });
+    return () => {
+      observer.disconnect();
+      window.removeEventListener("resize", look);
+      window.removeEventListener("scroll", onScroll, { capture: true });
+    };
+  }, [place, frame, rowPixels, isLong]);
+  if (!isLong) return { first: 0, end: count };
+  const end = Math.min(inView.end, count);
+  return { first: Math.min(inView.first, end), end };
+}
+
+function rowsBetween(place: HTMLElement | null, frame: HTMLElement | null | undefined, rowPixels: number): RowsInView {
+  if (place === null) return firstRows;
+  const { top } = place.getBoundingClientRect();
+  const { top: upper, bottom: lower } = frame?.getBoundingClientRect() ?? { top: 0, bottom: window.innerHeight };
+  const groupPixels = rowPixels * rowsAtOnce;
+  const first = Math.floor((upper - top) / groupPixels) - 1;
+  const end = Math.ceil((lower - top) / groupPixels) + 1;
+  return { first: Math.max(0, first) * rowsAtOnce, end: Math.max(1, end) * rowsAtOnce };
+}

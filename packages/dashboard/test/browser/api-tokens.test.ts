@@ -1,0 +1,186 @@
+import type { Locator, Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { definitionOf, straightDefinition, waitStep } from "../../../server/test/support/definitions.ts";
+import { submitAndWait } from "../../../server/test/support/flow.ts";
+import { useService } from "../../../server/test/support/service.ts";
+import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import { testBrowser } from "./support/browser.ts";
+import { looks } from "./support/looks.ts";
+import { deploy, newOwner, type Owner, signInAt } from "./support/people.ts";
+
+const browser = testBrowser();
+
+interface Token {
+  readonly tokenId: string;
+  readonly token: string;
+  readonly name: string;
+  readonly permissions: readonly string[];
+  readonly expiresAt?: string;
+  readonly boundTo?: object;
+}
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  async function newToken({ api }: Owner, permissions: readonly string[]): Promise<Token> {
+    return (await api.call<Token>("CreateApiToken", { body: { name: "pipeline", permissions } })).body;
+  }
+
+  test("a token is changed by keyboard alone, and what it may do and how long changes with it", async () => {
+    const owner = await newOwner(service);
+    const { tokenId, token } = await newToken(owner, ["workflow:read", "job:list"]);
+    const { workflowId } = await deploy(owner.api, straightDefinition);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/settings/api-tokens/${tokenId}`, owner);
+    await press(page, "Change");
+    const form = page.getByRole("dialog", { name: "Change pipeline" });
+    expect(await form.getByLabel("job:list", { exact: true }).isChecked()).toBe(true);
+    await form.getByLabel("Name").fill("releases");
+    await form.getByLabel("job:list", { exact: true }).press("Space");
+    await choose(form.getByLabel("Expires"), "In 30 days");
+    await choose(form.getByLabel("Bound to"), "Workflows or tags");
+    await press(form, "Change token");
+    await form.getByText("Choose a workflow or name a tag.").waitFor();
+    await expectAccessible(page, "the form that changes a token");
+    await form.getByRole("group", { name: "Only these workflows" }).getByRole("checkbox").press("Space");
+    await form.getByLabel("Name").press("Enter");
+    await page.getByText("releases is changed").waitFor();
+    await page.getByRole("heading", { level: 2, name: "releases" }).waitFor();
+    const { body: workflow } = await owner.api.call<{ name: string }>("GetWorkflow", { params: { workflowId } });
+    await page.getByRole("link", { name: workflow.name }).waitFor();
+
+    const { body } = await owner.api.call<Token>("GetApiToken", { params: { tokenId } });
+    expect(body).toMatchObject({
+      name: "releases",
+      permissions: ["workflow:read"],
+      boundTo: { workflowIds: [workflowId] },
+    });
+    const days = (Date.parse(body.expiresAt ?? "") - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(29.9);
+    expect(days).toBeLessThan(30);
+    const program = owner.api.as(token);
+    await program.call("ListWorkflows");
+    await expect.poll(async () => (await program.callAny("ListJobs", {})).status).toBe(403);
+
+    // What is not touched stays as it is; the bound is taken away.
+    await press(page, "Change");
+    await choose(page.getByRole("dialog").getByLabel("Bound to"), "Nothing beside its permissions");
+    await press(page.getByRole("dialog"), "Change token");
+    await page.getByText("nothing beside its permissions").waitFor();
+    const { body: loose } = await owner.api.call<Token>("GetApiToken", { params: { tokenId } });
+    expect(loose.boundTo).toBeUndefined();
+    expect(loose.expiresAt).toBe(body.expiresAt);
+  });
+
+  test("a token is rotated: the new secret is shown once, and the one before holds as long as was chosen", async () => {
+    const owner = await newOwner(service);
+    const { tokenId, token } = await newToken(owner, ["workflow:read"]);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/settings/api-tokens/${tokenId}`, owner);
+    const rotate = async (overlap: string) => {
+      await press(page, "Rotate");
+      const asked = page.getByRole("dialog", { name: "Give pipeline a new secret?" });
+      await choose(asked.getByLabel("The present secret still holds for"), overlap);
+      await press(asked, "Rotate");
+      return await takeSecret(page, "The new secret of pipeline");
+    };
+    const statusOf = async (secret: string) => (await owner.api.as(secret).callAny("ListWorkflows", {})).status;
+    const second = await rotate("1 day");
+    expect([await statusOf(token), await statusOf(second)]).toEqual([200, 200]);
+    await page.getByText("The secret before holds until").waitFor();
+    const third = await rotate("No time: it ends at once");
+    expect(await statusOf(third)).toBe(200);
+    await expect.poll(() => statusOf(second)).toBe(401);
+  });
+
+  test("a token is made for one workflow and a tag, and can do nothing beyond", async () => {
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, straightDefinition);
+    const other = await deploy(owner.api, straightDefinition);
+    const { body: workflow } = await owner.api.call<{ name: string }>("GetWorkflow", { params: { workflowId } });
+    const page = await browser.newPage();
+    const form = await beginToken(page, owner);
+    await choose(form.getByLabel("Bound to"), "Workflows or tags");
+    await form.getByLabel(workflow.name).press("Space");
+    await form.getByLabel("Only these tags").fill("$LIVE, staging");
+    await form.getByLabel("job:submit", { exact: true }).press("Space");
+    await form.getByLabel("Name").press("Enter");
+    const program = owner.api.as(await takeSecret(page, "The token narrow"));
+    const { body } = await owner.api.call<{ apiTokens: Token[] }>("ListApiTokens");
+    expect(body.apiTokens[0]?.boundTo).toEqual({ workflowIds: [workflowId], tags: ["$LIVE", "staging"] });
+    await program.call("SubmitJob", { body: { workflowId } });
+    await program.refused("SubmitJob", "NotFoundError", { body: { workflowId: other.workflowId } });
+    await program.refused("SubmitJob", "AuthorizationError", {
+      body: { workflowId, workflowVersion: { versionNumber: 1 } },
+    });
+  });
+
+  test("a token is made that sends one event to one job and nothing else", async () => {
+    browser.expectFault(/400/);
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, definitionOf(waitStep("approval", ["approved", "seen"], null)));
+    const { jobId } = await submitAndWait(owner.api, workflowId);
+    const page = await browser.newPage();
+    const form = await beginToken(page, owner);
+    await choose(form.getByLabel("Bound to"), "One event of one job");
+    // The permission follows from it.
+    await form.getByRole("group", { name: /^Permissions/ }).waitFor({ state: "detached" });
+    await form.getByLabel("Event id").fill("approved");
+    await form.getByLabel("Job id").fill("00000000-0000-7000-8000-000000000000");
+    await form.getByLabel("Job id").press("Enter");
+    await form.getByText("is no job of this organization").waitFor();
+    await expectAccessible(page, "the form of a token for one event");
+    await form.getByLabel("Job id").fill(jobId);
+    await form.getByLabel("Job id").press("Enter");
+    const program = owner.api.as(await takeSecret(page, "The token narrow")).bind({ jobId });
+    await program.refused("SendJobEvent", "AuthorizationError", { body: { eventId: "seen" } });
+    await program.call("SendJobEvent", { body: { eventId: "approved" } });
+    await program.refused("GetJob", "AuthorizationError");
+  });
+
+  looks(home, () => {
+    test("the form of a narrow token is no wider than a telephone, and keeps the rules of accessibility in dark", async () => {
+      const owner = await newOwner(service);
+      for (let index = 0; index < 10; index += 1) await deploy(owner.api, straightDefinition);
+      const page = await browser.newPage({ width: 360, colorScheme: "dark" });
+      const form = await beginToken(page, owner);
+      await choose(form.getByLabel("Bound to"), "Workflows or tags");
+      await form.getByLabel("Find a workflow by name").fill("no such name");
+      await form.getByText("No workflow has a name like this.").waitFor();
+      await form.getByLabel("Find a workflow by name").fill("");
+      await expectAccessible(page, "the form of a narrow token");
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+    });
+  });
+});
+
+async function beginToken(page: Page, owner: Owner): Promise<Locator> {
+  await signInAt(page, `${owner.url}/settings/api-tokens`, owner);
+  await press(page, "Create token");
+  const form = page.getByRole("dialog", { name: "Create an API token" });
+  await form.getByLabel("Name").fill("narrow");
+  return form;
+}
+
+/** Reads it, and closes what shows it. */
+async function takeSecret(page: Page, title: string): Promise<string> {
+  const shown = page.getByRole("dialog", { name: title });
+  const secret = await shown.getByRole("region", { name: "Token" }).innerText();
+  await press(shown, "Done");
+  await press(shown, "Close without copying");
+  await shown.waitFor({ state: "detached" });
+  return secret;
+}
+
+/** By keyboard. */
+async function press(where: Pick<Page, "getByRole">, name: string): Promise<void> {
+  await where.getByRole("button", { name, exact: true }).press("Enter");
+}
+
+/** By keyboard: a list takes what is typed as the beginning of a choice. */
+async function choose(list: Locator, text: string): Promise<void> {
+  await list.focus();
+  await list.pressSequentially(text);
+  expect(await list.locator("option:checked").innerText()).toBe(text);
+}

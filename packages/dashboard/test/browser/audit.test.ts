@@ -1,0 +1,51 @@
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { useService } from "../../../server/test/support/service.ts";
+import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import { testBrowser } from "./support/browser.ts";
+import { newOwner, signInAt } from "./support/people.ts";
+
+const browser = testBrowser();
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  /** By keyboard. Answers the file's name and its lines. */
+  async function exported(page: Page): Promise<{ name: string; lines: string[] }> {
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export as CSV" }).press("Enter"),
+    ]);
+    const text = await readFile(await file.path(), "utf8");
+    return { name: file.suggestedFilename(), lines: text.trimEnd().split("\r\n") };
+  }
+
+  test("what the filters of the audit log show is exported as CSV", async () => {
+    const owner = await newOwner(service);
+    const { api, organizationId } = owner;
+    const permissions = ["workflow:read"];
+    await api.call("CreateApiToken", { body: { name: "pipeline", permissions } });
+    for (const name of ["first", "second"]) await api.call("CreateRole", { body: { name, permissions } });
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/settings/audit?action=CreateRole`, owner);
+    await page.getByRole("cell", { name: "CreateRole" }).first().waitFor();
+    const roles = await exported(page);
+    expect(roles.name).toBe(`audit-${organizationId}.csv`);
+    expect(roles.lines[0]).toMatch(/^entryId,recordedAt,/);
+    expect(roles.lines.slice(1)).toEqual([
+      expect.stringMatching(/,CreateRole,accepted,role,first,/),
+      expect.stringMatching(/,CreateRole,accepted,role,second,/),
+    ]);
+
+    await page.getByRole("button", { name: "Clear filters" }).press("Enter");
+    await page.getByRole("cell", { name: "CreateApiToken", exact: true }).waitFor();
+    const all = await exported(page);
+    expect(all.lines.slice(-3)).toEqual([
+      expect.stringContaining(",CreateApiToken,"),
+      ...roles.lines.slice(1).map((line) => expect.stringContaining(line.slice(0, 36))),
+    ]);
+    await expectAccessible(page, "the audit log after an export");
+  });
+});

@@ -1,0 +1,78 @@
+import type { Locator, Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { noopStep } from "../../../server/test/support/definitions.ts";
+import { useService } from "../../../server/test/support/service.ts";
+import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { testBrowser } from "./support/browser.ts";
+import { deploy, newOwner, type Owner, signInAt } from "./support/people.ts";
+
+const browser = testBrowser();
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  /** The form for a job whose input has this schema. */
+  async function form(any: object, definitions: object = {}): Promise<{ owner: Owner; page: Page; dialog: Locator }> {
+    const owner = await newOwner(service);
+    const steps = [noopStep("only", null)];
+    const { workflowId } = await deploy(
+      owner.api,
+      JSON.stringify({ workflowName: "test", steps, definitions: { any, ...definitions } }),
+    );
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+    await page.getByRole("button", { name: "Submit a job" }).click();
+    return { owner, page, dialog: page.getByRole("dialog") };
+  }
+
+  async function submitted({ owner, page }: { owner: Owner; page: Page }): Promise<unknown> {
+    await page.getByRole("button", { name: "Submit job" }).click();
+    await page.waitForURL(/\/jobs\//);
+    const jobId = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+    const { body } = await owner.api.call<{ input: unknown }>("GetJob", { params: { jobId } });
+    return body.input;
+  }
+
+  test("a job whose answer was lost is submitted again, and is one job", async () => {
+    browser.expectFault(/ERR_FAILED/);
+    const { owner, page, dialog } = await form({ type: "object" });
+    await page.route(
+      "**/jobs",
+      async (route) => {
+        await route.fetch();
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    await dialog.getByLabel("Input as JSON").fill('{"sku": "A-17"}');
+    await page.getByRole("button", { name: "Submit job" }).click();
+    await dialog.getByText("The service is out of reach").waitFor();
+    expect(await submitted({ owner, page })).toEqual({ sku: "A-17" });
+    const { body } = await owner.api.call<{ jobs: unknown[] }>("ListJobs");
+    expect(body.jobs).toHaveLength(1);
+  });
+
+  test("an entry that is taken out of a list leaves the others as they are written", async () => {
+    const counts = { type: "array", items: { type: "integer" } };
+    const { owner, page, dialog } = await form({ type: "object", properties: { counts }, required: ["counts"] });
+    for (const [index, count] of ["1", "20", "300"].entries()) {
+      await dialog.getByRole("button", { name: "Add Entry" }).click();
+      await dialog.getByLabel(`counts ${index + 1}`, { exact: true }).fill(count);
+    }
+    await dialog.getByRole("button", { name: "Remove counts 1" }).click();
+    expect(await dialog.getByLabel("counts 1", { exact: true }).inputValue()).toBe("20");
+    expect(await dialog.getByLabel("counts 2", { exact: true }).inputValue()).toBe("300");
+    expect(await submitted({ owner, page })).toEqual({ counts: [20, 300] });
+  });
+
+  test("a schema that holds itself over and over has its form at once", async () => {
+    const self = { $ref: "#/definitions/any" };
+    const names = Array.from({ length: 40 }, (_, index) => `child${index}`);
+    const properties = { label: { type: "string" }, ...Object.fromEntries(names.map((name) => [name, self])) };
+    const { owner, page, dialog } = await form({ type: "object", properties, required: ["label"] });
+    await dialog.getByLabel("label").fill("root");
+    await dialog.getByRole("button", { name: "Add child7" }).click();
+    await dialog.getByRole("group", { name: "child7" }).getByLabel("label").fill("leaf");
+    expect(await submitted({ owner, page })).toEqual({ label: "root", child7: { label: "leaf" } });
+  });
+});

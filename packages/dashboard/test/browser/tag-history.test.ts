@@ -1,0 +1,95 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { straightDefinition, waitingDefinition } from "../../../server/test/support/definitions.ts";
+import { registerVersion } from "../../../server/test/support/flow.ts";
+import { useService } from "../../../server/test/support/service.ts";
+import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import { testBrowser } from "./support/browser.ts";
+import { looks } from "./support/looks.ts";
+import { deploy, newOwner, type Owner, signInAt } from "./support/people.ts";
+
+const browser = testBrowser();
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  /** `$LIVE` pointed at version 1, and points at the newest of these. */
+  async function movedTag(owner: Owner, definitions: readonly string[]) {
+    const first = await deploy(owner.api, straightDefinition);
+    const { workflowId } = first;
+    let last = first;
+    for (const definition of definitions) last = await registerVersion(owner.api, workflowId, definition);
+    const tag = { workflowId, tag: "$LIVE" };
+    await owner.api.call("SetWorkflowVersionTag", { params: tag, body: { versionId: last.versionId } });
+    const pointsAt = async () =>
+      (await owner.api.call<{ versionNumber: number }>("GetTaggedWorkflowVersion", { params: tag })).body.versionNumber;
+    return { workflowId, tag, pointsAt };
+  }
+
+  const moves = async (page: Page) => await page.getByRole("row").locator("td:first-child").allInnerTexts();
+
+  test("a tag's history says from where to where it was moved and by whom, and it is moved back by keyboard", async () => {
+    const owner = await newOwner(service);
+    const { workflowId, pointsAt } = await movedTag(owner, [waitingDefinition]);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+    await page.getByRole("link", { name: "History of $LIVE" }).press("Enter");
+    await page.waitForURL(/tag-history\?tag=(\$|%24)LIVE$/);
+    await page.getByRole("cell", { name: "v1 → v2" }).waitFor();
+    expect(await moves(page)).toEqual(["v1 → v2", "new → v1"]);
+    expect(await page.getByRole("cell", { name: "you" }).count()).toBe(2);
+
+    await page.getByRole("button", { name: "Move back $LIVE to version 1" }).press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Point a tag at a version" });
+    await dialog.getByText("$LIVE: version 2 → version 1").waitFor();
+    await dialog.getByRole("button", { name: "Point $LIVE at version 1" }).press("Enter");
+    await page.getByRole("cell", { name: "v2 → v1" }).waitFor();
+    expect(await moves(page)).toEqual(["v2 → v1", "v1 → v2", "new → v1"]);
+    expect(await pointsAt()).toBe(1);
+    await page.getByRole("link", { name: /^Back to/ }).press("Enter");
+    await page.getByRole("cell", { name: "Version 1", exact: true }).first().waitFor();
+  });
+
+  test("a tag comes back from its history after it was deleted, and to a version that no list begins with", async () => {
+    const owner = await newOwner(service);
+    const definitions = Array.from({ length: 51 }, () => straightDefinition);
+    const { workflowId, tag, pointsAt } = await movedTag(owner, definitions);
+    await owner.api.call("DeleteTag", { params: tag });
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/workflows/${workflowId}/tag-history?tag=$LIVE`, owner);
+    await page.getByRole("cell", { name: "v52 → deleted" }).waitFor();
+    await page.getByRole("button", { name: "Move back $LIVE to version 1", exact: true }).press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Point a tag at a version" });
+    await dialog.getByText("$LIVE: new → version 1", { exact: true }).waitFor();
+    await dialog.getByRole("button", { name: "Point $LIVE at version 1" }).press("Enter");
+    await page.getByRole("cell", { name: "new → v1" }).nth(1).waitFor();
+    expect(await pointsAt()).toBe(1);
+  });
+
+  test("who may only look sees the history and nothing to move by", async () => {
+    const owner = await newOwner(service);
+    const { workflowId } = await movedTag(owner, [waitingDefinition]);
+    const viewer = await newOwner(service, "Elsewhere");
+    await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/workflows/${workflowId}/tag-history?tag=$LIVE`, viewer);
+    await page.getByRole("cell", { name: "v1 → v2" }).waitFor();
+    expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+  });
+
+  looks(home, () => {
+    test.each(["light", "dark"] as const)(
+      "the history of a tag keeps the rules of accessibility in %s, and is no wider than a telephone",
+      async (colorScheme) => {
+        const owner = await newOwner(service);
+        const { workflowId } = await movedTag(owner, [waitingDefinition]);
+        const page = await browser.newPage({ colorScheme, width: 360 });
+        await signInAt(page, `${owner.url}/workflows/${workflowId}/tag-history?tag=$LIVE`, owner);
+        await page.getByRole("cell", { name: "v1 → v2" }).waitFor();
+        await expectAccessible(page, `the history of a tag in ${colorScheme}`);
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+      },
+    );
+  });
+});

@@ -1,0 +1,118 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { waitingDefinition } from "../../../server/test/support/definitions.ts";
+import { useService } from "../../../server/test/support/service.ts";
+import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { testBrowser } from "./support/browser.ts";
+import { deploy, newOwner, registerVersion, signInAt, submitAndWait } from "./support/people.ts";
+
+const browser = testBrowser();
+
+/** What somebody has typed and not sent yet outlives whatever the service and the network do meanwhile. */
+onEveryStore((home) => {
+  const service = useService(home);
+
+  test("a definition that is being edited stays when what it began from cannot be asked for again", async () => {
+    browser.expectFault(/500/);
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, waitingDefinition);
+    const page = await browser.newPage();
+    await page.clock.install();
+    await signInAt(page, `${owner.url}/workflows/${workflowId}/edit`, owner);
+    const editor = page.getByRole("textbox", { name: "Definition" });
+    await editor.click();
+    await page.keyboard.type("mine");
+    await lookAgainAndFail(page, "**/workflows/**");
+    expect(await editor.innerText()).toContain("mine");
+  });
+
+  test("an input that is being written stays when its version cannot be asked for again", async () => {
+    browser.expectFault(/500/);
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, waitingDefinition);
+    const page = await browser.newPage();
+    await page.clock.install();
+    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+    await page.getByRole("button", { name: "Submit a job" }).click();
+    const input = page.getByRole("dialog").getByLabel("Input as JSON");
+    await input.fill('{"typed": true}');
+    await lookAgainAndFail(page, "**/versions/*");
+    expect(await input.inputValue()).toBe('{"typed": true}');
+  });
+
+  test("an input goes to the version that was chosen, though another one is registered meanwhile", async () => {
+    const owner = await newOwner(service);
+    const { workflowId, versionId } = await deploy(owner.api, waitingDefinition);
+    await registerVersion(owner.api, workflowId, waitingDefinition);
+    const page = await browser.newPage();
+    await page.clock.install();
+    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+    await page.getByRole("button", { name: "Submit a job" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Run").selectOption("Version 1");
+    await dialog.getByLabel("Input as JSON").fill('{"typed": true}');
+    await registerVersion(owner.api, workflowId, waitingDefinition);
+    const listed = page.waitForResponse("**/versions?*");
+    await lookAgain(page);
+    await listed;
+    await dialog.getByRole("option", { name: "Version 3" }).waitFor({ state: "attached" });
+    await dialog.getByRole("button", { name: "Submit job" }).click();
+    await page.waitForURL(/\/jobs\//);
+    const { body } = await owner.api.call("GetJob", { params: { jobId: page.url().split("/").at(-1) ?? "" } });
+    expect(body).toMatchObject({ workflowVersion: { versionId }, input: { typed: true } });
+  });
+
+  test("a payload that is being written stays when the job cannot be explained for a while", async () => {
+    browser.expectFault(/500/);
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, waitingDefinition);
+    const { jobId } = await submitAndWait(owner.api, workflowId);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await page.getByRole("button", { name: "Send approved with a payload" }).click();
+    const payload = page.getByRole("dialog").getByLabel("Payload");
+    await payload.fill('{"by": "Ada"}');
+    await page.route("**/explain", (route) => route.fulfill({ status: 500 }));
+    await page.waitForResponse("**/explain");
+    await page.getByRole("alert", { includeHidden: true }).waitFor({ state: "attached" });
+    expect(await payload.inputValue()).toBe('{"by": "Ada"}');
+  });
+
+  test("what is written into a job's page stays when the session ends", async () => {
+    browser.expectFault(/40[01]/);
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, waitingDefinition);
+    const { jobId } = await submitAndWait(owner.api, workflowId);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await page.getByRole("button", { name: "Send an event" }).click();
+    const payload = page.getByRole("dialog").getByLabel("Payload");
+    await payload.fill('{"by": "Ada"}');
+    const { body } = await owner.client.call<{ sessions: { sessionId: string }[] }>("ListSessions");
+    for (const { sessionId } of body.sessions) await owner.client.call("EndSession", { params: { sessionId } });
+    await page.context().setOffline(true);
+    await page.context().setOffline(false);
+    await page.getByRole("button", { name: "Stay on this page" }).click();
+    expect(await payload.inputValue()).toBe('{"by": "Ada"}');
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Sign in again" }).click();
+    await page.getByLabel("Password").waitFor();
+  });
+});
+
+/** Somebody comes back to the tab when what it shows is old. */
+async function lookAgain(page: Page): Promise<void> {
+  await page.clock.fastForward(70_000);
+  await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
+}
+
+async function lookAgainAndFail(page: Page, pattern: string): Promise<void> {
+  let failures = 0;
+  await page.route(pattern, (route) => {
+    failures += 1;
+    return route.request().method() === "GET" ? route.fulfill({ status: 500 }) : route.continue();
+  });
+  await lookAgain(page);
+  await expect.poll(() => failures).toBeGreaterThan(0);
+  await page.clock.runFor(1_000);
+}

@@ -1,0 +1,15 @@
+import { isIPv6 } from "node:net";
+
+/** What one subscriber has, by one of its addresses: an IPv4 address, or an IPv6 /64. Who is counted by less than that has 2^64 tries. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!isIPv6(address)) return address;
+  const [head = "", tail] = (address.split("%")[0] ?? "").toLowerCase().split("::");
+  const before = head === "" ? [] : head.split(":");
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const groups = [...before, ...Array.from({ length: zeros }, () => "0"), ...after];
+  const first = groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ""));
+  return `${first.join(":")}::/64`;
+}

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { JobWatch } from "../../src/engine/job-watch.ts";
+import type { JobKey } from "../../src/store/jobs.ts";
+import { waitingDefinition } from "../support/definitions.ts";
+import { deploy } from "../support/flow.ts";
+import { useService } from "../support/service.ts";
+import { onEveryStore } from "../support/stores.ts";
+import { submission } from "./commands.ts";
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  test("who watches a job is told of other nodes' changes, also while a stranger asks for it as if it were theirs", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    const stranger = await service.newOrganization();
+    const { engine, database } = service.running;
+    const { workflowId } = await deploy(api, waitingDefinition);
+    const job: JobKey = submission(engine, { organizationId, workflowId });
+    await engine.commit(submission(engine, { organizationId, workflowId }, job));
+    const watch = new JobWatch(database, 10);
+    const heard: string[] = [];
+    watch.add({ ...job, organizationId: stranger.organizationId }, () => heard.push("the stranger"));
+    watch.add(job, () => heard.push("the owner"));
+
+    await watch.pollDuty(1_000, () => true).runOnce();
+
+    expect(heard).toEqual(["the owner"]);
+  });
+});

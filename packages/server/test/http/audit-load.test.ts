@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { useCluster } from "../engine/cluster.ts";
+import { onServer } from "../support/postgres-server.ts";
+
+const cluster = useCluster(1);
+
+test("however many ask for a verification at once, and whatever they expect, one goes over the trail", async () => {
+  const { api } = await cluster.node(0).newOrganization();
+  await onServer(cluster.databaseUrl, async (client) => {
+    await client.query("BEGIN");
+    await client.query("LOCK TABLE audit_seal IN ACCESS EXCLUSIVE MODE");
+    const asked = Array.from({ length: 8 }, (_, index) =>
+      api.call("VerifyAudit", index === 0 ? {} : { query: { expect: `${index}:${"0".repeat(64)}` } }),
+    );
+    // Each of them has been let in, and has begun, once requests that came after them were answered.
+    for (let count = 0; count < 20; count += 1) await api.call("GetOrganization");
+    const { rowCount } = await client.query(
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%seal_number > $2%' AND wait_event_type = 'Lock'",
+    );
+    await client.query("COMMIT");
+    expect(rowCount).toBe(1);
+    const intact = (await Promise.all(asked)).map(({ body }) => body.isIntact);
+    expect(intact).toEqual([true, ...Array.from({ length: 7 }, () => false)]);
+  });
+});

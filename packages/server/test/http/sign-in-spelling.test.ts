@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { Browser } from "../support/browser.ts";
+import { newPerson } from "../support/people.ts";
+import { useService } from "../support/service.ts";
+import { signIn } from "../support/sign-in.ts";
+import { postgresHome } from "../support/stores.ts";
+
+const service = useService(postgresHome);
+
+/** The provider's own router takes these for the same address; what stands before it must not see another one. */
+const otherSpellings = (path: string) => [path.toUpperCase(), `${path}/`, `${path.toUpperCase()}/`];
+const guarded = ["/auth", "/device", "/device/auth", "/session/end", "/token"];
+
+test.for(guarded.flatMap(otherSpellings))(
+  "there is no way around what stands before the provider by %s",
+  async (path) => {
+    for (const method of ["GET", "POST"]) {
+      const body = method === "POST" ? new URLSearchParams({ client_id: "stepwell-cli", scope: "openid" }) : null;
+      const response = await fetch(`${service.baseUrl}/oidc${path}`, { method, body, redirect: "manual" });
+      expect(response.status, method).toBe(404);
+    }
+  },
+);
+
+test("whoever tries devices' codes out is held back", async () => {
+  const { browser } = await signIn(service.baseUrl, await newPerson(service));
+  const statuses: number[] = [];
+  for (let count = 0; count < 102; count += 1) {
+    const page = await browser.open(`${service.baseUrl}/oidc/device`);
+    statuses.push((await browser.submit(page, { user_code: "BCDF-GHJK" })).status);
+  }
+  expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
+}, 60_000);
+
+test("a link with a code sends nothing by itself, however it is spelled", async () => {
+  const { text } = await new Browser().open(`${service.baseUrl}/oidc/Device?user_code=BCDF-GHJK`);
+  expect(text).not.toContain("<script");
+});
