@@ -113,6 +113,7 @@ async function showAsList(page: Page): Promise<void> {
 /** A typo in a reference, as it happens. */
 async function breakDefinition(page: Page): Promise<void> {
   await page.getByText("The definition is valid").waitFor();
+  await page.getByRole("radio", { name: "Graph" }).click();
   await page.locator(".cm-line", { hasText: '"#/definitions/order"' }).first().click();
   await page.keyboard.press("End");
   await page.keyboard.press("Backspace");

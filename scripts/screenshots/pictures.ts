@@ -60,6 +60,12 @@ async function takeLook(camera: Camera, parts: PictureParts, look: Look, nextCod
   });
 }
 
+/** Each as high as what it is to show. */
+const readmePictures = [
+  { name: "job", shown: "job-waiting", height: 920 },
+  { name: "home", shown: "home", height: 812 },
+] as const;
+
 /** Those that the README shows. */
 export async function takeForReadme({ baseUrl, story }: PictureParts): Promise<Written> {
   const camera = await Camera.open("docs/images", []);
@@ -67,9 +73,10 @@ export async function takeForReadme({ baseUrl, story }: PictureParts): Promise<W
     const context = await camera.newContext({ colorScheme: "light", width: 1_280 });
     const page = await signIn(context, baseUrl, ownerEmail);
     const pages = organizationPages(story);
-    for (const [name, shown] of Object.entries({ job: "job-waiting", home: "home" })) {
+    for (const { name, shown, height } of readmePictures) {
       const found = pages.find((each) => each.name === shown);
       if (found === undefined) throw new Error(`No page is called ${shown}.`);
+      await page.setViewportSize({ width: 1_280, height });
       await open(page, baseUrl, found);
       await camera.take(page, name, "window");
     }

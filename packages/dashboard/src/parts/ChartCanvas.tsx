@@ -68,7 +68,8 @@ function optionsOf(
   return {
     width: element.clientWidth,
     height,
-    padding: [8, 8, 0, 0],
+    // To the right as wide as half of a time below the last bucket.
+    padding: [8, 18, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === "lines" } },
     series: [{}, ...drawn],

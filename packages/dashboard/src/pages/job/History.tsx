@@ -33,11 +33,11 @@ const words = texts.job;
 
 const columns: readonly Column<HistoryEntry>[] = [
   { id: "sequence", header: words.sequence, width: "72px", isOptional: true, cell: ({ sequence }) => sequence },
-  { id: "what", header: words.what, width: "34%", cell: ({ type }) => words.entries[type] },
+  { id: "what", header: words.what, width: "30%", cell: ({ type }) => words.entries[type] },
   {
     id: "step",
     header: words.where,
-    width: "22%",
+    width: "20%",
     cell: ({ step, visit = 1 }) =>
       step !== undefined && <span title={step}>{visit > 1 ? words.ofVisit(step, visit) : step}</span>,
   },

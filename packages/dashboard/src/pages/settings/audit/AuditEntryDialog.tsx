@@ -44,7 +44,7 @@ function factsOf(entry: AuditEntry): readonly (readonly [string, ReactNode])[] {
     [
       words.who,
       <span key="who">
-        {actor.name} {words.actorTypes[actor.type]} <code>{actor.id}</code>
+        {actor.name} · {words.actorTypes[actor.type]} <code>{actor.id}</code>
       </span>,
     ],
     [words.outcome, words.outcomes[outcome]],
