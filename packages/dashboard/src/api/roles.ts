@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api, idempotencyKey, resultOf, type Schemas } from "./api.ts";
+import { api, type IdempotencyHeader, resultOf, type Schemas } from "./api.ts";
 import type { GrantablePermission } from "./permissions.ts";
 
 export type Role = Schemas["Role"];
@@ -35,8 +35,8 @@ interface RoleWish {
   readonly permissions: GrantablePermission[];
 }
 
-export async function createRole(organizationId: string, body: RoleWish) {
-  return await resultOf(api.POST(path, { params: { path: { organizationId }, header: idempotencyKey() }, body }));
+export async function createRole(organizationId: string, header: IdempotencyHeader, body: RoleWish) {
+  return await resultOf(api.POST(path, { params: { path: { organizationId }, header }, body }));
 }
 
 export async function updateRole(organizationId: string, { name: role, ...body }: RoleWish) {

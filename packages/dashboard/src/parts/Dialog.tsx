@@ -15,9 +15,13 @@ interface DialogProps {
   readonly children?: ReactNode;
 }
 
-/** Over the page: the focus stays in it, Escape closes it, and the focus goes back to where it came from. */
+/**
+ * Over the page: the focus stays in it, Escape closes it, and the focus goes back to where it came from. A click beside it closes it as well, but not when
+ * something was written in it.
+ */
 export function Dialog({ isOpen, onClose, title, description, isWide = false, children }: DialogProps) {
   const opener = useRef<Element | null>(null);
+  const isWritten = useRef(false);
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
@@ -26,6 +30,13 @@ export function Dialog({ isOpen, onClose, title, description, isWide = false, ch
           className={classNames("dialog", isWide && "dialog-wide")}
           onOpenAutoFocus={() => {
             opener.current = document.activeElement;
+            isWritten.current = false;
+          }}
+          onInput={() => {
+            isWritten.current = true;
+          }}
+          onPointerDownOutside={(event) => {
+            if (isWritten.current) event.preventDefault();
           }}
           onCloseAutoFocus={(event) => {
             // Radix knows only triggers of its own.

@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { GrantablePermission } from "../../../api/permissions.ts";
 import { fieldProblems } from "../../../api/problem.ts";
 import { createRole, type Role, updateRole } from "../../../api/roles.ts";
+import { useOnce } from "../../../api/use-once.ts";
 import { Field } from "../../../parts/Field.tsx";
 import { FormDialog } from "../../../parts/FormDialog.tsx";
 import { toast } from "../../../parts/toasts.ts";
@@ -23,9 +24,13 @@ export function RoleDialog({ organizationId, role, onClose }: RoleDialogProps) {
   const [permissions, setPermissions] = useState((role?.permissions ?? []) as GrantablePermission[]);
   const [isMissing, setMissing] = useState(false);
   const queries = useQueryClient();
+  const once = useOnce();
   const save = useMutation({
-    mutationFn: () =>
-      (role === undefined ? createRole : updateRole)(organizationId, { name, description, permissions }),
+    mutationFn: () => {
+      const wish = { name, description, permissions };
+      if (role !== undefined) return updateRole(organizationId, wish);
+      return once(wish, (header) => createRole(organizationId, header, wish));
+    },
     onSuccess: async () => {
       onClose();
       toast({ kind: "success", text: role === undefined ? words.created(name) : words.changed(name) });
