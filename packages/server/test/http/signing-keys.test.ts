@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
 import { SecretBox } from "../../src/auth/secret-box.ts";
 import { secrets } from "../support/people.ts";
-import { type TestService, useService } from "../support/service.ts";
+import { type TestService, testSecretKey, useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";
 
 const dayMs = 86_400_000;
@@ -30,6 +30,20 @@ onEveryStore((home) => {
     await emptied(service);
     const ids = await Promise.all(Array.from({ length: 4 }, () => idsOf(node())));
     expect(new Set(ids.flat()).size).toBe(1);
+  });
+
+  test("many who need the first key at once on one node wait for one to be made", async () => {
+    await emptied(service);
+    let sealedCount = 0;
+    class CountingBox extends SecretBox {
+      override seal(...sealed: Parameters<SecretBox["seal"]>): Buffer {
+        sealedCount += 1;
+        return super.seal(...sealed);
+      }
+    }
+    const keys = node(new CountingBox(Buffer.from(testSecretKey, "base64")));
+    const ids = await Promise.all(Array.from({ length: 10 }, () => idsOf(keys)));
+    expect([new Set(ids.flat()).size, sealedCount]).toEqual([1, 1]);
   });
 
   test("what a key signs its public half verifies, on another node as well", async () => {

@@ -42,6 +42,7 @@ export class SigningKeys {
   readonly #parts: SigningKeysParts;
   #remembered: { readonly keys: readonly StoredSigningKey[]; readonly at: number } | undefined;
   #loading: Promise<readonly StoredSigningKey[]> | undefined;
+  #making: Promise<StoredSigningKey> | undefined;
   readonly #publicKeys = new Map<string, KeyObject>();
   readonly #privateKeys = new Map<string, SigningKey>();
 
@@ -52,7 +53,7 @@ export class SigningKeys {
   /** All that are published: first the one that signs now. */
   async published(): Promise<readonly SigningKey[]> {
     const stored = await this.#keys(rememberedMs);
-    const keys = stored.length === 0 ? [await this.#makeFirst()] : stored;
+    const keys = stored.length === 0 ? [await this.#first()] : stored;
     const now = this.#parts.now();
     const active = keys.findLast((key) => key.activeAt <= now) ?? keys[0];
     const ordered = keys.toSorted((one, other) => Number(other === active) - Number(one === active));
@@ -120,6 +121,14 @@ export class SigningKeys {
     }
     this.#remembered = { keys, at };
     return keys;
+  }
+
+  /** However many need it at once: an RSA key takes a processor some tenths of a second. */
+  #first(): Promise<StoredSigningKey> {
+    this.#making ??= this.#makeFirst().finally(() => {
+      this.#making = undefined;
+    });
+    return this.#making;
   }
 
   async #makeFirst(): Promise<StoredSigningKey> {
