@@ -171,16 +171,16 @@ async function loadJobs(
 ): Promise<LoadedJobs> {
   const submits = commands.filter((command) => command.type === "submit");
   const facts = commands.filter((command) => command.type === "fact");
-  const resumes = facts.filter(({ fact }) => fact.type === "job.resumed");
-  const [chosen, living, locked] = await Promise.all([
-    chooseVersions(transaction, submits),
+  const beginnings = commands.filter((command) => command.type === "submit" || command.fact.type === "job.resumed");
+  const [living, chosen, locked] = await Promise.all([
     holdOrganizations(
       transaction,
-      resumes.map(({ organizationId }) => organizationId),
+      beginnings.map(({ organizationId }) => organizationId),
     ),
+    chooseVersions(transaction, submits),
     lockJobs(transaction, facts, context.maxBytes),
   ]);
-  const gone = new Set(resumes.filter(({ organizationId }) => !living.has(organizationId)));
+  const gone = new Set(beginnings.filter(({ organizationId }) => !living.has(organizationId)));
   const choices = new Map<Command, ChosenVersion>();
   for (const choice of chosen) {
     const command = submits[choice.request];
@@ -224,7 +224,7 @@ function applyCommand(jobs: LoadedJobs, command: Command, context: BatchContext)
 
 function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchContext): Outcome {
   const chosen = jobs.choices.get(command);
-  if (chosen === undefined) return { type: "refused", error: notFound("workflow") };
+  if (chosen === undefined || jobs.gone.has(command)) return { type: "refused", error: notFound("workflow") };
   if (chosen.versionId === null || chosen.versionNumber === null)
     return { type: "refused", error: notFound("version of this workflow") };
   const plan = planOf(jobs.plans, chosen.versionId);

@@ -30,10 +30,9 @@ export interface ChosenVersion {
 
 /**
  * What each request means at this instant. Runs inside the transaction that writes the jobs, so that a job runs the version that its
- * tag meant when the job was accepted. A request whose workflow does not exist gets no row. Holds the organizations until the end of the
- * transaction: one that is deleted at the same time has either seen the job or lets none in.
+ * tag meant when the job was accepted. A request whose workflow does not exist gets no row.
  */
-export async function chooseVersions(db: Transaction, requests: readonly VersionRequest[]): Promise<ChosenVersion[]> {
+export async function chooseVersions(db: Queryable, requests: readonly VersionRequest[]): Promise<ChosenVersion[]> {
   if (requests.length === 0) return [];
   const rows = requests.map(({ organizationId, workflowId, choice }, request) => ({
     request,
@@ -60,7 +59,6 @@ const chooseVersionRows = statement<ChosenVersion>(
      COALESCE(workflow_tag.version_number, by_id.version_number, by_number.version_number) AS "versionNumber"
    FROM json_to_recordset($1) AS wanted (request integer, organization_id uuid, workflow_id uuid, tag text, version_id uuid,
      version_number integer)
-   JOIN organization ON organization.organization_id = wanted.organization_id AND organization.organization_id = ANY($2::uuid[])
    JOIN workflow ON workflow.organization_id = wanted.organization_id AND workflow.workflow_id = wanted.workflow_id
    LEFT JOIN workflow_tag ON workflow_tag.organization_id = wanted.organization_id
      AND workflow_tag.workflow_id = wanted.workflow_id AND workflow_tag.tag = wanted.tag
@@ -70,9 +68,7 @@ const chooseVersionRows = statement<ChosenVersion>(
    LEFT JOIN workflow_version AS by_number ON by_number.organization_id = wanted.organization_id
      AND by_number.workflow_id = wanted.workflow_id AND by_number.version_number = wanted.version_number
      AND by_number.version_number = ANY($5::integer[])
-   WHERE workflow.organization_id = ANY($2::uuid[]) AND workflow.workflow_id = ANY($3::uuid[]) AND workflow.deleted_at IS NULL
-     AND organization.deleted_at IS NULL
-   FOR KEY SHARE OF organization`,
+   WHERE workflow.organization_id = ANY($2::uuid[]) AND workflow.workflow_id = ANY($3::uuid[]) AND workflow.deleted_at IS NULL`,
 );
 
 function distinct<Value>(values: readonly Value[]): Value[] {
