@@ -6,9 +6,13 @@ export class Child<Ready> {
   readonly ready: Ready;
   readonly #process: ChildProcess;
   readonly #exit: Promise<unknown>;
+  #output = "";
 
   private constructor(child: ChildProcess, exit: Promise<unknown>, ready: Ready) {
     this.#process = child;
+    child.stdout?.on("data", (chunk: Buffer) => {
+      this.#output += chunk.toString("utf8");
+    });
     this.#exit = exit;
     this.ready = ready;
   }
@@ -21,7 +25,7 @@ export class Child<Ready> {
   ): Promise<Child<Ready>> {
     const child = fork(script, args, {
       env: { PATH: process.env.PATH, ...environment },
-      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     let complaint = "";
     child.stderr?.on("data", (chunk: Buffer) => {
@@ -45,6 +49,11 @@ export class Child<Ready> {
   get pid(): number {
     if (this.#process.pid === undefined) throw new Error("The process did not start.");
     return this.#process.pid;
+  }
+
+  /** What it wrote to its standard output: its log. */
+  get output(): string {
+    return this.#output;
   }
 
   /** SIGSTOP. Nothing of it runs until `goOn`. */
