@@ -16,7 +16,7 @@ export function protocolHeaders(look: Look): Middleware {
     try {
       await next();
     } catch (error) {
-      const problem = problemOf(error) ?? ourFault;
+      const problem = ctx.req.complete ? (problemOf(error) ?? ourFault) : cutOff;
       if (problem === ourFault) ctx.app.emit("error", error, ctx);
       if (problem.retryAfterSeconds !== undefined) ctx.set("retry-after", String(problem.retryAfterSeconds));
       showProblem(ctx, look, problem);
@@ -36,6 +36,13 @@ const ourFault: AnsweredProblem = {
   status: 500,
   error: "server_error",
   detail: "Something went wrong here; it is not your fault.",
+};
+
+/** Nobody is there any more to read this, and the log is for what went wrong here. */
+const cutOff: AnsweredProblem = {
+  status: 400,
+  error: "invalid_request",
+  detail: "The request ended before its body was whole.",
 };
 
 const storeAway: AnsweredProblem = {
