@@ -29,6 +29,7 @@ export function organizationPages(story: Story): DashboardPage[] {
     { name: "workflows-empty", path: `${emptyOrganization}/workflows`, isReady: shows("heading", "Workflows") },
     { name: "workflow", path: workflow, isReady: shows("link", "Version 1") },
     { name: "version", path: version, isReady: graph },
+    { name: "tag-history", path: `${workflow}/tag-history`, isReady: shows("cell", /3/) },
     { name: "editor", path: `${workflow}/edit`, isReady: says("The definition is valid") },
     { name: "jobs", path: `${organization}/jobs`, isReady: shows("cell", "Waiting"), isWindow: true },
     { name: "jobs-empty", path: `${emptyOrganization}/jobs`, isReady: says("npx stepwell submit") },
@@ -52,9 +53,15 @@ export function settingsPages({ organization, token }: Story): DashboardPage[] {
     { name: "settings-members", path: `${settings}/members`, isReady: shows("button", /^Change the roles of/) },
     { name: "settings-invitations", path: `${settings}/invitations`, isReady: shows("cell", "finance@acme.example") },
     { name: "settings-roles", path: `${settings}/roles`, isReady: shows("cell", "releaser") },
+    {
+      name: "settings-sign-in",
+      path: `${settings}/sign-in-providers`,
+      isReady: says("People sign in with a password"),
+    },
     { name: "settings-audit", path: `${settings}/audit`, isReady: shows("cell", "CreateApiToken") },
     { name: "settings-rate-limits", path: `${settings}/rate-limits`, isReady: says(/Requests/) },
     { name: "dialog-create-token", path: `${settings}/api-tokens`, isReady: opens("Create token"), isWindow: true },
+    { name: "dialog-change-token", path: token, isReady: opens("Change"), isWindow: true },
     { name: "dialog-invite", path: `${settings}/invitations`, isReady: opens("Invite"), isWindow: true },
     { name: "dialog-create-role", path: `${settings}/roles`, isReady: opens("Create role"), isWindow: true },
     {
@@ -95,6 +102,7 @@ async function beginSecondFactor(page: Page): Promise<void> {
   await page.getByLabel("Your password").fill(password);
   await page.getByRole("button", { name: "Set up" }).click();
   await page.getByLabel("Code of the app").waitFor();
+  await page.locator(".qr-code svg").waitFor();
 }
 
 function opens(button: string | RegExp) {

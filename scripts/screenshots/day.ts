@@ -18,7 +18,7 @@ export interface DayParts {
 const minuteMs = 60_000;
 const turnMs = 30 * minuteMs;
 /** How much of the day is kept for the jobs that are left open. */
-const evening = 150 * minuteMs;
+const evening = 125 * minuteMs;
 
 /** A day of orders, with a quiet night, a report that breaks, and jobs that are left in every state. Answers the paths of those. */
 export async function liveADay(parts: DayParts): Promise<Readonly<Record<JobName, string>>> {
