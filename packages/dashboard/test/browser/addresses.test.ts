@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { issueSignInLink, signInLinkUrl } from "../../../server/src/auth/sign-in-link.ts";
 import { TestService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { onOneStore } from "../../../server/test/support/stores.ts";
 import { testBrowser } from "./support/browser.ts";
 import { newOwner, signInAt } from "./support/people.ts";
 
@@ -16,7 +16,7 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   test("the dashboard works under a path prefix, and whoever comes by another address of the service is led to its own", async () => {
     const port = await freePort();
     const baseUrl = `http://localhost:${port}/tools/flow`;

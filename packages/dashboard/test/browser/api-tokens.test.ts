@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { definitionOf, straightDefinition, waitStep } from "../../../server/test/support/definitions.ts";
 import { submitAndWait } from "../../../server/test/support/flow.ts";
 import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { onOneStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { looks } from "./support/looks.ts";
@@ -20,7 +20,7 @@ interface Token {
   readonly boundTo?: object;
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   async function newToken({ api }: Owner, permissions: readonly string[]): Promise<Token> {

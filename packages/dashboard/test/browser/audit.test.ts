@@ -2,14 +2,14 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { onOneStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { newOwner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   /** By keyboard. Answers the file's name and its lines. */

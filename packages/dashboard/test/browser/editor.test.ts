@@ -5,7 +5,7 @@ import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
-import { looks } from "./support/looks.ts";
+import { looks, whicheverStore } from "./support/looks.ts";
 import { deploy, newOwner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -71,41 +71,6 @@ onEveryStore((home) => {
     expect(body).toMatchObject({ input: { sku: "A-17", count: 2 }, workflowVersion: { versionNumber: 2 } });
   });
 
-  test("completion knows the steps, the executors and the parts of a step", async () => {
-    const { page } = await editing();
-    await page.getByRole("textbox", { name: "Definition" }).focus();
-    await toLine(page, "transitionToStep", 1);
-    await page.keyboard.press("End");
-    await page.keyboard.press("Backspace");
-    for (let count = 0; count < "approve".length; count += 1) await page.keyboard.press("Backspace");
-    await page.keyboard.type("sh");
-    await page.getByRole("option", { name: "ship" }).waitFor();
-    await page.keyboard.press("Enter");
-    await expect.poll(() => lines(page)).toContain('      "transitionToStep": "ship"');
-  });
-
-  test("the picture leads to the step that it shows, also while one before it has no name yet", async () => {
-    const { page } = await editing();
-    const text = page.getByRole("textbox", { name: "Definition" });
-    const names = [undefined, "first", "second"];
-    await text.fill(JSON.stringify({ steps: names.map((name) => ({ name, transitionToStep: null })) }, null, 1));
-    await page.locator("[data-step=second]").click();
-    await page.keyboard.type("#");
-    expect(await text.innerText()).toMatch(/#\s*"name": "second"/);
-  });
-
-  test("a whole step is put in by one choice", async () => {
-    const { page } = await editing();
-    await page.getByRole("textbox", { name: "Definition" }).focus();
-    await toLine(page, '"steps": [', 1);
-    await page.keyboard.press("End");
-    await page.keyboard.press("Enter");
-    await page.keyboard.press("Control+Space");
-    await page.getByRole("option", { name: /Step: wait for events/ }).click();
-    await expect.poll(async () => (await lines(page)).join("\n")).toContain('"eventIds": ["event"]');
-    await page.locator("[data-step=name]").or(page.getByText("The text is no JSON at the moment")).first().waitFor();
-  });
-
   test("a new workflow begins with a sample that runs as it is", async () => {
     const owner = await newOwner(service);
     const page = await browser.newPage();
@@ -126,50 +91,91 @@ onEveryStore((home) => {
     await page.getByText(/^The job succeeded/).waitFor();
   });
 
-  test("an input that does not fit is told at its field, and sent again when it is mended", async () => {
-    browser.expectFault(/400/);
-    const owner = await newOwner(service);
-    const { workflowId } = await deploy(owner.api, approval);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
-    await page.getByRole("button", { name: "Submit a job" }).click();
-    const count = page.getByLabel("count");
-    await page.getByLabel("sku").fill("A");
-    await page.getByRole("button", { name: "Submit job" }).click();
-    await page.getByText("Must be there").waitFor();
-    await count.fill("many");
-    await page.getByText("This is no whole number").waitFor();
-    await count.fill("0");
-    await page.getByRole("button", { name: "Submit job" }).click();
-    await page.locator(".field-problem", { hasText: "must be 1 or more" }).waitFor();
-    await page.getByRole("radio", { name: "JSON" }).click();
-    expect(JSON.parse(await page.getByLabel("Input as JSON").inputValue())).toEqual({ sku: "A", count: 0 });
-    await page.getByLabel("Input as JSON").fill('{"sku": "A", "count": 1}');
-    await page.getByRole("button", { name: "Submit job" }).click();
-    await page.getByText(/has waited .* for the event manager-approved/).waitFor();
-  });
+  whicheverStore(home, () => {
+    test("an input that does not fit is told at its field, and sent again when it is mended", async () => {
+      browser.expectFault(/400/);
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, approval);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+      await page.getByRole("button", { name: "Submit a job" }).click();
+      const count = page.getByLabel("count");
+      await page.getByLabel("sku").fill("A");
+      await page.getByRole("button", { name: "Submit job" }).click();
+      await page.getByText("Must be there").waitFor();
+      await count.fill("many");
+      await page.getByText("This is no whole number").waitFor();
+      await count.fill("0");
+      await page.getByRole("button", { name: "Submit job" }).click();
+      await page.locator(".field-problem", { hasText: "must be 1 or more" }).waitFor();
+      await page.getByRole("radio", { name: "JSON" }).click();
+      expect(JSON.parse(await page.getByLabel("Input as JSON").inputValue())).toEqual({ sku: "A", count: 0 });
+      await page.getByLabel("Input as JSON").fill('{"sku": "A", "count": 1}');
+      await page.getByRole("button", { name: "Submit job" }).click();
+      await page.getByText(/has waited .* for the event manager-approved/).waitFor();
+    });
 
-  test("whoever leaves without registering is asked", async () => {
-    const { page } = await editing();
-    await page.getByRole("textbox", { name: "Definition" }).focus();
-    await page.keyboard.type(" ");
-    await page.getByText("not registered").waitFor();
-    await page.getByRole("link", { name: "Jobs", exact: true }).click();
-    await page
-      .getByRole("dialog", { name: "Leave without registering?" })
-      .getByRole("button", { name: "Stay" })
-      .click();
-    expect(page.url()).toMatch(/\/edit$/);
-    await page.getByRole("link", { name: "Jobs", exact: true }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
-    await page.waitForURL(/\/jobs$/);
-  });
+    test("completion knows the steps, the executors and the parts of a step", async () => {
+      const { page } = await editing();
+      await page.getByRole("textbox", { name: "Definition" }).focus();
+      await toLine(page, "transitionToStep", 1);
+      await page.keyboard.press("End");
+      await page.keyboard.press("Backspace");
+      for (let count = 0; count < "approve".length; count += 1) await page.keyboard.press("Backspace");
+      await page.keyboard.type("sh");
+      await page.getByRole("option", { name: "ship" }).waitFor();
+      await page.keyboard.press("Enter");
+      await expect.poll(() => lines(page)).toContain('      "transitionToStep": "ship"');
+    });
 
-  test("Tab leads out of the editor", async () => {
-    const { page } = await editing();
-    await page.getByRole("textbox", { name: "Definition" }).focus();
-    await page.keyboard.press("Tab");
-    expect(await page.evaluate(activeInEditor)).toBe(false);
+    test("the picture leads to the step that it shows, also while one before it has no name yet", async () => {
+      const { page } = await editing();
+      const text = page.getByRole("textbox", { name: "Definition" });
+      const names = [undefined, "first", "second"];
+      await text.focus();
+      await page.keyboard.press("Control+A");
+      await page.keyboard.press("Delete");
+      const steps = names.map((name) => ({ name, transitionToStep: null }));
+      await page.keyboard.insertText(JSON.stringify({ steps }, null, 1));
+      await page.locator("[data-step=second]").click();
+      await page.keyboard.type("#");
+      expect(await text.innerText()).toMatch(/#\s*"name": "second"/);
+    });
+
+    test("a whole step is put in by one choice", async () => {
+      const { page } = await editing();
+      await page.getByRole("textbox", { name: "Definition" }).focus();
+      await toLine(page, '"steps": [', 1);
+      await page.keyboard.press("End");
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Control+Space");
+      await page.getByRole("option", { name: /Step: wait for events/ }).click();
+      await expect.poll(async () => (await lines(page)).join("\n")).toContain('"eventIds": ["event"]');
+      await page.locator("[data-step=name]").or(page.getByText("The text is no JSON at the moment")).first().waitFor();
+    });
+
+    test("whoever leaves without registering is asked", async () => {
+      const { page } = await editing();
+      await page.getByRole("textbox", { name: "Definition" }).focus();
+      await page.keyboard.type(" ");
+      await page.getByText("not registered").waitFor();
+      await page.getByRole("link", { name: "Jobs", exact: true }).click();
+      await page
+        .getByRole("dialog", { name: "Leave without registering?" })
+        .getByRole("button", { name: "Stay" })
+        .click();
+      expect(page.url()).toMatch(/\/edit$/);
+      await page.getByRole("link", { name: "Jobs", exact: true }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
+      await page.waitForURL(/\/jobs$/);
+    });
+
+    test("Tab leads out of the editor", async () => {
+      const { page } = await editing();
+      await page.getByRole("textbox", { name: "Definition" }).focus();
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate(activeInEditor)).toBe(false);
+    });
   });
 
   looks(home, () => {

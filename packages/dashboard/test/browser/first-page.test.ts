@@ -5,7 +5,7 @@ import type { Page, Response } from "playwright-core";
 import { expect, test } from "vitest";
 import { waitingDefinition } from "../../../server/test/support/definitions.ts";
 import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { onOneStore } from "../../../server/test/support/stores.ts";
 import { expectWithin } from "./support/best.ts";
 import { testBrowser } from "./support/browser.ts";
 import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
@@ -13,7 +13,7 @@ import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 const browser = testBrowser();
 const assets = join(import.meta.dirname, "../../../server/dist/dashboard/assets");
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   test("whoever is signed in has the first page before them within 1.5 seconds, with 185 kB of script at most", async () => {

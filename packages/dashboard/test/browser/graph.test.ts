@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { definitionOf, noopStep, waitingDefinition, waitStep } from "../../../server/test/support/definitions.ts";
 import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { onOneStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { expectWithin } from "./support/best.ts";
 import { testBrowser } from "./support/browser.ts";
@@ -28,7 +28,7 @@ const branching = definitionOf(
   noopStep("remind", "approve"),
 );
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   async function openJob(definition: string, colorScheme: "light" | "dark" = "light") {
@@ -125,6 +125,23 @@ onEveryStore((home) => {
     await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe(`s${many - 1}`);
   });
 
+  test("a version is drawn too, and to zoom goes by keyboard", async () => {
+    const { owner, workflowId, page } = await openJob(branching);
+    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+    await page.getByRole("link", { name: "Version 1" }).click();
+    const step = page.locator("[data-step=approve]");
+    await step.waitFor();
+    const width = async () => (await step.boundingBox())?.width ?? 0;
+    const before = await width();
+    await page.getByRole("button", { name: "Zoom out" }).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(width).toBeLessThan(before * 0.95);
+    await page.getByRole("button", { name: "Show all", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(width).toBeGreaterThan(before * 0.95);
+    await expectAccessible(page, "a version");
+  });
+
   looks(home, () => {
     test.each(["light", "dark"] as const)(
       "the list says the same as the graph, and is remembered, in %s",
@@ -143,23 +160,6 @@ onEveryStore((home) => {
         await list.waitFor();
       },
     );
-  });
-
-  test("a version is drawn too, and to zoom goes by keyboard", async () => {
-    const { owner, workflowId, page } = await openJob(branching);
-    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
-    await page.getByRole("link", { name: "Version 1" }).click();
-    const step = page.locator("[data-step=approve]");
-    await step.waitFor();
-    const width = async () => (await step.boundingBox())?.width ?? 0;
-    const before = await width();
-    await page.getByRole("button", { name: "Zoom out" }).focus();
-    await page.keyboard.press("Enter");
-    await expect.poll(width).toBeLessThan(before * 0.95);
-    await page.getByRole("button", { name: "Show all", exact: true }).focus();
-    await page.keyboard.press("Enter");
-    await expect.poll(width).toBeGreaterThan(before * 0.95);
-    await expectAccessible(page, "a version");
   });
 });
 

@@ -8,7 +8,7 @@ import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { expectWithin } from "./support/best.ts";
 import { testBrowser } from "./support/browser.ts";
-import { looks } from "./support/looks.ts";
+import { looks, whicheverStore } from "./support/looks.ts";
 import { deploy, newOwner, type Owner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -79,60 +79,6 @@ onEveryStore((home) => {
     expect(body).toMatchObject({ status: "SUCCEEDED", input: { sku: "A-17", count: 3 } });
   });
 
-  test("a double click on what sends an event sends it once, though the job waits for it again at once", async () => {
-    const { owner, jobId } = await waitingJob(loop);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    const send = page.getByRole("button", { name: "Send approved", exact: true });
-    const { x, y } = (await send.boundingBox()) ?? { x: 0, y: 0 };
-    let sent = 0;
-    page.on("request", (request) => {
-      if (request.method() === "POST" && request.url().endsWith("/events")) sent += 1;
-    });
-    await page.mouse.click(x + 10, y + 10);
-    await page.getByRole("row", { name: /approved.*consumed it/ }).waitFor();
-    await page.getByRole("combobox", { name: "Visit" }).waitFor();
-    await page.mouse.down({ clickCount: 2 });
-    await page.mouse.up({ clickCount: 2 });
-    await page.waitForResponse("**/explain");
-    expect(sent).toBe(1);
-    await page.mouse.click(x + 10, y + 10);
-    await expect.poll(() => sent).toBe(2);
-  });
-
-  test("a job that moves fast is not asked about at every move", async () => {
-    const { owner, jobId } = await waitingJob(loop);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    await page.getByRole("button", { name: "Send approved", exact: true }).waitFor();
-    let asked = 0;
-    page.on("request", (request) => {
-      if (request.url().endsWith("/explain")) asked += 1;
-    });
-    const event = { params: { jobId }, body: { eventId: "approved" } };
-    const began = performance.now();
-    for (let visit = 1; visit <= 40; visit += 1) await owner.api.call("SendJobEvent", event);
-    await page
-      .getByRole("combobox", { name: "Visit" })
-      .getByRole("option", { name: "41" })
-      .waitFor({ state: "attached" });
-    const tookMs = performance.now() - began;
-    // Every half second, and every two seconds as time goes on.
-    expect(asked, `in ${tookMs} ms`).toBeLessThan(4 + tookMs / 400);
-  });
-
-  test("what a job was given is shown as it is: no markup, and no character that hides or turns others around", async () => {
-    const markup = '<img src=x onerror="globalThis.wasRun = true">';
-    const { owner, jobId } = await waitingJob(waitingDefinition, { [markup]: markup, file: "safe\u202egnp.exe" });
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    const input = page.getByRole("region", { name: "Job input" });
-    await input.getByText('"safe\\u202egnp.exe"').waitFor();
-    await input.getByText(JSON.stringify(markup)).waitFor();
-    expect(await page.locator("img").count()).toBe(0);
-    expect(await page.evaluate("globalThis.wasRun")).toBe(undefined);
-  });
-
   test("an event with a payload is written in a form, and one that nobody waits for is told to be a typo", async () => {
     const { owner, jobId } = await waitingJob();
     const page = await browser.newPage();
@@ -200,66 +146,122 @@ onEveryStore((home) => {
     await page.getByText(/^The job was cancelled .* by the user .*, at approve/).waitFor();
   });
 
-  test("what happens while the network is away is seen when it is back", async () => {
-    browser.expectFault(/ERR_INTERNET_DISCONNECTED|Failed to load resource/);
-    const { owner, jobId } = await waitingJob();
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    await page.getByText("Live", { exact: true }).waitFor();
-    await page.locator("[data-step=approve]").waitFor();
-    await page.context().setOffline(true);
-    await page.getByText("Connection lost, trying again").waitFor();
-    await owner.api.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
-    await page.context().setOffline(false);
-    await statusOf(page, "Succeeded").waitFor();
-    await page.getByText("Ended", { exact: true }).waitFor();
-  });
+  whicheverStore(home, () => {
+    test("who may only look sees everything and is offered nothing", async () => {
+      const { owner, jobId } = await waitingJob();
+      const viewer = await newOwner(service, "Elsewhere");
+      await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, viewer);
+      await page.locator("[data-step=approve]").waitFor();
+      expect(await page.getByRole("button", { name: /^Send|Cancel job|Resume/ }).count()).toBe(0);
+    });
 
-  test("a job that somebody else resumes goes on here too", async () => {
-    const { owner, jobId } = await waitingJob();
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    await owner.api.call("CancelJob", { params: { jobId } });
-    await statusOf(page, "Cancelled").waitFor();
-    await owner.api.call("ResumeJob", { params: { jobId } });
-    await statusOf(page, "Waiting").waitFor();
-  });
+    test("a job of another organization is not there", async () => {
+      browser.expectFault(/404/);
+      const { jobId } = await waitingJob();
+      const other = await newOwner(service);
+      const page = await browser.newPage();
+      await signInAt(page, `${other.url}/jobs/${jobId}`, other);
+      await page.getByRole("alert").getByText("Not found").waitFor();
+      await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
+      expect(await page.title()).toBe("Not found · Stepwell");
+    });
 
-  test("calls are copied for a shell, without a token in them", async () => {
-    const { owner, jobId } = await waitingJob(waitingDefinition, { note: "it's" });
-    const page = await browser.newPage();
-    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    const copied = async (item: string) => {
-      await page.getByRole("button", { name: "Copy as curl" }).click();
-      await page.getByRole("menuitem", { name: item }).click();
-      return (await page.evaluate("navigator.clipboard.readText()")) as string;
-    };
-    expect(await copied("Send approved")).toBe(
-      `curl -sS -H "Authorization: Bearer $STEPWELL_TOKEN" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"eventId":"approved"}' \\\n  '${service.baseUrl}/organizations/${owner.organizationId}/jobs/${jobId}/events'`,
-    );
-    expect(await copied("Submit it again")).toContain(`"inputJson":{"note":"it'\\''s"}`);
-  });
+    test("a double click on what sends an event sends it once, though the job waits for it again at once", async () => {
+      const { owner, jobId } = await waitingJob(loop);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      const send = page.getByRole("button", { name: "Send approved", exact: true });
+      const { x, y } = (await send.boundingBox()) ?? { x: 0, y: 0 };
+      let sent = 0;
+      page.on("request", (request) => {
+        if (request.method() === "POST" && request.url().endsWith("/events")) sent += 1;
+      });
+      await page.mouse.click(x + 10, y + 10);
+      await page.getByRole("row", { name: /approved.*consumed it/ }).waitFor();
+      await page.getByRole("combobox", { name: "Visit" }).waitFor();
+      await page.mouse.down({ clickCount: 2 });
+      await page.mouse.up({ clickCount: 2 });
+      await page.waitForResponse("**/explain");
+      expect(sent).toBe(1);
+      await page.mouse.click(x + 10, y + 10);
+      await expect.poll(() => sent).toBe(2);
+    });
 
-  test("who may only look sees everything and is offered nothing", async () => {
-    const { owner, jobId } = await waitingJob();
-    const viewer = await newOwner(service, "Elsewhere");
-    await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, viewer);
-    await page.locator("[data-step=approve]").waitFor();
-    expect(await page.getByRole("button", { name: /^Send|Cancel job|Resume/ }).count()).toBe(0);
-  });
+    test("a job that moves fast is not asked about at every move", async () => {
+      const { owner, jobId } = await waitingJob(loop);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.getByRole("button", { name: "Send approved", exact: true }).waitFor();
+      let asked = 0;
+      page.on("request", (request) => {
+        if (request.url().endsWith("/explain")) asked += 1;
+      });
+      const event = { params: { jobId }, body: { eventId: "approved" } };
+      const began = performance.now();
+      for (let visit = 1; visit <= 40; visit += 1) await owner.api.call("SendJobEvent", event);
+      await page
+        .getByRole("combobox", { name: "Visit" })
+        .getByRole("option", { name: "41" })
+        .waitFor({ state: "attached" });
+      const tookMs = performance.now() - began;
+      // Every half second, and every two seconds as time goes on.
+      expect(asked, `in ${tookMs} ms`).toBeLessThan(4 + tookMs / 400);
+    });
 
-  test("a job of another organization is not there", async () => {
-    browser.expectFault(/404/);
-    const { jobId } = await waitingJob();
-    const other = await newOwner(service);
-    const page = await browser.newPage();
-    await signInAt(page, `${other.url}/jobs/${jobId}`, other);
-    await page.getByRole("alert").getByText("Not found").waitFor();
-    await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
-    expect(await page.title()).toBe("Not found · Stepwell");
+    test("what a job was given is shown as it is: no markup, and no character that hides or turns others around", async () => {
+      const markup = '<img src=x onerror="globalThis.wasRun = true">';
+      const { owner, jobId } = await waitingJob(waitingDefinition, { [markup]: markup, file: "safe\u202egnp.exe" });
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      const input = page.getByRole("region", { name: "Job input" });
+      await input.getByText('"safe\\u202egnp.exe"').waitFor();
+      await input.getByText(JSON.stringify(markup)).waitFor();
+      expect(await page.locator("img").count()).toBe(0);
+      expect(await page.evaluate("globalThis.wasRun")).toBe(undefined);
+    });
+
+    test("what happens while the network is away is seen when it is back", async () => {
+      browser.expectFault(/ERR_INTERNET_DISCONNECTED|Failed to load resource/);
+      const { owner, jobId } = await waitingJob();
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.locator("[data-step=approve]").waitFor();
+      await page.context().setOffline(true);
+      await page.getByText("Connection lost, trying again").waitFor();
+      await owner.api.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
+      await page.context().setOffline(false);
+      await statusOf(page, "Succeeded").waitFor();
+      await page.getByText("Ended", { exact: true }).waitFor();
+    });
+
+    test("a job that somebody else resumes goes on here too", async () => {
+      const { owner, jobId } = await waitingJob();
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await owner.api.call("CancelJob", { params: { jobId } });
+      await statusOf(page, "Cancelled").waitFor();
+      await owner.api.call("ResumeJob", { params: { jobId } });
+      await statusOf(page, "Waiting").waitFor();
+    });
+
+    test("calls are copied for a shell, without a token in them", async () => {
+      const { owner, jobId } = await waitingJob(waitingDefinition, { note: "it's" });
+      const page = await browser.newPage();
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      const copied = async (item: string) => {
+        await page.getByRole("button", { name: "Copy as curl" }).click();
+        await page.getByRole("menuitem", { name: item }).click();
+        return (await page.evaluate("navigator.clipboard.readText()")) as string;
+      };
+      expect(await copied("Send approved")).toBe(
+        `curl -sS -H "Authorization: Bearer $STEPWELL_TOKEN" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"eventId":"approved"}' \\\n  '${service.baseUrl}/organizations/${owner.organizationId}/jobs/${jobId}/events'`,
+      );
+      expect(await copied("Submit it again")).toContain(`"inputJson":{"note":"it'\\''s"}`);
+    });
   });
 
   looks(home, () => {

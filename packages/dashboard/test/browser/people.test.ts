@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { rightPassword } from "../../../server/test/support/people.ts";
 import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { onOneStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { newOwner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   test("a role is made and given to a member, and the audit log tells of it", async () => {

@@ -3,7 +3,7 @@ import decodeQR from "qr/decode.js";
 import { expect, test } from "vitest";
 import { codeOf, rightPassword } from "../../../server/test/support/people.ts";
 import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { onOneStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { looks } from "./support/looks.ts";
@@ -11,7 +11,7 @@ import { newOwner, type Owner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   async function beginSetUp(page: Page, owner: Owner): Promise<Locator> {

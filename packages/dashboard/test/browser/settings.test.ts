@@ -4,7 +4,7 @@ import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
-import { looks } from "./support/looks.ts";
+import { looks, whicheverStore } from "./support/looks.ts";
 import { newOwner, type Owner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -55,15 +55,6 @@ onEveryStore((home) => {
     await expect.poll(status).toBe(401);
   });
 
-  test("whoever may not see the tokens reads which permission it takes", async () => {
-    const owner = await newOwner(service);
-    const viewer = await newOwner(service, "Elsewhere");
-    await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/settings`, viewer);
-    await page.getByText("It takes the permission apitoken:read. You have the role viewer here").waitFor();
-  });
-
   /** An organization of which something can be said on every page of its settings. */
   async function settledOwner(): Promise<Owner> {
     const owner = await newOwner(service);
@@ -81,6 +72,17 @@ onEveryStore((home) => {
       headers: { Authorization: `Bearer ${token}` },
     });
   }
+
+  whicheverStore(home, () => {
+    test("whoever may not see the tokens reads which permission it takes", async () => {
+      const owner = await newOwner(service);
+      const viewer = await newOwner(service, "Elsewhere");
+      await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/settings`, viewer);
+      await page.getByText("It takes the permission apitoken:read. You have the role viewer here").waitFor();
+    });
+  });
 
   looks(home, () => {
     test.each(["light", "dark"] as const)(

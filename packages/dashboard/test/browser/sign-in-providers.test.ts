@@ -5,7 +5,7 @@ import { parseProviders } from "../../../server/src/auth/external/provider-file.
 import { rightPassword } from "../../../server/test/support/people.ts";
 import { newOrganizationOfId, writeProviderFile } from "../../../server/test/support/provider-file.ts";
 import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { onOneStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { looks } from "./support/looks.ts";
@@ -13,7 +13,7 @@ import { newOwner, type Owner } from "./support/people.ts";
 
 const browser = testBrowser();
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const organizationId = randomUUID();
   const shared = { clientId: "stepwell", clientSecret: "a secret of the client", organizationId };
   const file = writeProviderFile([

@@ -4,6 +4,7 @@ import { rightPassword } from "../../../server/test/support/people.ts";
 import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { testBrowser } from "./support/browser.ts";
+import { whicheverStore } from "./support/looks.ts";
 import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -41,84 +42,86 @@ onEveryStore((home) => {
     expect(page.url()).toBe(url);
   });
 
-  test("no token is kept where another script or another person at the browser finds it", async () => {
-    const owner = await newOwner(service);
-    const page = await browser.newPage();
-    await signInAt(page, owner.url, owner);
-    const kept = (await page.evaluate(
-      "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])",
-    )) as string;
-    expect(kept).not.toMatch(/eyJ|refresh|token/i);
-    const cookies = await page.context().cookies();
-    expect(cookies.filter(({ httpOnly }) => !httpOnly)).toEqual([]);
-  });
+  whicheverStore(home, () => {
+    test("no token is kept where another script or another person at the browser finds it", async () => {
+      const owner = await newOwner(service);
+      const page = await browser.newPage();
+      await signInAt(page, owner.url, owner);
+      const kept = (await page.evaluate(
+        "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])",
+      )) as string;
+      expect(kept).not.toMatch(/eyJ|refresh|token/i);
+      const cookies = await page.context().cookies();
+      expect(cookies.filter(({ httpOnly }) => !httpOnly)).toEqual([]);
+    });
 
-  test("who signs out is signed out, and the way back leads to the password", async () => {
-    const owner = await newOwner(service);
-    const page = await browser.newPage();
-    await signInAt(page, owner.url, owner);
-    await page.getByRole("button", { name: /^Account of/ }).click();
-    await page.getByRole("menuitem", { name: "Sign out" }).click();
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await page.getByLabel("Password").waitFor();
-    const { body } = await owner.client.call<{ sessions: unknown[] }>("ListSessions");
-    expect(body.sessions).toEqual([]);
-  });
+    test("who signs out is signed out, and the way back leads to the password", async () => {
+      const owner = await newOwner(service);
+      const page = await browser.newPage();
+      await signInAt(page, owner.url, owner);
+      await page.getByRole("button", { name: /^Account of/ }).click();
+      await page.getByRole("menuitem", { name: "Sign out" }).click();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByLabel("Password").waitFor();
+      const { body } = await owner.client.call<{ sessions: unknown[] }>("ListSessions");
+      expect(body.sessions).toEqual([]);
+    });
 
-  test("a session that is ended elsewhere says so over the page, which stays, and leads back to it", async () => {
-    browser.expectFault(/401|400/);
-    const owner = await newOwner(service);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/workflows`, owner);
-    const { body } = await owner.client.call<{ sessions: { sessionId: string }[] }>("ListSessions");
-    const [{ sessionId } = { sessionId: "" }] = body.sessions;
-    await owner.client.call("EndSession", { params: { sessionId } });
-    await page.getByRole("link", { name: "Home" }).click();
-    await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
-    await page.getByRole("button", { name: "Sign in again" }).click();
-    await page.getByLabel("E-mail").fill(owner.email);
-    await page.getByLabel("Password").fill(rightPassword);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
-  });
+    test("a session that is ended elsewhere says so over the page, which stays, and leads back to it", async () => {
+      browser.expectFault(/401|400/);
+      const owner = await newOwner(service);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/workflows`, owner);
+      const { body } = await owner.client.call<{ sessions: { sessionId: string }[] }>("ListSessions");
+      const [{ sessionId } = { sessionId: "" }] = body.sessions;
+      await owner.client.call("EndSession", { params: { sessionId } });
+      await page.getByRole("link", { name: "Home" }).click();
+      await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
+      await page.getByRole("button", { name: "Sign in again" }).click();
+      await page.getByLabel("E-mail").fill(owner.email);
+      await page.getByLabel("Password").fill(rightPassword);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+    });
 
-  test("whoever goes back after signing out does not find the page as it was left", async () => {
-    const owner = await newOwner(service);
-    const page = await browser.newPage();
-    await signInAt(page, owner.url, owner);
-    await page.evaluate("globalThis.wasHere = true");
-    // The browsers of tests keep no pages, so this one stays instead, and is told that it was kept.
-    await page.route("**/session/end?*", (route) => route.fulfill({ status: 204 }));
-    await page.getByRole("button", { name: /^Account of/ }).click();
-    const left = page.waitForResponse("**/session/end?*");
-    await page.getByRole("menuitem", { name: "Sign out" }).click();
-    await left;
-    await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');
-    await expect.poll(() => page.evaluate("globalThis.wasHere").catch(() => true)).toBe(undefined);
-  });
+    test("whoever goes back after signing out does not find the page as it was left", async () => {
+      const owner = await newOwner(service);
+      const page = await browser.newPage();
+      await signInAt(page, owner.url, owner);
+      await page.evaluate("globalThis.wasHere = true");
+      // The browsers of tests keep no pages, so this one stays instead, and is told that it was kept.
+      await page.route("**/session/end?*", (route) => route.fulfill({ status: 204 }));
+      await page.getByRole("button", { name: /^Account of/ }).click();
+      const left = page.waitForResponse("**/session/end?*");
+      await page.getByRole("menuitem", { name: "Sign out" }).click();
+      await left;
+      await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');
+      await expect.poll(() => page.evaluate("globalThis.wasHere").catch(() => true)).toBe(undefined);
+    });
 
-  test("a browser that keeps nothing for the page is told why nobody is let in", async () => {
-    const owner = await newOwner(service);
-    const page = await browser.newPage();
-    await page.addInitScript(`Object.defineProperty(window, "sessionStorage", {
-      get() { throw new DOMException("Access is denied for this document.", "SecurityError"); },
-    });`);
-    await page.goto(owner.url);
-    await page.getByRole("heading", { name: "The sign-in did not work" }).waitFor();
-    await page.getByText("Access is denied for this document.").waitFor();
-  });
+    test("a browser that keeps nothing for the page is told why nobody is let in", async () => {
+      const owner = await newOwner(service);
+      const page = await browser.newPage();
+      await page.addInitScript(`Object.defineProperty(window, "sessionStorage", {
+        get() { throw new DOMException("Access is denied for this document.", "SecurityError"); },
+      });`);
+      await page.goto(owner.url);
+      await page.getByRole("heading", { name: "The sign-in did not work" }).waitFor();
+      await page.getByText("Access is denied for this document.").waitFor();
+    });
 
-  test("whoever cancels the sign-in is asked again, and an unknown page is one", async () => {
-    browser.expectFault(/404/);
-    const owner = await newOwner(service);
-    const page = await browser.newPage();
-    await page.goto(`${owner.url}/nothing-here`);
-    await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("heading", { name: "You are not signed in" }).waitFor();
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByLabel("E-mail").fill(owner.email);
-    await page.getByLabel("Password").fill(rightPassword);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    test("whoever cancels the sign-in is asked again, and an unknown page is one", async () => {
+      browser.expectFault(/404/);
+      const owner = await newOwner(service);
+      const page = await browser.newPage();
+      await page.goto(`${owner.url}/nothing-here`);
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("heading", { name: "You are not signed in" }).waitFor();
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByLabel("E-mail").fill(owner.email);
+      await page.getByLabel("Password").fill(rightPassword);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    });
   });
 });

@@ -2,13 +2,13 @@ import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { noopStep } from "../../../server/test/support/definitions.ts";
 import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { onOneStore } from "../../../server/test/support/stores.ts";
 import { testBrowser } from "./support/browser.ts";
 import { deploy, newOwner, type Owner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   /** The form for a job whose input has this schema. */

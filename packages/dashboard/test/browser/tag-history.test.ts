@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { straightDefinition, waitingDefinition } from "../../../server/test/support/definitions.ts";
 import { registerVersion } from "../../../server/test/support/flow.ts";
 import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { onOneStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { looks } from "./support/looks.ts";
@@ -11,7 +11,7 @@ import { deploy, newOwner, type Owner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   /** `$LIVE` pointed at version 1, and points at the newest of these. */

@@ -2,14 +2,14 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { waitingDefinition } from "../../../server/test/support/definitions.ts";
 import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
+import { onOneStore } from "../../../server/test/support/stores.ts";
 import { testBrowser } from "./support/browser.ts";
 import { deploy, newOwner, registerVersion, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
 
 /** What somebody has typed and not sent yet outlives whatever the service and the network do meanwhile. */
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   test("a definition that is being edited stays when what it began from cannot be asked for again", async () => {

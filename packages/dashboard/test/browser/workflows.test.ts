@@ -5,6 +5,7 @@ import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
+import { whicheverStore } from "./support/looks.ts";
 import { deploy, newOwner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -51,19 +52,6 @@ onEveryStore((home) => {
     await expect.poll(live, { timeout: 10_000 }).toBe(versionId);
   });
 
-  test("what cannot be undone any more says so", async () => {
-    browser.expectFault(/500/);
-    const owner = await newOwner(service);
-    const { workflowId } = await deploy(owner.api, waitingDefinition);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
-    await page.getByRole("button", { name: "Delete the tag $LIVE" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await page.route("**/tags/*", (route) => route.fulfill({ status: 500 }));
-    await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByText(/answered 500/).waitFor();
-  });
-
   test("a workflow that is deleted is gone from the list that one comes back to", async () => {
     const owner = await newOwner(service);
     const { workflowId } = await deploy(owner.api, waitingDefinition);
@@ -78,48 +66,63 @@ onEveryStore((home) => {
     expect(await page.locator(`a[href$="/${workflowId}"]`).count()).toBe(0);
   });
 
-  test("an organization that is not there says so, on its first page too", async () => {
-    browser.expectFault(/404/);
-    const owner = await newOwner(service);
-    const page = await browser.newPage();
-    await signInAt(page, owner.url.replace(owner.organizationId, "01900000-0000-7000-8000-000000000000"), owner);
-    await page.getByRole("alert").waitFor();
-    expect(await page.getByText("Loading").count()).toBe(0);
-  });
+  whicheverStore(home, () => {
+    test("what cannot be undone any more says so", async () => {
+      browser.expectFault(/500/);
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, waitingDefinition);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+      await page.getByRole("button", { name: "Delete the tag $LIVE" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+      await page.route("**/tags/*", (route) => route.fulfill({ status: 500 }));
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText(/answered 500/).waitFor();
+    });
 
-  test("an organization without a workflow teaches how to begin, with the commands to copy", async () => {
-    const owner = await newOwner(service);
-    const page = await browser.newPage();
-    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await signInAt(page, owner.url, owner);
-    await page.getByRole("button", { name: "Copy" }).first().click();
-    await page.getByRole("button", { name: "Copied" }).waitFor();
-    expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(/^npx stepwell deploy examples\//);
-  });
+    test("an organization that is not there says so, on its first page too", async () => {
+      browser.expectFault(/404/);
+      const owner = await newOwner(service);
+      const page = await browser.newPage();
+      await signInAt(page, owner.url.replace(owner.organizationId, "01900000-0000-7000-8000-000000000000"), owner);
+      await page.getByRole("alert").waitFor();
+      expect(await page.getByText("Loading").count()).toBe(0);
+    });
 
-  test("who may only look is offered nothing to change", async () => {
-    const owner = await newOwner(service);
-    const { workflowId } = await deploy(owner.api, straightDefinition);
-    const viewer = await newOwner(service, "Elsewhere");
-    await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/workflows/${workflowId}`, viewer);
-    await page.getByRole("link", { name: "Version 1" }).waitFor();
-    expect(await page.getByRole("button", { name: /Move|Tag version|Delete/ }).count()).toBe(0);
-  });
+    test("an organization without a workflow teaches how to begin, with the commands to copy", async () => {
+      const owner = await newOwner(service);
+      const page = await browser.newPage();
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await signInAt(page, owner.url, owner);
+      await page.getByRole("button", { name: "Copy" }).first().click();
+      await page.getByRole("button", { name: "Copied" }).waitFor();
+      expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(/^npx stepwell deploy examples\//);
+    });
 
-  test("whoever is in two organizations changes between them, and a workflow of the other is not found here", async () => {
-    browser.expectFault(/404/);
-    const owner = await newOwner(service, "First");
-    const second = await newOwner(service, "Second");
-    await service.addMember(second.organizationId, owner.userId, ["owner"]);
-    const { workflowId } = await deploy(second.api, straightDefinition);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
-    await page.getByRole("alert").getByText("Not found").waitFor();
-    await page.getByRole("button", { name: "Organization: First" }).click();
-    await page.getByRole("menuitemradio", { name: "Second" }).click();
-    await page.waitForURL(second.url);
-    await page.getByRole("button", { name: "Organization: Second" }).waitFor();
+    test("who may only look is offered nothing to change", async () => {
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, straightDefinition);
+      const viewer = await newOwner(service, "Elsewhere");
+      await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/workflows/${workflowId}`, viewer);
+      await page.getByRole("link", { name: "Version 1" }).waitFor();
+      expect(await page.getByRole("button", { name: /Move|Tag version|Delete/ }).count()).toBe(0);
+    });
+
+    test("whoever is in two organizations changes between them, and a workflow of the other is not found here", async () => {
+      browser.expectFault(/404/);
+      const owner = await newOwner(service, "First");
+      const second = await newOwner(service, "Second");
+      await service.addMember(second.organizationId, owner.userId, ["owner"]);
+      const { workflowId } = await deploy(second.api, straightDefinition);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+      await page.getByRole("alert").getByText("Not found").waitFor();
+      await page.getByRole("button", { name: "Organization: First" }).click();
+      await page.getByRole("menuitemradio", { name: "Second" }).click();
+      await page.waitForURL(second.url);
+      await page.getByRole("button", { name: "Organization: Second" }).waitFor();
+    });
   });
 });

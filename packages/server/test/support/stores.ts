@@ -27,6 +27,11 @@ export function onEveryStore(tests: (home: StoreHome) => void): void {
   describe.each(homes.map((home) => [home.name, home] as const))("on the %s store", (_name, home) => tests(home));
 }
 
+/** Runs tests once that the store has no part in: on the home that needs no server. */
+export function onOneStore(tests: (home: StoreHome) => void): void {
+  describe("on whichever store", () => tests(embeddedHome));
+}
+
 async function copyEmbedded(): Promise<PreparedStore> {
   const directory = join(inject("scratchDirectory"), randomBytes(6).toString("hex"));
   await cp(join(inject("embeddedTemplate"), "postgres"), join(directory, "postgres"), { recursive: true });

@@ -5,3 +5,8 @@ import type { StoreHome } from "../../../../server/test/support/stores.ts";
 export function looks(home: StoreHome, tests: () => void): void {
   if (home.name === "embedded") describe("as it looks", tests);
 }
+
+/** What the page does by itself, and the store has no part in, is tried on one of them. */
+export function whicheverStore(home: StoreHome, tests: () => void): void {
+  if (home.name === "embedded") describe("on whichever store", tests);
+}
