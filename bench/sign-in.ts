@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "./connection.ts";
-import { requireStatus } from "./requests.ts";
+import { RequestWriter, requireStatus } from "./requests.ts";
 import { median, percentile, rounded } from "./samples.ts";
 import type { StoreHomes, StoreKind } from "./target/store-home.ts";
 import { startTarget, type Target } from "./target/target.ts";
@@ -117,8 +117,8 @@ class PasswordChecks {
   readonly #done: Promise<unknown>;
   #isStopping = false;
 
-  constructor({ requests, password }: Target, connections: readonly Connection[]) {
-    const check = Buffer.from(requests.post("/account/second-factor", { password }));
+  constructor({ port, token, password }: Target, connections: readonly Connection[]) {
+    const check = Buffer.from(new RequestWriter(port, token).post("/account/second-factor", { password }));
     this.#done = Promise.all(connections.map((connection) => this.#checkAgainAndAgain(connection, check)));
     this.#done.catch(() => {});
   }

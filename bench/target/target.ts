@@ -9,12 +9,14 @@ export interface Target {
   readonly service: ServiceProcess;
   readonly port: number;
   readonly organizationId: string;
+  /** Of the seeded user. */
   readonly token: string;
   /** Of the seeded user. */
   readonly password: string;
   /** The sample job, which waits. */
   readonly jobId: string;
   readonly api: Api;
+  /** As a program sends them, with an API token of its own. */
   readonly requests: RequestWriter;
 }
 
@@ -22,6 +24,11 @@ export async function startTarget(home: StoreHome): Promise<Target> {
   const port = await findFreePort();
   const service = new ServiceProcess({ home, port });
   const { organizationId, token, password, jobId } = await service.seeded();
-  const requests = new RequestWriter(port, token);
-  return { service, port, organizationId, token, password, jobId, api: new Api(port, token), requests };
+  const api = new Api(port, token);
+  const ofProgram = await api.post<{ token: string }>(`/organizations/${organizationId}/api-tokens`, {
+    name: "load",
+    permissions: ["job:submit", "job:read", "job:event:send"],
+  });
+  const requests = new RequestWriter(port, ofProgram.token);
+  return { service, port, organizationId, token, password, jobId, api, requests };
 }
