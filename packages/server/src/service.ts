@@ -27,7 +27,6 @@ import type { App } from "./http/app.ts";
 import { Metrics, serveMetrics } from "./http/prometheus.ts";
 import { createServer, publicUrlOf } from "./http/server.ts";
 import type { Database } from "./store/database.ts";
-import { openEmbedded } from "./store/embedded.ts";
 import { migrate } from "./store/migrate.ts";
 import { deleteExpiredPasswordLinks } from "./store/password-links.ts";
 import { openPostgres } from "./store/postgres.ts";
@@ -228,8 +227,10 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
   }
 }
 
-function openEmbeddedStore(config: Config, logger: Logger): Promise<Database> {
-  return openEmbedded({
+async function openEmbeddedStore(config: Config, logger: Logger): Promise<Database> {
+  // A node on a server needs none of PGlite.
+  const { openEmbedded } = await import("./store/embedded.ts");
+  return await openEmbedded({
     dataDir: config.dataDir,
     bufferMb: config.embeddedBufferMb,
     isSynced: config.plantedFault !== "no-sync",
