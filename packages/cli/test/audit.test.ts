@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, readConfig } from "@stepwell/server";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { layEmbeddedStore } from "../../server/test/support/stores.ts";
 import { endAll, printed, run, start, stop } from "./process.ts";
 
 let directory: string;
@@ -12,6 +13,7 @@ let organizationId: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "stepwell-audit-"));
   environment = { STEPWELL_DATA_DIR: join(directory, "data"), STEPWELL_PORT: "0" };
+  await layEmbeddedStore(join(directory, "data"));
 });
 
 afterEach(endAll);

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { layEmbeddedStore } from "../../server/test/support/stores.ts";
 import { endAll, printed, run, start, stop } from "./process.ts";
 
 let directory: string;
@@ -12,6 +13,7 @@ let token: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "stepwell-limits-"));
   environment = { STEPWELL_DATA_DIR: directory, STEPWELL_PORT: "0" };
+  await layEmbeddedStore(directory);
   const { output } = await run(environment, "init", "--email", "ada@example.org", "--organization", "acme");
   organizationId = /organization (\S+)/.exec(output)?.[1] ?? "";
   token = /stu_\w+/.exec(output)?.[0] ?? "";
