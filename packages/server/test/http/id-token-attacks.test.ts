@@ -5,7 +5,7 @@ import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
 import { newPerson, secrets } from "../support/people.ts";
 import { useService } from "../support/service.ts";
 import { type SignedIn, signIn } from "../support/sign-in.ts";
-import { withinASecondMs } from "../support/soon.ts";
+import { secondWithSlackMs } from "../support/soon.ts";
 import { onEveryStore } from "../support/stores.ts";
 
 type Part = Readonly<Record<string, unknown>>;
@@ -183,7 +183,7 @@ onEveryStore((home) => {
     await client.refused("ListJobs", "NotFoundError");
     const text = "UPDATE app_user SET disabled_at = created_at WHERE user_id = $1";
     await database.query({ name: "disable", scope: "global", planned: "each-time", text }, [tokens.claims()?.sub]);
-    await expect.poll(() => statusOf(idToken), { timeout: withinASecondMs, interval: 50 }).toBe(401);
+    await expect.poll(() => statusOf(idToken), { timeout: secondWithSlackMs, interval: 50 }).toBe(401);
   });
 });
 

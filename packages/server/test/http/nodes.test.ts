@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
 import { deploy, type JobBody, registerVersion, submitAndWait } from "../support/flow.ts";
 import { TestService } from "../support/service.ts";
-import { withinASecondMs } from "../support/soon.ts";
+import { secondWithSlackMs } from "../support/soon.ts";
 import { type PreparedStore, postgresHome } from "../support/stores.ts";
 
 describe("on two nodes over one PostgreSQL", () => {
@@ -32,7 +32,7 @@ describe("on two nodes over one PostgreSQL", () => {
     await there.call("ListJobs");
     await api.call("RevokeApiToken", { params: { tokenId: body.tokenId } });
     const statusThere = async () => (await there.callAny("ListJobs", {})).status;
-    await expect.poll(statusThere, { timeout: withinASecondMs, interval: 20 }).toBe(401);
+    await expect.poll(statusThere, { timeout: secondWithSlackMs, interval: 20 }).toBe(401);
     for (let again = 0; again < 20; again += 1) expect(await statusThere()).toBe(401);
   });
 

@@ -3,14 +3,14 @@ import { byWayOf, useCluster } from "../engine/cluster.ts";
 import type { Client } from "../support/client.ts";
 import { waitingDefinition } from "../support/definitions.ts";
 import { deploy, submitAndWait } from "../support/flow.ts";
-import { withinASecondMs } from "../support/soon.ts";
+import { secondWithSlackMs } from "../support/soon.ts";
 
 describe("on two nodes over one PostgreSQL", () => {
   const cluster = useCluster(2);
 
   /** Asks over and over until the answer is this one, and makes sure that it stays so. */
   async function answersSoon(status: number, ask: () => Promise<number>): Promise<void> {
-    await expect.poll(ask, { timeout: withinASecondMs, interval: 20 }).toBe(status);
+    await expect.poll(ask, { timeout: secondWithSlackMs, interval: 20 }).toBe(status);
     for (let again = 0; again < 20; again += 1) expect(await ask()).toBe(status);
   }
 

@@ -1,2 +1,2 @@
 /** A second, after which what one node ended holds on every node, and what a busy machine takes on top: still far from a minute's cache. */
-export const withinASecondMs = 4_000;
+export const secondWithSlackMs = 4_000;
