@@ -6,6 +6,7 @@ import { ProblemError, unreachable } from "./problem.ts";
 export type AuditEntry = Schemas["AuditEntry"];
 /** The filters of the list, by the names that the API gives them. */
 export type AuditFilters = Omit<NonNullable<operations["ListAudit"]["parameters"]["query"]>, "pageToken" | "pageSize">;
+export type AuditTargetType = NonNullable<AuditFilters["targetType"]>;
 export type AuditVerification = Answer<"VerifyAudit">;
 
 const path = "/organizations/{organizationId}/audit" as const;

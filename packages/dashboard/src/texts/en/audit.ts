@@ -1,3 +1,4 @@
+import type { AuditTargetType } from "../../api/audit.ts";
 import { countOf } from "../plural.ts";
 
 export const audit = {
@@ -24,7 +25,7 @@ export const audit = {
     version: "Version",
     tag: "Tag",
     job: "Job",
-  },
+  } satisfies Record<AuditTargetType, string>,
   targetId: "Id, or name of tag or role",
   after: "From",
   before: "Until before",

@@ -1,19 +1,11 @@
-import type { AuditFilters } from "../../../api/audit.ts";
+import type { AuditFilters, AuditTargetType } from "../../../api/audit.ts";
+import { texts } from "../../../texts/texts.ts";
 
 /** What the address of the audit log says: the API's own filters. */
 export type AuditSearch = AuditFilters;
 
-export const targetTypes = [
-  "organization",
-  "member",
-  "invitation",
-  "role",
-  "apiToken",
-  "workflow",
-  "version",
-  "tag",
-  "job",
-] as const;
+/** Each has its word: the texts are held against the API's own list. */
+export const targetTypes = Object.keys(texts.audit.targets) as AuditTargetType[];
 
 const names = ["action", "actorId", "targetId", "after", "before"] as const;
 
