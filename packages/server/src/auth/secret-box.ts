@@ -32,22 +32,33 @@ export class SecretBox {
 
   /** Throws when the value was sealed under a secret key that is not here, for another purpose or context, or was changed. */
   open(purpose: string, context: string, sealed: Buffer): Buffer {
-    for (const key of this.keysFor(purpose)) {
-      const plain = openWith(key, context, sealed);
-      if (plain !== undefined) return plain;
-    }
+    const plain = openWithOneOf(this.keysFor(purpose), context, sealed);
+    if (plain !== undefined) return plain;
     throw new Error("A sealed value does not open: it was changed, or sealed under another secret key.");
   }
 
-  /** The value under the key that seals now; undefined when it is already. Throws as `open` does. */
+  /**
+   * The value under the key that seals now. Undefined when it is already, and when no key here opens it: one such value must not keep the others from
+   * being sealed again.
+   */
   reseal(purpose: string, context: string, sealed: Buffer): Buffer | undefined {
-    if (openWith(this.keyFor(purpose), context, sealed) !== undefined) return undefined;
-    return this.seal(purpose, context, this.open(purpose, context, sealed));
+    const [current, ...others] = this.keysFor(purpose);
+    if (current === undefined || openWith(current, context, sealed) !== undefined) return undefined;
+    const plain = openWithOneOf(others, context, sealed);
+    return plain === undefined ? undefined : this.seal(purpose, context, plain);
   }
 }
 
 function derive(secretKey: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync("sha256", secretKey, "", `stepwell ${purpose}`, keyLength));
+}
+
+function openWithOneOf(keys: readonly Buffer[], context: string, sealed: Buffer): Buffer | undefined {
+  for (const key of keys) {
+    const plain = openWith(key, context, sealed);
+    if (plain !== undefined) return plain;
+  }
+  return undefined;
 }
 
 /** Undefined where the key is not the value's, or the value is not what was sealed: the cipher cannot tell the two apart. */

@@ -37,9 +37,13 @@ export interface SecondFactor {
 }
 
 /** Straight into the store, in force, with no code used yet. */
-export async function giveSecondFactor({ running }: TestService, person: Person): Promise<SecondFactor> {
+export async function giveSecondFactor(
+  { running }: TestService,
+  person: Person,
+  sealedBy = secrets,
+): Promise<SecondFactor> {
   const { database, engine } = running;
-  const { sealedSecret, secret } = createSecondFactor(secrets, person);
+  const { sealedSecret, secret } = createSecondFactor(sealedBy, person);
   const { codes, codeHashes } = createRecoveryCodes();
   await startTotp(database, person.userId, sealedSecret);
   await enableTotp(database, person.userId, sealedSecret, 0, engine.now());
