@@ -83,7 +83,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Submit a job",
         description:
-          "Runs one version of the workflow with the input. With `waitSeconds` the answer comes when the job is finished, waits for events, or the time is up, and is the whole job (the short answer, where the job cannot be read at that moment); repeated under the same Idempotency-Key it is the first job, as it is by then.",
+          "Runs one version of the workflow with the input. Without `waitSeconds` the answer comes once the job is kept, and its `status` is `PENDING`, in which every job starts; GetJob tells how far it has come. With `waitSeconds` the answer comes when the job is finished, waits for events, or the time is up, and is the whole job (the short answer, where the job cannot be read at that moment); repeated under the same Idempotency-Key it is the first job, as it is by then.",
         params: OrganizationParams,
         querystring: closed({ waitSeconds }),
         headers: IdempotencyHeaders,
@@ -125,7 +125,8 @@ export function jobRoutes(app: App, parts: ServerParts): void {
       const { jobId, versionId, versionNumber } = submitted;
       reply.code(201).header("location", `${basePath}/organizations/${organizationId}/jobs/${jobId}`);
       const { waitSeconds } = request.query;
-      if (waitSeconds === undefined) return submitted;
+      // Every job starts there, and only a caller who waits is told how far it has come: a replay then answers the same.
+      if (waitSeconds === undefined) return { ...submitted, status: "PENDING" as const };
       const job = await settledJob(parts, { organizationId, jobId }, done, { request, reply, waitSeconds });
       return job === undefined ? submitted : { ...job, versionId, versionNumber };
     },

@@ -23,7 +23,7 @@ onEveryStore((home) => {
     const { workflowId, versionId } = await deploy(api, straightDefinition);
     const short = await api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } });
     expect(short.status).toBe(201);
-    expect(short.body).toMatchObject({ workflowId, versionId, versionNumber: 1 });
+    expect(short.body).toMatchObject({ status: "PENDING", workflowId, versionId, versionNumber: 1 });
     expect(short.headers.get("location")).toBe(`/organizations/${organizationId}/jobs/${short.body.jobId}`);
 
     const whole = await submitAndWait(api, workflowId, { a: [1, "ä", null] });
@@ -46,6 +46,20 @@ onEveryStore((home) => {
       ...submitted
     } = whole as JobBody & { versionId: string; versionNumber: number };
     expect((await api.call("GetJob", { params: { jobId: whole.jobId } })).body).toEqual(submitted);
+  });
+
+  test("a submission without waitSeconds answers PENDING however fast the job is, and so does its replay", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, straightDefinition);
+    const submission = { body: { workflowId }, headers: { "Idempotency-Key": "once" } };
+    const first = await api.call<{ jobId: string; status: string }>("SubmitJob", submission);
+    expect(first.body.status).toBe("PENDING");
+    const { jobId } = first.body;
+    const { body } = await api.call<JobBody>("GetJob", { params: { jobId }, query: { waitSeconds: 20 } });
+    expect(body.status).toBe("SUCCEEDED");
+    expect((await api.call("SubmitJob", submission)).body).toEqual(first.body);
+    const waited = await api.call("SubmitJob", { ...submission, query: { waitSeconds: 20 } });
+    expect(waited.body).toMatchObject({ jobId, status: "SUCCEEDED" });
   });
 
   test("a version is chosen by tag, by id and by number, and $LIVE is meant when nothing is said", async () => {
