@@ -67,9 +67,10 @@ function shownStep({ name, visit, phase }: StepFold, { status }: Fold): FinalSte
     case "failed":
       return { name, visit, status: "failure" };
     case "waiting":
-      // A cancelled job's last step has not failed by itself, but it will not go on either.
-      return { name, visit, status: status === "CANCELLED" ? "failure" : "successful_but_incomplete" };
+      // Also in a cancelled job: a wait that is given up has not failed.
+      return { name, visit, status: "successful_but_incomplete" };
     default:
+      // A call that a cancelled job gave up is shown as failed.
       return { name, visit, status: status === "CANCELLED" ? "failure" : "running" };
   }
 }

@@ -165,6 +165,11 @@ function apply(run: MutableRun, entry: PlainEntry): void {
       return;
     case "job.cancelled":
       if (run.finishedAt !== undefined) return;
+      // A wait that is given up has not failed: its events just did not all come.
+      if (run.status === "successful_but_incomplete") {
+        finish(run, run.status, entry.at);
+        return;
+      }
       run.error = { code: "Cancelled", message: "The job was cancelled while this step was under way." };
       finish(run, "failure", entry.at);
       return;
@@ -173,7 +178,7 @@ function apply(run: MutableRun, entry: PlainEntry): void {
   }
 }
 
-function finish(run: MutableRun, status: "success" | "failure", at: Timestamp): void {
+function finish(run: MutableRun, status: StepRun["status"], at: Timestamp): void {
   run.status = status;
   run.finishedAt = at;
   delete run.waitingSince;

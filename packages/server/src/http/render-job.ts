@@ -52,7 +52,8 @@ const stepFields = {
   type: Type.String({ description: "The executor, for example `/service/noop`." }),
   visit: Type.Integer({ minimum: 1, description: "The n-th time that the job entered this step." }),
   status: oneOf(["running", "success", "failure", "successful_but_incomplete"], {
-    description: "`successful_but_incomplete`: the step waits for events.",
+    description:
+      "`successful_but_incomplete`: the step waits for events, or waited for them when the job was cancelled; then it has a `finishedAt`.",
   }),
   attempts: Type.Integer({ minimum: 1 }),
   input: AnyJson,

@@ -411,6 +411,23 @@ describe("cancel and resume", () => {
     ]);
   });
 
+  test("a wait that a cancelled job gave up has not failed, and a call that it gave up has", () => {
+    const last = (story: Story) => foldSteps(story.job.input, story.entries).at(-1);
+    const waiting = new Story([wait("w", ["x"], null)]);
+    waiting.apply({ type: "job.cancelled", by: someone });
+    expect(last(waiting)).toMatchObject({ status: "successful_but_incomplete", finishedAt: waiting.job.finishedAt });
+    expect(last(waiting)).not.toHaveProperty("error");
+    expect(last(waiting)).not.toHaveProperty("waitingSince");
+    waiting.apply({ type: "job.resumed", by: someone });
+    waiting.later(0);
+    expect(last(waiting)).toMatchObject({ status: "successful_but_incomplete", attempts: 2 });
+    expect(last(waiting)).not.toHaveProperty("finishedAt");
+
+    const calling = new Story([call("c", null)]);
+    calling.apply({ type: "job.cancelled", by: someone });
+    expect(last(calling)).toMatchObject({ status: "failure", error: { code: "Cancelled" } });
+  });
+
   test("a job that ended well can be neither cancelled nor resumed", () => {
     const story = new Story([noop("a", null)]);
     for (const type of ["job.cancelled", "job.resumed"] as const) {

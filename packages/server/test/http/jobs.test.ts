@@ -275,6 +275,11 @@ onEveryStore((home) => {
     const params = { jobId };
     expect((await api.call("CancelJob", { params })).body).toMatchObject({ jobId, status: "CANCELLED" });
     expect((await api.call("CancelJob", { params, body: {} })).body).toMatchObject({ status: "CANCELLED" });
+    const cancelled = (await api.call<JobBody>("GetJob", { params })).body;
+    expect(cancelled.steps.map(({ name, status }) => [name, status])).toEqual([
+      ["prepare", "success"],
+      ["approve", "successful_but_incomplete"],
+    ]);
     await api.refused("SendJobEvent", "ConflictError", { params, body: { eventId: "approved" } });
     expect((await api.call("ResumeJob", { params })).body).toMatchObject({ status: "PENDING" });
     await api.call("SendJobEvent", { params, body: { eventId: "approved" } });
