@@ -11,7 +11,7 @@ import { insertUserToken } from "../store/users.ts";
 import { expiryOf } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
 import { addressOf } from "./client-address.ts";
-import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
+import { nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
 import { answer, closed, Id, nameSchema, noContent, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
 
@@ -84,14 +84,14 @@ export function accountTokenRoutes(app: App, { engine, database, config, authent
         tags: ["account"],
         summary: "List your user tokens",
         description: "Newest first, without those that were revoked.",
-        querystring: closed({ ...pagingParameters }),
+        querystring: closed({ ...shortListParameters }),
         response: {
           200: Type.Object({ userTokens: Type.Array(UserTokenSchema), nextPageToken }, { description: "One page." }),
         },
       },
     },
     async (request) => {
-      const page = pageOf(request);
+      const page = pageOfShortList(request);
       const found = await listUserTokens(database, request.caller.principal.id, page.after, page.limit);
       const { rows, ...next } = page.cut(found, (token) => token.tokenId);
       return { userTokens: rows.map(renderToken), ...next };

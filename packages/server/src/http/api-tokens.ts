@@ -19,7 +19,7 @@ import { changesOf, recordAudit } from "./audit-trail.ts";
 import { requireAll } from "./authorization.ts";
 import { boundToBody, readBoundTo, renderBounds, requireFitting, unbound } from "./bound-to.ts";
 import { lockGrantsFor } from "./grants.ts";
-import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
+import { nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
 import { ApiTokenSchema, NewApiTokenSchema, renderToken } from "./render-token.ts";
 import {
   answer,
@@ -113,14 +113,14 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
         summary: "List API tokens",
         description: "Newest first, without those that were revoked.",
         params: OrganizationParams,
-        querystring: closed({ ...pagingParameters }),
+        querystring: closed({ ...shortListParameters }),
         response: {
           200: Type.Object({ apiTokens: Type.Array(ApiTokenSchema), nextPageToken }, { description: "One page." }),
         },
       },
     },
     async (request) => {
-      const page = pageOf(request);
+      const page = pageOfShortList(request);
       const found = await listApiTokens(database, request.params.organizationId, page.after, page.limit);
       const { rows, ...next } = page.cut(found, (token) => token.tokenId);
       return { apiTokens: rows.map(renderToken), ...next };

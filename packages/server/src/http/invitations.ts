@@ -17,7 +17,7 @@ import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
 import { lockGrants, lockGrantsFor, requireGrantableRoles } from "./grants.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
-import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
+import { nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
 import {
   ActorSchema,
   answer,
@@ -149,14 +149,14 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
         summary: "List invitations",
         description: "Newest first, without those that were revoked.",
         params: OrganizationParams,
-        querystring: closed({ ...pagingParameters }),
+        querystring: closed({ ...shortListParameters }),
         response: {
           200: Type.Object({ invitations: Type.Array(InvitationSchema), nextPageToken }, { description: "One page." }),
         },
       },
     },
     async (request) => {
-      const page = pageOf(request);
+      const page = pageOfShortList(request);
       const found = await listInvitations(database, request.params.organizationId, page.after, page.limit);
       const { rows, ...next } = page.cut(found, (invitation) => invitation.invitationId);
       const now = engine.now();

@@ -13,7 +13,7 @@ import { findUsers } from "../store/users.ts";
 import type { App, ServerParts } from "./app.ts";
 import { changesOf, recordAudit } from "./audit-trail.ts";
 import { lockGrants, lockGrantsFor, requireGrantableRoles, requireRolesHeld } from "./grants.ts";
-import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
+import { nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
 import { answer, closed, Id, MemberParams, noContent, OrganizationParams, RoleName, RoleNames } from "./schemas.ts";
 import { toTime } from "./time.ts";
 
@@ -43,7 +43,7 @@ export function memberRoutes(app: App, { database, authenticator }: ServerParts)
         params: OrganizationParams,
         querystring: closed({
           role: Type.Optional({ ...RoleName, description: "Only who has this role." }),
-          ...pagingParameters,
+          ...shortListParameters,
         }),
         response: {
           200: Type.Object({ members: Type.Array(MemberSchema), nextPageToken }, { description: "One page." }),
@@ -51,7 +51,7 @@ export function memberRoutes(app: App, { database, authenticator }: ServerParts)
       },
     },
     async (request) => {
-      const page = pageOf(request);
+      const page = pageOfShortList(request);
       const role = request.query.role ?? null;
       const found = await listMembers(database, request.params.organizationId, {
         afterUserId: page.after,

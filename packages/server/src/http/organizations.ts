@@ -19,7 +19,7 @@ import {
 import type { App, ServerParts } from "./app.ts";
 import { changesOf, recordAudit } from "./audit-trail.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
-import { nextPageToken, type Page, pageOf, pagingParameters } from "./paging.ts";
+import { nextPageToken, type Page, pageOfShortList, shortListParameters } from "./paging.ts";
 import { answer, closed, Id, nameSchema, noContent, OrganizationParams, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
 
@@ -72,7 +72,7 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "List your organizations",
         description: "Those in which the caller may read the organization; of an API token its own. Newest first.",
-        querystring: closed({ ...pagingParameters }),
+        querystring: closed({ ...shortListParameters }),
         response: {
           200: Type.Object(
             { organizations: Type.Array(OrganizationSchema), nextPageToken },
@@ -82,7 +82,7 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request) => {
-      const { organizations, ...next } = await listOwn(database, request.caller, pageOf(request));
+      const { organizations, ...next } = await listOwn(database, request.caller, pageOfShortList(request));
       return { organizations: organizations.map(renderOrganization), ...next };
     },
   );

@@ -5,18 +5,30 @@ import type { JsonValue } from "../core/json.ts";
 import { sizeOfJson } from "../core/json-size.ts";
 import { ServiceError } from "../core/service-error.ts";
 
-/** Every list takes these. */
+const size = { minimum: 1, maximum: 200 };
+const pageToken = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 2_000,
+    description: "`nextPageToken` of the answer before, with the same filters. Opaque.",
+  }),
+);
+
+/** Lists that grow with every job, request or change take these; they go with `pageOf`. */
 export const pagingParameters = {
+  pageSize: Type.Optional(Type.Integer({ ...size, default: 25, description: "How many at most in one answer." })),
+  pageToken,
+};
+
+/**
+ * Lists of things that people make take these; they go with `pageOfShortList`. A client that knows no pages gets all that an organization
+ * has of them, or nearly always so, and not the first few without a sign that there are more.
+ */
+export const shortListParameters = {
   pageSize: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 200, default: 25, description: "How many at most in one answer." }),
+    Type.Integer({ ...size, description: "How many at most in one answer. Left out: the first 1,000." }),
   ),
-  pageToken: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 2_000,
-      description: "`nextPageToken` of the answer before, with the same filters. Opaque.",
-    }),
-  ),
+  pageToken,
 };
 
 export const nextPageToken = Type.Optional(
@@ -43,17 +55,26 @@ export interface Page {
   ): { rows: readonly Row[]; nextPageToken?: string };
 }
 
-const defaultPageSize = 25;
+type IsKey = (key: string) => boolean;
 
 /**
  * Reads the page that a request asks for. A token is bound to the operation, the path (and so the organization) and the filters: one
  * that is made up, mixed up or another list's is refused, not misread.
  */
-export function pageOf(request: FastifyRequest, isKey: (key: string) => boolean = isUuid): Page {
+export function pageOf(request: FastifyRequest, isKey: IsKey = isUuid): Page {
+  return readPage(request, isKey, 25);
+}
+
+/** The page of a list that takes `shortListParameters`. */
+export function pageOfShortList(request: FastifyRequest, isKey: IsKey = isUuid): Page {
+  return readPage(request, isKey, 1_000);
+}
+
+function readPage(request: FastifyRequest, isKey: IsKey, defaultSize: number): Page {
   const { pageSize, pageToken, ...filters } = request.query as PagedQuery;
   const binding = bindingOf(request, filters);
   const after = pageToken === undefined ? null : openToken(pageToken, binding, isKey);
-  const size = pageSize ?? defaultPageSize;
+  const size = pageSize ?? defaultSize;
   return {
     after,
     size,
@@ -104,7 +125,7 @@ function sealToken(key: string, binding: string): string {
   return Buffer.from(binding + key, "utf8").toString("base64url");
 }
 
-function openToken(token: string, binding: string, isKey: (key: string) => boolean): string {
+function openToken(token: string, binding: string, isKey: IsKey): string {
   const text = Buffer.from(token, "base64url").toString("utf8");
   const key = text.slice(bindingLength);
   if (sealToken(key, binding) !== token || !isKey(key)) {

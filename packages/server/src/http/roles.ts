@@ -10,7 +10,7 @@ import { changesOf, recordAudit } from "./audit-trail.ts";
 import { requireAll } from "./authorization.ts";
 import { lockGrantsFor } from "./grants.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
-import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
+import { nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
 import {
   answer,
   closed,
@@ -90,12 +90,12 @@ export function roleRoutes(app: App, parts: ServerParts): void {
         summary: "List roles",
         description: "The built-in ones too. By name.",
         params: OrganizationParams,
-        querystring: closed({ ...pagingParameters }),
+        querystring: closed({ ...shortListParameters }),
         response: { 200: Type.Object({ roles: Type.Array(RoleSchema), nextPageToken }, { description: "One page." }) },
       },
     },
     async (request) => {
-      const page = pageOf(request, isRoleName);
+      const page = pageOfShortList(request, isRoleName);
       const own = await listRoles(database, request.params.organizationId, page.after, page.limit);
       const builtIn = builtInOnes.filter(({ name }) => page.after === null || name > page.after);
       const found = [...builtIn, ...own.map(renderRole)].sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -3,7 +3,7 @@ import { notFound } from "../core/service-error.ts";
 import { listUserSessions, type UserSession } from "../store/user-sessions.ts";
 import type { App, ServerParts } from "./app.ts";
 import { addressOf } from "./client-address.ts";
-import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
+import { nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
 import { closed, Id, noContent, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
 
@@ -36,7 +36,7 @@ export function sessionRoutes(app: App, { engine, database, authenticator, openI
         tags: ["account"],
         summary: "List your sessions",
         description: "Every sign-in that holds, newest first.",
-        querystring: closed({ ...pagingParameters }),
+        querystring: closed({ ...shortListParameters }),
         response: {
           200: Type.Object({ sessions: Type.Array(SessionSchema), nextPageToken }, { description: "One page." }),
         },
@@ -44,7 +44,7 @@ export function sessionRoutes(app: App, { engine, database, authenticator, openI
     },
     async (request) => {
       const { principal, sessionId } = request.caller;
-      const page = pageOf(request);
+      const page = pageOfShortList(request);
       const holding = { now: engine.now(), seenAfter: sessions.seenAfter() };
       const found = await listUserSessions(database, principal.id, holding, page.after, page.limit);
       const { rows, ...next } = page.cut(found, (session) => session.sessionId);

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type ExternalProvider, redirectUriOf } from "../auth/external/provider.ts";
 import type { App, ServerParts } from "./app.ts";
-import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
+import { nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
 import { answer, closed, OrganizationParams } from "./schemas.ts";
 
 /** Under the names of the file, so that one can be held against the other. Of the client's secret it says nothing. */
@@ -46,7 +46,7 @@ export function signInProviderRoutes(app: App, { singleSignOn, publicUrl }: Serv
         description:
           "The issuers outside with which people sign in and become members of this organization. The operator of the service configures them in a file.",
         params: OrganizationParams,
-        querystring: closed({ ...pagingParameters }),
+        querystring: closed({ ...shortListParameters }),
         response: {
           200: answer(
             "One page.",
@@ -60,7 +60,7 @@ export function signInProviderRoutes(app: App, { singleSignOn, publicUrl }: Serv
     },
     async (request) => {
       const { organizationId } = request.params;
-      const page = pageOf(request, isProviderId);
+      const page = pageOfShortList(request, isProviderId);
       const { rows, ...next } = page.cut(
         singleSignOn.providersOf(organizationId, page.after, page.limit),
         ({ id }) => id,

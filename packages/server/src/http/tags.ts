@@ -18,7 +18,7 @@ import { findVersion, findVersionNumber } from "../store/versions.ts";
 import { findWorkflow, lockWorkflow, type WorkflowKey } from "../store/workflows.ts";
 import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
-import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "./paging.ts";
+import { isPositiveInteger, nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
 import { ActorSchema, answer, closed, Id, noContent, oneOf, TagParams, Time, WorkflowParams } from "./schemas.ts";
 import { toTime } from "./time.ts";
 import { renderVersion, VersionSchema } from "./versions.ts";
@@ -103,13 +103,13 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
         summary: "List tags",
         description: "In the order of their names.",
         params: WorkflowParams,
-        querystring: closed({ ...pagingParameters }),
+        querystring: closed({ ...shortListParameters }),
         response: { 200: Type.Object({ tags: Type.Array(TagSchema), nextPageToken }, { description: "One page." }) },
       },
     },
     async (request) => {
       if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
-      const page = pageOf(request, (key) => key !== "");
+      const page = pageOfShortList(request, (key) => key !== "");
       const { rows, ...next } = page.cut(
         await listTags(database, request.params, page.after, page.limit),
         ({ tag }) => tag,
@@ -182,7 +182,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
         summary: "List what a tag meant",
         description: "Newest first; also of a tag that was deleted.",
         params: TagParams,
-        querystring: closed({ ...pagingParameters }),
+        querystring: closed({ ...shortListParameters }),
         response: {
           200: Type.Object({ changes: Type.Array(TagChangeSchema), nextPageToken }, { description: "One page." }),
         },
@@ -191,7 +191,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
     async (request) => {
       const { tag, ...workflow } = request.params;
       if ((await findWorkflow(database, workflow)) === undefined) throw notFound("workflow");
-      const page = pageOf(request, isPositiveInteger);
+      const page = pageOfShortList(request, isPositiveInteger);
       const before = page.after === null ? null : Number(page.after);
       const found = await listTagChanges(database, workflow, tag, before, page.limit);
       const { rows, ...next } = page.cut(found, ({ changeNumber }) => String(changeNumber));

@@ -10,7 +10,7 @@ import { findWorkflow, lockWorkflow } from "../store/workflows.ts";
 import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
-import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "./paging.ts";
+import { isPositiveInteger, nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
 import { ActorSchema, answer, closed, Id, Time, VersionParams, WorkflowParams } from "./schemas.ts";
 import { sentence } from "./sentence.ts";
 import { toTime } from "./time.ts";
@@ -134,7 +134,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
         summary: "List versions",
         description: "Newest first, without their definitions.",
         params: WorkflowParams,
-        querystring: closed({ ...pagingParameters }),
+        querystring: closed({ ...shortListParameters }),
         response: {
           200: Type.Object({ versions: Type.Array(VersionSummarySchema), nextPageToken }, { description: "One page." }),
         },
@@ -142,7 +142,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
     },
     async (request) => {
       if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
-      const page = pageOf(request, isPositiveInteger);
+      const page = pageOfShortList(request, isPositiveInteger);
       const beforeVersionNumber = page.after === null ? null : Number(page.after);
       const found = await listVersions(database, request.params, beforeVersionNumber, page.limit);
       const { rows, ...next } = page.cut(found, (version) => String(version.versionNumber));

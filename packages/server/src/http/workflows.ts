@@ -6,8 +6,18 @@ import { deleteWorkflow, findWorkflow, insertWorkflow, listWorkflows, type Workf
 import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
-import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
-import { answer, closed, Id, nameSchema, noContent, OrganizationParams, Time, WorkflowParams } from "./schemas.ts";
+import { nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
+import {
+  answer,
+  closed,
+  Id,
+  isName,
+  nameSchema,
+  noContent,
+  OrganizationParams,
+  Time,
+  WorkflowParams,
+} from "./schemas.ts";
 import { toTime } from "./time.ts";
 import { reachableWorkflows } from "./token-bounds.ts";
 
@@ -70,11 +80,11 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
         "x-permission": "workflow:read",
         tags: ["workflows"],
         summary: "List workflows",
-        description: "Newest first.",
+        description: "By name, compared byte by byte.",
         params: OrganizationParams,
         querystring: closed({
           name: Type.Optional(Type.String({ description: "Only the workflow with exactly this name." })),
-          ...pagingParameters,
+          ...shortListParameters,
         }),
         response: {
           200: Type.Object({ workflows: Type.Array(WorkflowSchema), nextPageToken }, { description: "One page." }),
@@ -83,18 +93,22 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
     },
     async (request) => {
       const { organizationId } = request.params;
-      const page = pageOf(request);
+      const page = pageOfShortList(request, (key) => isName(key, config.maxNameLength));
       const name = request.query.name ?? null;
-      const { after: beforeWorkflowId, limit } = page;
+      const { after: afterName, limit } = page;
       const workflowIds = reachableWorkflows(request.caller);
-      const found = await listWorkflows(database, { organizationId, name, workflowIds, beforeWorkflowId, limit });
-      const { rows, ...next } = page.cut(found, (workflow) => workflow.workflowId);
+      const found = await listWorkflows(database, { organizationId, name, workflowIds, afterName, limit });
+      const { rows, ...next } = page.cut(found, (workflow) => workflow.name);
       const tags = await findTagsOfWorkflows(
         database,
         organizationId,
         rows.map((workflow) => workflow.workflowId),
       );
-      return { workflows: rows.map((workflow) => renderWorkflow(workflow, tags)), ...next };
+      const tagsOf = Map.groupBy(tags, ({ workflowId }) => workflowId);
+      return {
+        workflows: rows.map((workflow) => renderWorkflow(workflow, tagsOf.get(workflow.workflowId) ?? [])),
+        ...next,
+      };
     },
   );
 
@@ -152,9 +166,7 @@ function renderWorkflow(workflow: Workflow, tags: readonly Tag[]): Static<typeof
     workflowId,
     name,
     createdAt: toTime(createdAt),
-    tags: tags
-      .filter((tag) => tag.workflowId === workflowId)
-      .map(({ tag, versionId, versionNumber }) => ({ tag, versionId, versionNumber })),
+    tags: tags.map(({ tag, versionId, versionNumber }) => ({ tag, versionId, versionNumber })),
   };
 }
 

@@ -72,14 +72,14 @@ export interface WorkflowSearch {
   readonly name: string | null;
   /** Only these; null: all. */
   readonly workflowIds: readonly string[] | null;
-  readonly beforeWorkflowId: string | null;
+  readonly afterName: string | null;
   readonly limit: number;
 }
 
-/** Newest first. */
+/** By name. */
 export async function listWorkflows(db: Queryable, search: WorkflowSearch): Promise<Workflow[]> {
-  const { organizationId, name, workflowIds, beforeWorkflowId, limit } = search;
-  return await db.query(listWorkflowRows, [organizationId, name, beforeWorkflowId, limit, workflowIds]);
+  const { organizationId, name, workflowIds, afterName, limit } = search;
+  return await db.query(listWorkflowRows, [organizationId, name, afterName, limit, workflowIds]);
 }
 
 const listWorkflowRows = statement<Workflow>(
@@ -88,9 +88,9 @@ const listWorkflowRows = statement<Workflow>(
   `SELECT ${workflowColumns}
    FROM workflow
    WHERE organization_id = $1 AND deleted_at IS NULL
-     AND ($2::text IS NULL OR name = $2) AND ($3::uuid IS NULL OR workflow_id < $3)
+     AND ($2::text IS NULL OR name = $2) AND ($3::text IS NULL OR name COLLATE "C" > $3)
      AND ($5::uuid[] IS NULL OR workflow_id = ANY($5))
-   ORDER BY workflow_id DESC
+   ORDER BY name COLLATE "C"
    LIMIT $4`,
   "each-time",
 );

@@ -1,13 +1,17 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { builtInRoles } from "../../src/auth/permissions.ts";
+import { isName } from "../../src/http/schemas.ts";
 import { insertAccountActivity } from "../../src/store/account-activity.ts";
 import { insertUserSession } from "../../src/store/user-sessions.ts";
+import { insertWorkflow } from "../../src/store/workflows.ts";
 import type { Client } from "../support/client.ts";
 import { definitionOf, straightDefinition, waitStep } from "../support/definitions.ts";
 import { deploy, registerVersion, submitAndWait } from "../support/flow.ts";
 import { useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";
 
-interface Case {
+interface ListOf {
   readonly operation: string;
   /** The field that holds the rows, and what tells one from another. */
   readonly rows: string;
@@ -15,16 +19,24 @@ interface Case {
   readonly params?: Record<string, string>;
 }
 
+interface Case extends ListOf {
+  /** How many rows come to a client that asks for no pages: all of a short list, the first 25 of one that grows. */
+  readonly unpaged: 25 | 26;
+}
+
+const rowCount = 26;
+const workflowsByName = { operation: "ListWorkflows", rows: "workflows", identity: "name" };
+
 onEveryStore((home) => {
   const service = useService(home);
 
-  /** An organization in which every list has five rows. */
+  /** An organization in which every list has 26 rows: one more than a page of those that grow. */
   async function populate(): Promise<{ api: Client; cases: Case[] }> {
     const organization = await service.newOrganization();
     const { api, owner } = organization;
     const first = await deploy(api, definitionOf(waitStep("w", ["x"], null)));
     const { workflowId, versionId } = first;
-    for (let index = 0; index < 4; index += 1) {
+    for (let index = 1; index < rowCount; index += 1) {
       await service.newOrganization(owner);
       await service.newMember(organization, ["viewer"]);
       // What an account's owner does is written down: the fifth line follows below.
@@ -35,8 +47,12 @@ onEveryStore((home) => {
       await api.call("SetWorkflowVersionTag", { params: { workflowId, tag: "$LIVE" }, body: { versionId } });
     }
     const { jobId } = await submitAndWait(api, workflowId);
-    for (let index = 0; index < 5; index += 1) {
-      if (index < 4) await submitAndWait(api, workflowId);
+    for (let index = 0; index < rowCount; index += 1) {
+      if (index > 0) await submitAndWait(api, workflowId);
+      // The others are built in.
+      if (index >= builtInRoles.size) {
+        await api.call("CreateRole", { body: { name: `r${index}`, permissions: ["job:read"] } });
+      }
       await api.call("SendJobEvent", { params: { jobId }, body: { eventId: `other ${index}` } });
       await api.call("CreateApiToken", { body: { name: `t${index}`, permissions: ["job:read"] } });
       await api.call("CreateInvitation", { body: { roles: ["viewer"] } });
@@ -44,23 +60,45 @@ onEveryStore((home) => {
     }
     await storeActivity(owner.userId);
     const cases: Case[] = [
-      { operation: "ListOrganizations", rows: "organizations", identity: "organizationId" },
-      { operation: "ListWorkflows", rows: "workflows", identity: "workflowId" },
-      { operation: "ListWorkflowVersions", rows: "versions", identity: "versionId", params: { workflowId } },
-      { operation: "ListTags", rows: "tags", identity: "tag", params: { workflowId } },
-      { operation: "ListTagHistory", rows: "changes", identity: "changedAt", params: { workflowId, tag: "$LIVE" } },
-      { operation: "ListJobs", rows: "jobs", identity: "jobId" },
-      { operation: "ListJobEvents", rows: "events", identity: "eventId", params: { jobId } },
-      { operation: "ListApiTokens", rows: "apiTokens", identity: "tokenId" },
-      { operation: "ListMembers", rows: "members", identity: "userId" },
-      // The five that are built in.
-      { operation: "ListRoles", rows: "roles", identity: "name" },
-      { operation: "ListInvitations", rows: "invitations", identity: "invitationId" },
-      { operation: "ListUserTokens", rows: "userTokens", identity: "tokenId" },
-      { operation: "ListSessions", rows: "sessions", identity: "sessionId" },
-      { operation: "ListAccountActivity", rows: "activities", identity: "activityId" },
+      { operation: "ListOrganizations", rows: "organizations", identity: "organizationId", unpaged: 26 },
+      { operation: "ListWorkflows", rows: "workflows", identity: "workflowId", unpaged: 26 },
+      {
+        operation: "ListWorkflowVersions",
+        rows: "versions",
+        identity: "versionId",
+        params: { workflowId },
+        unpaged: 26,
+      },
+      { operation: "ListTags", rows: "tags", identity: "tag", params: { workflowId }, unpaged: 26 },
+      {
+        operation: "ListTagHistory",
+        rows: "changes",
+        identity: "changedAt",
+        params: { workflowId, tag: "$LIVE" },
+        unpaged: 26,
+      },
+      { operation: "ListJobs", rows: "jobs", identity: "jobId", unpaged: 25 },
+      { operation: "ListJobEvents", rows: "events", identity: "eventId", params: { jobId }, unpaged: 25 },
+      { operation: "ListApiTokens", rows: "apiTokens", identity: "tokenId", unpaged: 26 },
+      { operation: "ListMembers", rows: "members", identity: "userId", unpaged: 26 },
+      { operation: "ListRoles", rows: "roles", identity: "name", unpaged: 26 },
+      { operation: "ListInvitations", rows: "invitations", identity: "invitationId", unpaged: 26 },
+      { operation: "ListUserTokens", rows: "userTokens", identity: "tokenId", unpaged: 26 },
+      { operation: "ListSessions", rows: "sessions", identity: "sessionId", unpaged: 26 },
+      { operation: "ListAccountActivity", rows: "activities", identity: "activityId", unpaged: 25 },
     ];
     return { api, cases };
+  }
+
+  async function storeWorkflows(organizationId: string, names: readonly string[]): Promise<void> {
+    const { engine, database } = service.running;
+    const createdBy = { type: "service", id: "test" } as const;
+    await database.transaction(async (transaction) => {
+      for (const name of names) {
+        const workflow = { organizationId, workflowId: engine.newId(), name, createdBy, createdAt: engine.now() };
+        expect(await insertWorkflow(transaction, workflow)).toBe(true);
+      }
+    });
   }
 
   async function storeActivity(userId: string): Promise<void> {
@@ -77,28 +115,33 @@ onEveryStore((home) => {
     await insertUserSession(database, { userId, sessionId: engine.newId(), ...how, ...times });
   }
 
-  async function readPages(api: Client, { operation, rows, identity, params = {} }: Case, pageSize: number) {
+  /** Without a page size, every page is as large as the list makes it. */
+  async function readPages(api: Client, { operation, rows, identity, params = {} }: ListOf, pageSize?: number) {
     const pages: unknown[][] = [];
-    let query: Record<string, string | number> = { pageSize };
+    const size = pageSize === undefined ? {} : { pageSize };
+    let query: Record<string, string | number> = size;
     for (;;) {
       const { body } = await api.call<Record<string, unknown>>(operation, { params, query });
       pages.push((body[rows] as Record<string, unknown>[]).map((row) => row[identity]));
       if (body.nextPageToken === undefined) return pages;
-      query = { pageSize, pageToken: String(body.nextPageToken) };
+      query = { ...size, pageToken: String(body.nextPageToken) };
     }
   }
+
+  const sizes = (pages: readonly unknown[][]) => pages.map((page) => page.length);
 
   test("every list is read whole in pages, in the same order as at once, and every list was tried", async () => {
     const { api, cases } = await populate();
     for (const listCase of cases) {
+      const { operation, unpaged } = listCase;
       const [whole = []] = await readPages(api, listCase, 200);
-      const pages = await readPages(api, listCase, 2);
-      expect(whole, listCase.operation).toHaveLength(5);
-      expect(pages.flat(), listCase.operation).toEqual(whole);
-      expect(
-        pages.map((page) => page.length),
-        listCase.operation,
-      ).toEqual([2, 2, 1]);
+      const pages = await readPages(api, listCase, 10);
+      expect(whole, operation).toHaveLength(rowCount);
+      expect(pages.flat(), operation).toEqual(whole);
+      expect(sizes(pages), operation).toEqual([10, 10, 6]);
+      const withoutSize = await readPages(api, listCase);
+      expect(withoutSize.flat(), operation).toEqual(whole);
+      expect(sizes(withoutSize), operation).toEqual(unpaged === 25 ? [25, 1] : [26]);
     }
     const { operations } = await api.document();
     const paged = operations.filter(({ declaration }) =>
@@ -108,10 +151,47 @@ onEveryStore((home) => {
     // (jobs.test.ts, audit.test.ts, sign-in-providers.test.ts).
     const tried = [...cases.map(({ operation }) => operation), "GetJobHistory", "ListAudit", "ListSignInProviders"];
     expect(paged.map(({ operationId }) => operationId).sort()).toEqual(tried.sort());
+  }, 60_000);
+
+  test("a short list answers its first 1,000 rows at once, and says that there are more", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    await storeWorkflows(
+      organizationId,
+      Array.from({ length: 1_001 }, (_, index) => `w${String(index).padStart(4, "0")}`),
+    );
+    const pages = await readPages(api, workflowsByName);
+    expect(sizes(pages)).toEqual([1_000, 1]);
+    expect(pages.flat().at(-1)).toBe("w1000");
+    expect((await readPages(api, workflowsByName, 200)).flat()).toEqual(pages.flat());
+  });
+
+  test("workflows are listed by name, byte by byte, and any pages of them together are the whole list", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(
+          fc.oneof(fc.string({ minLength: 1, maxLength: 8 }), fc.string({ unit: "grapheme", maxLength: 8 })),
+          {
+            maxLength: 40,
+          },
+        ),
+        fc.integer({ min: 1, max: 12 }),
+        async (texts, pageSize) => {
+          const names = texts.filter((text) => isName(text, 256));
+          const { api, organizationId } = await service.newOrganization();
+          await storeWorkflows(organizationId, names);
+          const whole = (await readPages(api, workflowsByName)).flat();
+          expect(whole).toEqual(names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+          expect((await readPages(api, workflowsByName, pageSize)).flat()).toEqual(whole);
+        },
+      ),
+      { numRuns: 20 },
+    );
   });
 
   test("C38 a token of another list, another organization, other filters, or bent by a character is 400", async () => {
-    const { api } = await populate();
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, straightDefinition);
+    for (let index = 0; index < 5; index += 1) await submitAndWait(api, workflowId);
     const other = await service.newOrganization();
     const { body } = await api.call<{ nextPageToken: string }>("ListJobs", { query: { pageSize: 2 } });
     const pageToken = body.nextPageToken;
