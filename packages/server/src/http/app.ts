@@ -15,6 +15,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Plans } from "../engine/plans.ts";
 import type { Database } from "../store/database.ts";
 import type { BoundsRule } from "./token-bounds.ts";
+import type { UserNames } from "./user-names.ts";
 
 /** The HTTP server as resources see it: request types follow from the schemas of each declaration. */
 export type App = FastifyInstance<
@@ -38,6 +39,7 @@ export interface ServerParts {
   readonly singleSignOn: SingleSignOn;
   readonly plans: Plans;
   readonly secrets: SecretBox;
+  readonly userNames: UserNames;
   /** Prefix of every path, without a slash at the end. */
   readonly basePath: string;
   /** Where clients reach the service, without a slash at the end. Known once it listens. */

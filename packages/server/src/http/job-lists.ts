@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { ServiceError } from "../core/service-error.ts";
 import { countJobs, type JobSearch, listJobs } from "../store/job-lists.ts";
+import { findWorkflowIdsByName } from "../store/workflows.ts";
 import type { App, ServerParts } from "./app.ts";
 import { nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { JobStatusSchema, ListedJobSchema, renderListed } from "./render-job.ts";
@@ -11,7 +12,7 @@ import { reachableWorkflows } from "./token-bounds.ts";
 const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
 const id = (description: string) => Type.Optional(Type.String({ format: "uuid", description }));
 
-export function jobListRoutes(app: App, { database, config }: ServerParts): void {
+export function jobListRoutes(app: App, { database, config, userNames }: ServerParts): void {
   app.get(
     "/organizations/:organizationId/jobs",
     {
@@ -26,7 +27,25 @@ export function jobListRoutes(app: App, { database, config }: ServerParts): void
         querystring: closed({
           status: Type.Optional(JobStatusSchema),
           workflowId: id("Only jobs of this workflow."),
+          workflowName: Type.Optional(
+            Type.String({
+              description: "Only jobs of the workflow with exactly this name, or of deleted ones that had it.",
+            }),
+          ),
           versionId: id("Only jobs of this version."),
+          workflowVersionNumber: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 2_147_483_647,
+              description: "Only jobs of versions with this number; of one version, where a workflow is named too.",
+            }),
+          ),
+          jobHierarchy: Type.Optional(
+            oneOf(["TOP_LEVEL_ONLY", "ALL"], {
+              description:
+                "Only jobs that no other job began, or all. No job begins another yet, so both find the same.",
+            }),
+          ),
           createdAfter: time("Only jobs created at this time or later."),
           createdBefore: time("Only jobs created before this time."),
           awaitingEventId: Type.Optional(
@@ -58,13 +77,21 @@ export function jobListRoutes(app: App, { database, config }: ServerParts): void
       },
     },
     async (request) => {
-      const { includeTotal, order = "newest", ...filters } = request.query;
-      const search = searchOf(request.params.organizationId, filters, reachableWorkflows(request.caller));
+      const { organizationId } = request.params;
+      const { includeTotal, order = "newest", workflowName, ...filters } = request.query;
+      const named =
+        workflowName === undefined ? null : await findWorkflowIdsByName(database, organizationId, workflowName);
+      const search = searchOf(organizationId, filters, intersection(reachableWorkflows(request.caller), named));
       const page = pageOf(request);
       const totalCount = includeTotal === true ? await countJobs(database, search) : undefined;
       const found = await listJobs(database, search, order, page.after, page.limit);
       const { rows, ...next } = page.cut(found, (job) => job.jobId);
-      return { jobs: rows.map(renderListed), ...(totalCount !== undefined && { totalCount }), ...next };
+      const names = await userNames.of(rows.map(({ submittedBy }) => submittedBy));
+      return {
+        jobs: rows.map((job) => renderListed(job, names)),
+        ...(totalCount !== undefined && { totalCount }),
+        ...next,
+      };
     },
   );
 }
@@ -73,6 +100,7 @@ interface Filters {
   readonly status?: JobSearch["status"] & string;
   readonly workflowId?: string;
   readonly versionId?: string;
+  readonly workflowVersionNumber?: number;
   readonly createdAfter?: string;
   readonly createdBefore?: string;
   readonly awaitingEventId?: string;
@@ -80,7 +108,9 @@ interface Filters {
 }
 
 function searchOf(organizationId: string, filters: Filters, workflowIds: readonly string[] | null): JobSearch {
-  const { workflowId, versionId, awaitingEventId, isWaiting } = filters;
+  const { versionId, workflowVersionNumber, awaitingEventId, isWaiting } = filters;
+  // Of one workflow the index gives the jobs in their order; of several they would have to be sorted first.
+  const workflowId = filters.workflowId ?? (workflowIds?.length === 1 ? workflowIds[0] : undefined);
   // Only running jobs wait, and these have an index.
   const status = filters.status ?? (isWaiting === true ? "RUNNING" : undefined);
   const createdAfter = optionalTime("createdAfter", filters.createdAfter);
@@ -95,12 +125,19 @@ function searchOf(organizationId: string, filters: Filters, workflowIds: readonl
     status: status ?? null,
     workflowId: workflowId ?? null,
     versionId: versionId ?? null,
+    versionNumber: workflowVersionNumber ?? null,
     createdAfter,
     createdBefore,
     awaitingEventId: awaitingEventId ?? null,
     isWaiting: isWaiting ?? null,
     workflowIds,
   };
+}
+
+/** Null stands for all. */
+function intersection(one: readonly string[] | null, other: readonly string[] | null): readonly string[] | null {
+  if (one === null || other === null) return one ?? other;
+  return one.filter((id) => other.includes(id));
 }
 
 function optionalTime(name: string, text: string | undefined): number | null {

@@ -22,6 +22,7 @@ import {
   JobSummarySchema,
   type RenderedJob,
   renderJob,
+  renderSubmitter,
   renderSummary,
 } from "./render-job.ts";
 import { answer, closed, Id, JobParams, OrganizationParams } from "./schemas.ts";
@@ -61,7 +62,7 @@ const NoBody = Type.Unsafe<null>({
 const path = "/organizations/:organizationId/jobs";
 
 export function jobRoutes(app: App, parts: ServerParts): void {
-  const { engine, config, basePath } = parts;
+  const { engine, config, basePath, userNames } = parts;
   const waitSeconds = Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -170,7 +171,8 @@ export function jobRoutes(app: App, parts: ServerParts): void {
       bytes: 0,
       ...(idempotency !== undefined && { idempotency }),
     });
-    return done.answer as Static<typeof JobSummarySchema>;
+    const summary = done.answer as Static<typeof JobSummarySchema>;
+    return { ...summary, ...renderSubmitter(summary.submittedBy, await userNames.of([summary.submittedBy])) };
   };
 
   app.post(
@@ -261,12 +263,15 @@ async function settledJob(
   }
 }
 
-async function rendered({ plans, database }: ServerParts, whole: WholeJob | undefined): Promise<RenderedJob> {
+async function rendered(
+  { plans, database, userNames }: ServerParts,
+  whole: WholeJob | undefined,
+): Promise<RenderedJob> {
   if (whole === undefined) throw notFound("job");
-  const { organizationId, versionId } = whole.job;
+  const { organizationId, versionId, submittedBy } = whole.job;
   const plan = (await plans.load(database, [{ organizationId, versionId }])).get(versionId);
   if (plan === undefined) throw new Error(`Version ${versionId} is not in the store.`);
-  return renderJob(whole, plan);
+  return renderJob(whole, plan, await userNames.of([submittedBy]));
 }
 
 function isFinished(job: Job): boolean {

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { StepRun } from "../core/history.ts";
-import { isTerminal, type Job } from "../core/job-state.ts";
+import { type Actor, isTerminal, type Job } from "../core/job-state.ts";
 import { sizeOfJson } from "../core/json-size.ts";
 import type { Plan } from "../core/plan.ts";
 import type { WholeJob } from "../engine/engine.ts";
@@ -27,6 +27,12 @@ const summaryFields = {
   workflowId: Id,
   workflowName: Type.String(),
   workflowVersion: JobVersionSchema,
+  submittedBy: ActorSchema,
+  submittedByUser: Type.Optional(
+    Type.String({
+      description: "Where a person submitted it: their name, to be shown; their id, where no name is known.",
+    }),
+  ),
   createdAt: Time,
   startedAt: Type.Optional(Time),
   updatedAt: Time,
@@ -95,7 +101,6 @@ export const JobSchema = Type.Object(
     error: Type.Optional(JobErrorSchema),
     currentStep: Type.Optional(CurrentStepSchema),
     steps: Type.Array(StepSchema, { description: "In the order of their start." }),
-    submittedBy: ActorSchema,
     job: JobSummarySchema,
   },
   { title: "Job" },
@@ -118,14 +123,19 @@ type RenderedStep = Static<typeof StepSchema>;
 export type RenderedJob = Static<typeof JobSchema>;
 type RenderedSummary = Static<typeof JobSummarySchema>;
 
+/** Names of people, by their user id. */
+export type Names = ReadonlyMap<string, string>;
+
+/** Without the submitter's name, which is to be looked up. */
 export function renderSummary(job: Summarized): RenderedSummary {
-  const { versionId, versionNumber, tag } = job;
+  const { versionId, versionNumber, tag, submittedBy } = job;
   const summary: RenderedSummary = {
     jobId: job.jobId,
     status: job.status,
     workflowId: job.workflowId,
     workflowName: job.workflowName,
     workflowVersion: tag === null ? { versionId, versionNumber } : { versionId, versionNumber, tag },
+    submittedBy,
     createdAt: toTime(job.createdAt),
     updatedAt: toTime(job.updatedAt),
   };
@@ -134,25 +144,30 @@ export function renderSummary(job: Summarized): RenderedSummary {
   return summary;
 }
 
+export function renderSubmitter({ type, id }: Actor, names: Names): Pick<RenderedSummary, "submittedByUser"> {
+  return type === "user" ? { submittedByUser: names.get(id) ?? id } : {};
+}
+
 /** A row of a list, or the part of a whole job that is the same. */
 type Summarized = Omit<JobRow, "awaitingEventIds" | "stepName" | "error">;
 
-export function renderListed(job: JobRow): Static<typeof ListedJobSchema> {
+export function renderListed(job: JobRow, names: Names): Static<typeof ListedJobSchema> {
   const { stepName, awaitingEventIds, error } = job;
   return {
     ...renderSummary(job),
+    ...renderSubmitter(job.submittedBy, names),
     ...(stepName !== null && { stepName }),
     ...(awaitingEventIds !== null && { awaitingEventIds: [...awaitingEventIds] }),
     ...(error !== null && { error }),
   };
 }
 
-export function renderJob(whole: WholeJob, plan: Plan): RenderedJob {
+export function renderJob(whole: WholeJob, plan: Plan, names: Names): RenderedJob {
   const { job, output } = whole;
   const { status } = job.state;
   const steps = renderSteps(whole.steps, plan);
   const current = isTerminal(status) ? undefined : steps.at(-1);
-  const summary = renderSummary({ ...job, status });
+  const summary = { ...renderSummary({ ...job, status }), ...renderSubmitter(job.submittedBy, names) };
   return {
     ...summary,
     input: job.input,
@@ -160,7 +175,6 @@ export function renderJob(whole: WholeJob, plan: Plan): RenderedJob {
     ...(job.state.status === "FAILED" && { error: job.state.error }),
     ...(current !== undefined && { currentStep: { ...current, ...awaiting(whole) } }),
     steps,
-    submittedBy: job.submittedBy,
     job: summary,
   };
 }

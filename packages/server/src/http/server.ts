@@ -48,12 +48,13 @@ import { sessionRoutes } from "./sessions.ts";
 import { signInProviderRoutes } from "./sign-in-providers.ts";
 import { tagRoutes } from "./tags.ts";
 import { tokenRotationRoutes } from "./token-rotation.ts";
+import { UserNames } from "./user-names.ts";
 import { createValidatorCompiler } from "./validation.ts";
 import { versionRoutes } from "./versions.ts";
 import { whoAmIRoutes } from "./who-am-i.ts";
 import { workflowRoutes } from "./workflows.ts";
 
-export interface ServerOptions extends Omit<ServerParts, "basePath" | "publicUrl" | "closing"> {
+export interface ServerOptions extends Omit<ServerParts, "basePath" | "publicUrl" | "closing" | "userNames"> {
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
 }
@@ -101,7 +102,8 @@ export function createServer(options: ServerOptions): App {
   const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
   const publicUrl = () => publicUrlOf(config, app);
-  const parts: ServerParts = { ...options, basePath, publicUrl, closing: closingSignal(app) };
+  const userNames = new UserNames(database);
+  const parts: ServerParts = { ...options, basePath, publicUrl, userNames, closing: closingSignal(app) };
 
   app.decorate("engine", options.engine);
   app.setValidatorCompiler(createValidatorCompiler());

@@ -1,4 +1,4 @@
-import type { JobError, JobStatus, Timestamp } from "../core/job-state.ts";
+import type { Actor, JobError, JobStatus, Timestamp } from "../core/job-state.ts";
 import { type Queryable, statement } from "./database.ts";
 import type { JobKey } from "./jobs.ts";
 
@@ -7,6 +7,7 @@ export interface JobSearch {
   readonly status: JobStatus | null;
   readonly workflowId: string | null;
   readonly versionId: string | null;
+  readonly versionNumber: number | null;
   /** From this instant on. */
   readonly createdAfter: Timestamp | null;
   /** Up to this instant, without it. */
@@ -26,6 +27,7 @@ export interface JobRow {
   readonly versionId: string;
   readonly versionNumber: number;
   readonly tag: string | null;
+  readonly submittedBy: Actor;
   readonly createdAt: Timestamp;
   readonly startedAt: Timestamp | null;
   readonly updatedAt: Timestamp;
@@ -65,13 +67,14 @@ const matches = `
      AND ($7::timestamptz IS NULL OR (created_at < $7 AND job_id <= $8::uuid))
      AND ($9::text IS NULL OR awaiting_event_ids @> ARRAY[$9])
      AND ($10::uuid[] IS NULL OR workflow_id = ANY($10))
-     AND ($11::boolean IS NULL OR (awaiting_event_ids IS NOT NULL) = $11)`;
+     AND ($11::boolean IS NULL OR (awaiting_event_ids IS NOT NULL) = $11)
+     AND ($12::integer IS NULL OR version_number = $12)`;
 
 /** A state may be large, and one path into it costs a walk through it: one for each row at most. */
 const columns = `
    job_id AS "jobId", status, workflow_id AS "workflowId", workflow_name AS "workflowName", version_id AS "versionId",
-     version_number AS "versionNumber", tag, created_at AS "createdAt", started_at AS "startedAt", updated_at AS "updatedAt",
-     finished_at AS "finishedAt", awaiting_event_ids AS "awaitingEventIds",
+     version_number AS "versionNumber", tag, submitted_by AS "submittedBy", created_at AS "createdAt", started_at AS "startedAt",
+     updated_at AS "updatedAt", finished_at AS "finishedAt", awaiting_event_ids AS "awaitingEventIds",
      CASE WHEN status = 'RUNNING' THEN state #>> '{step,name}' END AS "stepName",
      CASE WHEN status = 'FAILED' THEN state -> 'error' END AS error`;
 
@@ -80,9 +83,9 @@ const listNewestJobRows = statement<JobRow>(
   "organization",
   `SELECT ${columns}
    FROM job
-   WHERE ${matches} AND ($12::uuid IS NULL OR job_id < $12)
+   WHERE ${matches} AND ($13::uuid IS NULL OR job_id < $13)
    ORDER BY job_id DESC
-   LIMIT $13`,
+   LIMIT $14`,
   "each-time",
 );
 
@@ -91,9 +94,9 @@ const listOldestJobRows = statement<JobRow>(
   "organization",
   `SELECT ${columns}
    FROM job
-   WHERE ${matches} AND ($12::uuid IS NULL OR job_id > $12)
+   WHERE ${matches} AND ($13::uuid IS NULL OR job_id > $13)
    ORDER BY job_id
-   LIMIT $13`,
+   LIMIT $14`,
   "each-time",
 );
 
@@ -118,6 +121,7 @@ function searchValues(search: JobSearch): unknown[] {
     search.awaitingEventId,
     search.workflowIds,
     search.isWaiting,
+    search.versionNumber,
   ];
 }
 

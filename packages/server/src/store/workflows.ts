@@ -113,6 +113,20 @@ const findWorkflowIdRows = statement<{ workflowId: string }>(
    WHERE organization_id = $1 AND workflow_id = ANY($2::uuid[]) AND deleted_at IS NULL`,
 );
 
+/** The workflows that have this name or had it when they were deleted: their jobs still carry it. */
+export async function findWorkflowIdsByName(db: Queryable, organizationId: string, name: string): Promise<string[]> {
+  const rows = await db.query(findWorkflowIdRowsByName, [organizationId, name]);
+  return rows.map(({ workflowId }) => workflowId);
+}
+
+const findWorkflowIdRowsByName = statement<{ workflowId: string }>(
+  "find_workflow_ids_by_name",
+  "organization",
+  `SELECT workflow_id AS "workflowId"
+   FROM workflow
+   WHERE organization_id = $1 AND name = $2`,
+);
+
 /** Hides the workflow and frees its name. Its jobs go on and can still be read. Answers the name; undefined when there was none to delete. */
 export async function deleteWorkflow(db: Queryable, key: WorkflowKey, at: Timestamp): Promise<string | undefined> {
   const [row] = await db.query(deleteWorkflowRow, [key.organizationId, key.workflowId, new Date(at).toISOString()]);

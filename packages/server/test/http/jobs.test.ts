@@ -34,11 +34,12 @@ onEveryStore((home) => {
       versionId,
       versionNumber: 1,
       submittedBy: { type: "user", id: owner.userId },
+      submittedByUser: "A user",
       steps: [
         { name: "first", type: "/service/noop", visit: 1, attempts: 1, status: "success" },
         { name: "second", type: "/service/noop", visit: 1, attempts: 1, status: "success" },
       ],
-      job: { jobId: whole.jobId, status: "SUCCEEDED" },
+      job: { jobId: whole.jobId, status: "SUCCEEDED", submittedByUser: "A user" },
     });
     const {
       versionId: _,
@@ -185,6 +186,9 @@ onEveryStore((home) => {
     ["F74 the year 0", { createdAfter: "0000-01-01T00:00:00Z" }],
     ["F74 a workflow that is no id", { workflowId: "x" }],
     ["F74 an unknown order", { order: "random" }],
+    ["F74 a version number below 1", { workflowVersionNumber: 0 }],
+    ["F74 a version number that is none", { workflowVersionNumber: "latest" }],
+    ["F74 an unknown hierarchy", { jobHierarchy: "CHILDREN" }],
     ["F74 includeTotal that is neither true nor false", { includeTotal: "yes" }],
   ])("%s is 400", async (_name, query) => {
     const { api } = await service.newOrganization();
@@ -215,6 +219,104 @@ onEveryStore((home) => {
     expect(await list({ createdBefore: "2020-01-01T00:00:00Z" })).toEqual([]);
     const { body } = await api.call("ListJobs", { query: { includeTotal: true, pageSize: 1 } });
     expect(body).toMatchObject({ totalCount: 2, jobs: [{ jobId: held.jobId }] });
+  });
+
+  test("jobs are found by the name of their workflow and the number of their version, beside all other filters", async () => {
+    const { api } = await service.newOrganization();
+    const { body: orders } = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "orders" } });
+    const { workflowId } = orders;
+    const submit = async (versionNumber: number) => {
+      const body = { workflowId, workflowVersion: { versionNumber } };
+      return (await api.call<{ jobId: string }>("SubmitJob", { body, query: { waitSeconds: 20 } })).body.jobId;
+    };
+    await registerVersion(api, workflowId, straightDefinition);
+    await registerVersion(api, workflowId, waitingDefinition);
+    const first = [await submit(1), await submit(1), await submit(1)].toReversed();
+    const second = await submit(2);
+    const other = await submitAndWait(api, (await deploy(api, straightDefinition)).workflowId);
+
+    const list = async (query: Record<string, string | number | boolean>) => {
+      const { body } = await api.call<{ jobs: { jobId: string }[]; nextPageToken?: string }>("ListJobs", { query });
+      return { jobIds: body.jobs.map((job) => job.jobId), pageToken: body.nextPageToken };
+    };
+    const found = async (query: Record<string, string | number | boolean>) => (await list(query)).jobIds;
+    const workflowName = "orders";
+    expect(await found({ workflowName })).toEqual([second, ...first]);
+    expect(await found({ workflowName: "Orders" })).toEqual([]);
+    expect(await found({ workflowName, workflowVersionNumber: 1 })).toEqual(first);
+    expect(await found({ workflowName, workflowVersionNumber: 2 })).toEqual([second]);
+    expect(await found({ workflowName, workflowVersionNumber: 3 })).toEqual([]);
+    expect(await found({ workflowVersionNumber: 1 })).toEqual([other.jobId, ...first]);
+    expect(await found({ workflowName, status: "RUNNING" })).toEqual([second]);
+    expect(await found({ workflowName, workflowVersionNumber: 1, order: "oldest" })).toEqual(first.toReversed());
+    expect(await found({ workflowName, workflowId })).toHaveLength(4);
+    expect(await found({ workflowName, workflowId: unknownId })).toEqual([]);
+    for (const jobHierarchy of ["TOP_LEVEL_ONLY", "ALL"]) {
+      expect(await found({ workflowName, jobHierarchy })).toEqual([second, ...first]);
+    }
+
+    const filters = { workflowName, workflowVersionNumber: 1, jobHierarchy: "ALL", pageSize: 2 };
+    const { jobIds, pageToken } = await list(filters);
+    expect(jobIds).toEqual(first.slice(0, 2));
+    expect(await list({ ...filters, pageToken: pageToken ?? "" })).toEqual({ jobIds: first.slice(2) });
+    const others = { ...filters, workflowVersionNumber: 2, pageToken: pageToken ?? "" };
+    await api.refused("ListJobs", "ValidationError", { query: others });
+    const { body: counted } = await api.call("ListJobs", { query: { ...filters, includeTotal: true } });
+    expect(counted).toMatchObject({ totalCount: 3 });
+
+    await api.call("DeleteWorkflow", { params: { workflowId } });
+    const { workflowId: again } = (
+      await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: workflowName } })
+    ).body;
+    await registerVersion(api, again, straightDefinition);
+    const { body: newer } = await api.call<{ jobId: string }>("SubmitJob", {
+      body: { workflowId: again, workflowVersion: { versionNumber: 1 } },
+    });
+    expect(await found({ workflowName, workflowVersionNumber: 1 })).toEqual([newer.jobId, ...first]);
+  });
+
+  test("a narrow token finds by name only the jobs of the workflows that it is bound to", async () => {
+    const { api } = await service.newOrganization();
+    const names = ["inside", "outside"] as const;
+    const workflows = await Promise.all(
+      names.map(async (name) => {
+        const { body } = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name } });
+        await registerVersion(api, body.workflowId, straightDefinition);
+        const submission = { workflowId: body.workflowId, workflowVersion: { versionNumber: 1 } };
+        await api.call("SubmitJob", { body: submission });
+        return body.workflowId;
+      }),
+    );
+    const { body } = await api.call<{ token: string }>("CreateApiToken", {
+      body: { name: "narrow", permissions: ["job:list"], boundTo: { workflowIds: workflows.slice(0, 1) } },
+    });
+    const counts = await Promise.all(
+      names.map(async (workflowName) => {
+        const answer = await api.as(body.token).call<{ jobs: unknown[] }>("ListJobs", { query: { workflowName } });
+        return answer.body.jobs.length;
+      }),
+    );
+    expect(counts).toEqual([1, 0]);
+  });
+
+  test("a job says which person submitted it, by name, and of a program only its token's id", async () => {
+    const { api, owner } = await service.newOrganization();
+    const { workflowId } = await deploy(api, waitingDefinition);
+    const { jobId } = await submitAndWait(api, workflowId);
+    const person = { submittedBy: { type: "user", id: owner.userId }, submittedByUser: "A user" };
+    const { body } = await api.call("ListJobs");
+    expect(body).toMatchObject({ jobs: [{ jobId, ...person }] });
+    const key = { params: { jobId }, headers: { "Idempotency-Key": "cancel" } };
+    const cancelled = await api.call("CancelJob", key);
+    expect(cancelled.body).toMatchObject({ status: "CANCELLED", ...person });
+    expect((await api.call("CancelJob", key)).body).toEqual(cancelled.body);
+
+    const { body: program } = await api.call<{ token: string; tokenId: string }>("CreateApiToken", {
+      body: { name: "program", permissions: ["job:submit", "job:read"] },
+    });
+    const theirs = await submitAndWait(api.as(program.token), workflowId);
+    expect(theirs).toMatchObject({ submittedBy: { type: "apiToken", id: program.tokenId } });
+    expect(JSON.stringify(theirs)).not.toContain("submittedByUser");
   });
 
   test("a list says what each job is at: the awaited events of one that waits, the error of one that failed", async () => {
