@@ -7,6 +7,7 @@ import { countHeldCalls, listNodes } from "../store/nodes.ts";
 import { findApiToken } from "../store/tokens.ts";
 import { findUsers } from "../store/users.ts";
 import type { App, ServerParts } from "./app.ts";
+import { planOfJob } from "./plan-of-job.ts";
 import { JobErrorSchema, StepErrorSchema } from "./render-job.ts";
 import { ActorSchema, answer, Id, JobParams, oneOf, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -94,11 +95,10 @@ export function jobExplanationRoutes(app: App, parts: ServerParts): void {
 }
 
 async function circumstancesOf(parts: ServerParts, whole: WholeJob): Promise<Circumstances> {
-  const { engine, database, config, plans } = parts;
+  const { engine, database, config } = parts;
   const { job, steps, entries } = whole;
-  const { organizationId, versionId, jobId } = job;
-  const plan = (await plans.load(database, [{ organizationId, versionId }])).get(versionId);
-  if (plan === undefined) throw new Error(`Version ${versionId} is not in the store.`);
+  const { organizationId, jobId } = job;
+  const plan = await planOfJob(parts, job);
   // Of a job that waits or has ended no other's calls matter.
   const mayNeedRoom =
     job.finishedAt === null && !(job.state.status === "RUNNING" && job.state.step.phase === "waiting");

@@ -15,6 +15,7 @@ import type { App, ServerParts } from "./app.ts";
 import { auditOf } from "./audit-trail.ts";
 import { requireStillAllowed } from "./authorization.ts";
 import { IdempotencyHeaders, idempotencyOf } from "./idempotency.ts";
+import { planOfJob } from "./plan-of-job.ts";
 import {
   isWaiting,
   JobSchema,
@@ -263,15 +264,10 @@ async function settledJob(
   }
 }
 
-async function rendered(
-  { plans, database, userNames }: ServerParts,
-  whole: WholeJob | undefined,
-): Promise<RenderedJob> {
+async function rendered(parts: ServerParts, whole: WholeJob | undefined): Promise<RenderedJob> {
   if (whole === undefined) throw notFound("job");
-  const { organizationId, versionId, submittedBy } = whole.job;
-  const plan = (await plans.load(database, [{ organizationId, versionId }])).get(versionId);
-  if (plan === undefined) throw new Error(`Version ${versionId} is not in the store.`);
-  return renderJob(whole, plan, await userNames.of([submittedBy]));
+  const plan = await planOfJob(parts, whole.job);
+  return renderJob(whole, plan, await parts.userNames.of([whole.job.submittedBy]));
 }
 
 function isFinished(job: Job): boolean {

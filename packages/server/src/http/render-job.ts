@@ -179,18 +179,30 @@ export function renderJob(whole: WholeJob, plan: Plan, names: Names): RenderedJo
   };
 }
 
-/** The latest steps' values come first: what is left out are the earliest. */
 function renderSteps(runs: readonly StepRun[], plan: Plan): RenderedStep[] {
-  let room = maxValuesSize;
-  const latestFirst = runs.toReversed().map((run) => {
-    room -= sizeOfJson(run.input, room);
-    room -= sizeOfJson(run.output ?? null, room);
+  const firstFitting = firstFittingRun(runs, maxValuesSize);
+  return runs.map((run, index) => {
     const rendered = renderStep(run, plan);
-    if (room >= 0) return rendered;
+    if (index >= firstFitting) return rendered;
     const { output: _, ...rest } = rendered;
     return { ...rest, input: null, valuesLeftOut: true as const };
   });
-  return latestFirst.reverse();
+}
+
+/** From which run on all values fit into one answer: the latest ones' come first, and what is left out are the earliest. */
+export function firstFittingRun(
+  runs: readonly StepRun[],
+  room: number,
+  copiesOf: (run: StepRun) => number = () => 1,
+): number {
+  let left = room;
+  return (
+    1 +
+    runs.findLastIndex((run) => {
+      left -= copiesOf(run) * (sizeOfJson(run.input, left) + sizeOfJson(run.output ?? null, left));
+      return left < 0;
+    })
+  );
 }
 
 function renderStep(step: StepRun, plan: Plan): RenderedStep {

@@ -26,6 +26,7 @@ import { jobEventRoutes } from "./job-events.ts";
 import { jobExplanationRoutes } from "./job-explanation.ts";
 import { jobHistoryRoutes } from "./job-history.ts";
 import { jobListRoutes } from "./job-lists.ts";
+import { jobStateRoutes } from "./job-state.ts";
 import { jobStreamRoutes } from "./job-stream.ts";
 import { jobRoutes } from "./jobs.ts";
 import { parseJsonBodies } from "./json-body.ts";
@@ -68,6 +69,7 @@ const resources = [
   jobListRoutes,
   jobHistoryRoutes,
   jobExplanationRoutes,
+  jobStateRoutes,
   jobStreamRoutes,
   jobEventRoutes,
   metricRoutes,

@@ -138,6 +138,8 @@ export const rows: Readonly<Record<string, Row>> = {
   GetJob: { call: job, allowed: 200 },
   ListJobs: { call: () => ({}), allowed: 200, names: "nothing" },
   ExplainJob: { call: job, allowed: 200 },
+  GetJobState: { call: job, allowed: 200 },
+  GetJobStateMetadata: { call: job, allowed: 200 },
   GetJobHistory: { call: job, allowed: 200 },
   WatchJob: { call: ({ finishedJobId }) => ({ params: { jobId: finishedJobId } }), allowed: 200 },
   SendJobEvent: { call: (ids) => ({ ...job(ids), body: { eventId: "other" } }), allowed: 200 },

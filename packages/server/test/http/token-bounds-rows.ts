@@ -74,6 +74,8 @@ export const boundsRows: Readonly<Record<string, BoundsRow>> = {
   GetJob: looksAtWorkflow,
   ListJobs: finds,
   ExplainJob: looksAtWorkflow,
+  GetJobState: looksAtWorkflow,
+  GetJobStateMetadata: looksAtWorkflow,
   GetJobHistory: looksAtWorkflow,
   WatchJob: looksAtWorkflow,
   SendJobEvent: row(["allowed", "unknown"], ["allowed", "refused"], ["allowed", "unknown"]),

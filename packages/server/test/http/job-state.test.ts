@@ -1,0 +1,189 @@
+import { expect, test } from "vitest";
+import type { Client } from "../support/client.ts";
+import { definitionOf, failingDefinition, noopStep, waitingDefinition, waitStep } from "../support/definitions.ts";
+import { deploy, submitAndWait } from "../support/flow.ts";
+import { useService } from "../support/service.ts";
+import { onOneStore } from "../support/stores.ts";
+
+interface Metadata {
+  readonly jobId: string;
+  readonly status: string;
+  readonly updatedAt: string;
+  readonly contentLengthBytes: number;
+  readonly warnings: readonly string[];
+}
+
+interface State {
+  readonly nextStepName?: string;
+  readonly executionData: Readonly<Record<string, unknown>>;
+  readonly executionHistory: readonly Execution[];
+}
+
+interface Execution {
+  readonly id: string;
+  readonly stepName: string;
+  readonly input: unknown;
+  readonly output: { readonly status: string; readonly payload?: unknown };
+  readonly warnings: readonly string[];
+}
+
+const maxRuns = 1_200;
+
+// The state is made from what GetJob reads, which is tried on both homes of the store.
+onOneStore((home) => {
+  const service = useService(home, { STEPWELL_MAX_STEP_RUNS_PER_JOB: String(maxRuns) });
+
+  async function stateOf(api: Client, jobId: string): Promise<{ state: State; metadata: Metadata }> {
+    const params = { jobId };
+    const { state, ...metadata } = (await api.call<Metadata & { state: State }>("GetJobState", { params })).body;
+    expect(metadata.contentLengthBytes).toBe(Buffer.byteLength(JSON.stringify(state)));
+    expect((await api.call("GetJobStateMetadata", { params })).body).toEqual(metadata);
+    return { state, metadata };
+  }
+
+  test("a job's state holds the data of its steps, their runs, and the step it goes on with", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, waitingDefinition);
+    const { jobId } = await submitAndWait(api, workflowId, { sku: "ä" });
+    const waiting = await stateOf(api, jobId);
+    const time = expect.stringMatching(/Z$/);
+    const prepared = {
+      id: "prepare:1",
+      stepName: "prepare",
+      stepExecutorType: "/service/noop",
+      historySource: "executor",
+      input: { sku: "ä" },
+      output: { status: "successful", payload: { sku: "ä" } },
+      startTimestamp: time,
+      endTimestamp: time,
+      errors: [],
+      warnings: [],
+    };
+    const approving = {
+      ...prepared,
+      id: "approve:1",
+      stepName: "approve",
+      stepExecutorType: "/service/waitForEventIds",
+      historySource: "event",
+    };
+    const { endTimestamp: _, ...notEnded } = approving;
+    expect(waiting.metadata).toMatchObject({ jobId, status: "RUNNING", warnings: [] });
+    expect(waiting.state).toEqual({
+      nextStepName: "approve",
+      executionData: {
+        workflowInput: { sku: "ä" },
+        prepareInput: { sku: "ä" },
+        prepareOutput: { sku: "ä" },
+        approveInput: { sku: "ä" },
+      },
+      executionHistory: [prepared, { ...notEnded, output: { status: "successful_but_incomplete" } }],
+    });
+
+    await api.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved", payload: { by: "Ada" } } });
+    const { body: job } = await api.call<{ steps: { input: unknown; output: unknown }[] }>("GetJob", {
+      params: { jobId },
+      query: { waitSeconds: 20 },
+    });
+    const done = await stateOf(api, jobId);
+    expect(done.metadata.status).toBe("SUCCEEDED");
+    expect(done.state).not.toHaveProperty("nextStepName");
+    expect(done.state.executionHistory).toMatchObject([
+      prepared,
+      { ...approving, eventId: "approved", output: { status: "successful", payload: job.steps[1]?.output } },
+      { id: "finish:1", historySource: "executor" },
+    ]);
+    expect(done.state.executionHistory.at(-1)).not.toHaveProperty("eventId");
+    expect(done.state.executionData).toMatchObject({
+      approveOutput: job.steps[1]?.output,
+      finishInput: job.steps[2]?.input,
+      finishOutput: job.steps[2]?.output,
+    });
+  });
+
+  test("a job that failed or was cancelled names the step that it goes on with when it is resumed", async () => {
+    const { api } = await service.newOrganization();
+    const failing = await deploy(api, failingDefinition);
+    const failed = await submitAndWait(api, failing.workflowId);
+    expect((await stateOf(api, failed.jobId)).state).toMatchObject({
+      nextStepName: "second",
+      executionHistory: [
+        { output: { status: "successful" } },
+        { id: "second:1", output: { status: "failed" }, errors: [{ code: "InputMismatch" }] },
+      ],
+    });
+
+    const waiting = await deploy(api, waitingDefinition);
+    const { jobId } = await submitAndWait(api, waiting.workflowId);
+    await api.call("CancelJob", { params: { jobId } });
+    const { state, metadata } = await stateOf(api, jobId);
+    expect(metadata.status).toBe("CANCELLED");
+    expect(state).toMatchObject({ nextStepName: "approve" });
+    expect(state.executionHistory.at(-1)).toMatchObject({
+      output: { status: "successful_but_incomplete" },
+      endTimestamp: expect.stringMatching(/Z$/),
+      errors: [],
+    });
+  });
+
+  test("a step that is named workflow does not stand in for the job's input", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(
+      api,
+      definitionOf(waitStep("w", ["x"], "workflow"), noopStep("workflow", null)),
+    );
+    const { jobId } = await submitAndWait(api, workflowId, { n: 1 });
+    await api.call("SendJobEvent", { params: { jobId }, body: { eventId: "x", payload: 2 } });
+    await api.call("GetJob", { params: { jobId }, query: { waitSeconds: 20 } });
+    const { executionData } = (await stateOf(api, jobId)).state;
+    expect(executionData.workflowInput).toEqual({ n: 1 });
+    expect(executionData).toHaveProperty("workflowOutput");
+  });
+
+  test("of a job with 1,200 step runs the newest 1,000 are there, and a warning says so", async () => {
+    const { api } = await service.newOrganization();
+    // A loop must have a way out; this one is never taken.
+    const loop = { ...noopStep("b", "a"), onFailure: "end" };
+    const { workflowId } = await deploy(api, definitionOf(noopStep("a", "b"), loop, noopStep("end", null)));
+    const { jobId } = await submitAndWait(api, workflowId, { n: 1 });
+    const { state, metadata } = await stateOf(api, jobId);
+    expect(metadata.warnings).toEqual([
+      `Of ${maxRuns} step runs the newest 1000 are here. GetJobHistory has the others.`,
+    ]);
+    const { executionHistory } = state;
+    expect(executionHistory).toHaveLength(1_000);
+    expect(executionHistory.map(({ id }) => id).slice(0, 2)).toEqual(["a:101", "b:101"]);
+    expect(executionHistory.at(-1)?.id).toBe("b:600");
+    expect(state.executionData).toEqual({
+      workflowInput: { n: 1 },
+      aInput: { n: 1 },
+      aOutput: { n: 1 },
+      bInput: { n: 1 },
+      bOutput: { n: 1 },
+    });
+  });
+
+  test("of values over 16 MB those of the latest runs are there, and warnings name the runs without", async () => {
+    const { api } = await service.newOrganization();
+    const steps = Array.from({ length: 8 }, (_, index) => noopStep(`s${index}`, index === 7 ? null : `s${index + 1}`));
+    const { workflowId } = await deploy(api, definitionOf(...steps));
+    const input = { text: "x".repeat(1_000_000) };
+    const { jobId } = await submitAndWait(api, workflowId, input);
+    const { state, metadata } = await stateOf(api, jobId);
+    expect(metadata.contentLengthBytes).toBeLessThan(16_100_000);
+    expect(metadata.warnings).toHaveLength(1);
+    expect(metadata.warnings[0]).toMatch(/16 MB: the earliest 5 step runs are here without/);
+    // Each run has its input and its output, and each stands in the data and in the history: three runs are 12 MB.
+    const without = state.executionHistory.slice(0, 5);
+    for (const { input: shown, output, warnings } of without) {
+      expect([shown, output]).toEqual([null, { status: "successful" }]);
+      expect(warnings).toEqual(["The input and the output of this run are left out. GetJobHistory has them."]);
+    }
+    const whole = state.executionHistory.slice(5);
+    expect(whole.map(({ stepName }) => stepName)).toEqual(["s5", "s6", "s7"]);
+    for (const { input: shown, output, warnings } of whole) {
+      expect([shown, output.payload, warnings]).toEqual([input, input, []]);
+    }
+    const shown = ["s5", "s6", "s7"].flatMap((name) => [`${name}Input`, `${name}Output`]);
+    expect(Object.keys(state.executionData).sort()).toEqual([...shown, "workflowInput"].sort());
+  });
+});
