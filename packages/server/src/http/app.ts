@@ -72,6 +72,8 @@ declare module "fastify" {
     readonly bounds?: BoundsRule;
     /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */
     readonly errors?: readonly ServiceErrorCode[];
+    /** The operation that this one is under another path; the audit trail knows it by that name. */
+    readonly aliasOf?: string;
     /** Why an operation with a writing method leaves no row in the audit trail. */
     readonly unaudited?: string;
   }

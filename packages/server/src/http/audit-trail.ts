@@ -78,8 +78,8 @@ export function changesOf<Fields extends object>(before: Fields, after: Partial<
   return changes;
 }
 
-function actionOf(request: FastifyRequest): string {
-  const action = request.routeOptions.schema?.operationId;
+function actionOf({ routeOptions: { config, schema } }: FastifyRequest): string {
+  const action = config.aliasOf ?? schema?.operationId;
   if (action === undefined) throw new Error("The route has no operationId.");
   return action;
 }

@@ -8,6 +8,7 @@ import { toTime } from "./time.ts";
 
 const tokenFields = {
   tokenId: Id,
+  apiAuthTokenId: Type.String({ ...Id, description: "The same as `tokenId`, under the name that other clients know." }),
   name: Type.String(),
   permissions: Type.Array(PermissionSchema),
   boundTo: Type.Optional(BoundToSchema),
@@ -49,6 +50,7 @@ export function renderToken(token: ApiToken): Static<typeof ApiTokenSchema> {
   const { expiresAt, lastUsedAt, rotatedAt, previousExpiresAt } = token;
   return {
     tokenId,
+    apiAuthTokenId: tokenId,
     name,
     permissions: permissions.filter((permission) => token.permissions.includes(permission)),
     ...renderBounds(boundsOf(token)),

@@ -11,6 +11,7 @@ import { accountRoutes } from "./account.ts";
 import { accountPasswordRoutes } from "./account-password.ts";
 import { accountSecondFactorRoutes } from "./account-second-factor.ts";
 import { accountTokenRoutes } from "./account-tokens.ts";
+import { aliasApiTokens } from "./api-token-alias.ts";
 import { apiTokenRoutes } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
 import { auditRoutes } from "./audit.ts";
@@ -124,6 +125,7 @@ export function createServer(options: ServerOptions): App {
   completeOperations(app, { authenticator, database, refusals, rateLimits, metrics });
   void app.register(
     async (scope) => {
+      aliasApiTokens(scope);
       for (const resource of resources) resource(scope, parts);
     },
     { prefix: basePath },

@@ -40,6 +40,35 @@ onEveryStore((home) => {
     expect(JSON.stringify([read.body, list.body])).not.toContain(created.token);
   });
 
+  test("api-auth-tokens are the same tokens under another path, and the audit trail knows one action", async () => {
+    const { api } = await service.newOrganization();
+    const body = { name: "t", permissions: ["job:read"] };
+    const { body: created } = await api.call<CreatedToken & { apiAuthTokenId: string }>("CreateApiAuthToken", { body });
+    const { tokenId, apiAuthTokenId } = created;
+    expect(apiAuthTokenId).toBe(tokenId);
+    const params = { tokenId };
+    const { body: read } = await api.call("GetApiToken", { params });
+    expect(read).toMatchObject({ tokenId, apiAuthTokenId, name: "t" });
+    expect((await api.call("GetApiAuthToken", { params })).body).toEqual(read);
+    expect((await api.call("ListApiAuthTokens")).body).toEqual((await api.call("ListApiTokens")).body);
+    await api.call("UpdateApiAuthToken", { params, body: { name: "u" } });
+    const { body: rotated } = await api.call<{ token: string }>("RotateApiAuthToken", { params });
+    const whoAmI = await api.as(rotated.token).call("WhoAmI");
+    expect(whoAmI.body).toMatchObject({ id: tokenId, name: "u" });
+    await api.call("RevokeApiAuthToken", { params });
+    await api.refused("GetApiToken", "NotFoundError", { params });
+
+    const { body: trail } = await api.call<{ entries: { action: string }[] }>("ListAudit", {
+      query: { targetType: "apiToken" },
+    });
+    expect(trail.entries.map(({ action }) => action)).toEqual([
+      "RevokeApiToken",
+      "RotateApiToken",
+      "UpdateApiToken",
+      "CreateApiToken",
+    ]);
+  });
+
   test("no token is in the store", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { token } = await create(api, ["job:read"]);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
+import { unaliased } from "../support/aliases.ts";
 import { rowsOfAction, rowsOfRequest } from "../support/audit-rows.ts";
 import type { Client } from "../support/client.ts";
 import { submitAndWait } from "../support/flow.ts";
@@ -74,7 +75,7 @@ onEveryStore((home) => {
       const answer = await attempt.api.call(operationId, row.call(attempt.ids));
       const found = await rowsOfRequest(answer, service);
       expect(found).toHaveLength(1);
-      expect(found[0]).toMatchObject({ action: operationId, outcome: "accepted", actor: { type: "user" } });
+      expect(found[0]).toMatchObject({ action: unaliased(operationId), outcome: "accepted", actor: { type: "user" } });
       if (attempt.api === organization.api) expect(found[0]?.actor_id).toBe(organization.owner.userId);
     });
   });
@@ -93,7 +94,7 @@ onEveryStore((home) => {
       expect(found).toHaveLength(1);
       expect(found[0]).toMatchObject({
         organization_id: world.ids.organizationId,
-        action: operationId,
+        action: unaliased(operationId),
         outcome: "denied",
         actor: { type: "apiToken", name: "weak" },
         details: { reason: expect.stringContaining(permission) },

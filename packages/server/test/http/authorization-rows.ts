@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Permission, PermissionSet } from "../../src/auth/permissions.ts";
+import { withAliases } from "../support/aliases.ts";
 import type { CallOptions } from "../support/client.ts";
 import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
 import { deploy, submitAndWait } from "../support/flow.ts";
@@ -108,7 +109,7 @@ async function freshCancelledJob({ organization: { api }, ids }: World): Promise
 }
 
 /** A row for each operation of the document. One without a row fails the test of completeness. */
-export const rows: Readonly<Record<string, Row>> = {
+export const rows = withAliases<Row>({
   CreateOrganization: { call: () => ({ body: names }), allowed: 201, names: "nothing" },
   ListOrganizations: { call: () => ({}), allowed: 200, names: "nothing" },
   GetOrganization: { call: () => ({}), allowed: 200, names: "nothing" },
@@ -217,7 +218,7 @@ export const rows: Readonly<Record<string, Row>> = {
   ListAudit: { call: () => ({}), allowed: 200, names: "nothing" },
   ExportAudit: { call: () => ({}), allowed: 200, names: "nothing" },
   VerifyAudit: { call: () => ({}), allowed: 200, names: "nothing" },
-};
+});
 
 async function newcomersWorld(service: TestService): Promise<World> {
   return { organization: await service.newOrganization(), ids: {} as World["ids"] };

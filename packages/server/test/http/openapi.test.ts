@@ -122,7 +122,12 @@ onEveryStore((home) => {
   test("a body that may be left out says so, and all others are required", async () => {
     const { operations } = await service.client(undefined).document();
     const optional = operations.filter(({ declaration }) => declaration.requestBody?.required === false);
-    expect(optional.map(({ operationId }) => operationId)).toEqual(["CancelJob", "ResumeJob", "RotateApiToken"]);
+    expect(optional.map(({ operationId }) => operationId)).toEqual([
+      "CancelJob",
+      "ResumeJob",
+      "RotateApiToken",
+      "RotateApiAuthToken",
+    ]);
     const text = JSON.stringify(operations);
     expect(text).not.toContain("x-optional-body");
   });
@@ -137,6 +142,7 @@ onEveryStore((home) => {
     expect(without.map(({ operationId }) => operationId)).toEqual([
       "ValidateWorkflowVersion",
       "CreateApiToken",
+      "CreateApiAuthToken",
       "ChangePassword",
       "StartSecondFactor",
       "ConfirmSecondFactor",
@@ -144,6 +150,7 @@ onEveryStore((home) => {
       "RenewRecoveryCodes",
       "CreateUserToken",
       "RotateApiToken",
+      "RotateApiAuthToken",
       "LeaveOrganization",
       "CreatePasswordLink",
       "CreateInvitation",
@@ -174,6 +181,8 @@ const contractOperations = [
   "GetJob",
   "ListJobs",
   "GetJobHistory",
+  "GetJobState",
+  "GetJobStateMetadata",
   "WatchJob",
   "SendJobEvent",
   "ListJobEvents",
@@ -185,4 +194,10 @@ const contractOperations = [
   "GetApiToken",
   "UpdateApiToken",
   "RevokeApiToken",
+  "CreateApiAuthToken",
+  "ListApiAuthTokens",
+  "GetApiAuthToken",
+  "UpdateApiAuthToken",
+  "RevokeApiAuthToken",
+  "RotateApiAuthToken",
 ];

@@ -80,6 +80,7 @@ onEveryStore((home) => {
       { operation: "ListJobs", rows: "jobs", identity: "jobId", unpaged: 25 },
       { operation: "ListJobEvents", rows: "events", identity: "eventId", params: { jobId }, unpaged: 25 },
       { operation: "ListApiTokens", rows: "apiTokens", identity: "tokenId", unpaged: 26 },
+      { operation: "ListApiAuthTokens", rows: "apiTokens", identity: "apiAuthTokenId", unpaged: 26 },
       { operation: "ListMembers", rows: "members", identity: "userId", unpaged: 26 },
       { operation: "ListRoles", rows: "roles", identity: "name", unpaged: 26 },
       { operation: "ListInvitations", rows: "invitations", identity: "invitationId", unpaged: 26 },

@@ -1,3 +1,5 @@
+import { withAliases } from "../support/aliases.ts";
+
 /**
  * What a narrow token is answered that holds every permission:
  * - `allowed`: the same as a token that is bound to nothing;
@@ -32,7 +34,7 @@ const finds = row(always("allowed"), always("allowed"));
 const changesBoth = row(["allowed", "unknown"], ["allowed", "refused"]);
 
 /** A row for each operation of the document that asks who is calling. */
-export const boundsRows: Readonly<Record<string, BoundsRow>> = {
+export const boundsRows = withAliases<BoundsRow>({
   WhoAmI: row(always("allowed"), always("allowed"), always("allowed")),
 
   GetAccount: personal,
@@ -115,4 +117,4 @@ export const boundsRows: Readonly<Record<string, BoundsRow>> = {
   ListSignInProviders: shut,
   GetOwnPermissions: finds,
   CheckPermissions: finds,
-};
+});

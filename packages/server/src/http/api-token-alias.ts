@@ -1,0 +1,27 @@
+import type { App } from "./app.ts";
+
+const path = "/api-tokens";
+const aliasPath = "/api-auth-tokens";
+
+/**
+ * Every operation on API tokens once more, under the path by which other clients of this interface know it: each route that is registered
+ * below the one path is registered below the other as well, from the same declaration and with the same handler. In the document it is an
+ * operation of its own, since generated clients need one method for each path; the audit trail knows one action.
+ */
+export function aliasApiTokens(app: App): void {
+  app.addHook("onRoute", ({ method, routePath, handler, schema, config }) => {
+    if (!routePath.includes(path) || schema?.operationId === undefined) return;
+    const { operationId, description } = schema;
+    app.route({
+      method,
+      url: routePath.replace(path, aliasPath),
+      handler,
+      config: { ...config, aliasOf: operationId },
+      schema: {
+        ...schema,
+        operationId: operationId.replace("ApiToken", "ApiAuthToken"),
+        description: [`The same as ${operationId}, under another path.`, description].filter(Boolean).join(" "),
+      },
+    });
+  });
+}
