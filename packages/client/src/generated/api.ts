@@ -59,7 +59,7 @@ export interface paths {
         };
         /**
          * List workflows
-         * @description Newest first.
+         * @description By name, compared byte by byte.
          */
         get: operations["ListWorkflows"];
         put?: never;
@@ -233,7 +233,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a job
-         * @description Runs one version of the workflow with the input. With `waitSeconds` the answer comes when the job is finished, waits for events, or the time is up, and is the whole job (the short answer, where the job cannot be read at that moment); repeated under the same Idempotency-Key it is the first job, as it is by then.
+         * @description Runs one version of the workflow with the input. Without `waitSeconds` the answer comes once the job is kept, and its `status` is `PENDING`, in which every job starts; GetJob tells how far it has come. With `waitSeconds` the answer comes when the job is finished, waits for events, or the time is up, and is the whole job (the short answer, where the job cannot be read at that moment); repeated under the same Idempotency-Key it is the first job, as it is by then.
          */
         post: operations["SubmitJob"];
         delete?: never;
@@ -334,6 +334,46 @@ export interface paths {
          * @description One sentence that answers why the job does not move, or how it ended and what can be done, with the facts that it was made from.
          */
         get: operations["ExplainJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/jobs/{jobId}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a job's state
+         * @description The data of the job's steps, and its step runs: the newest 1,000, with 16 MB of values at most.
+         */
+        get: operations["GetJobState"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/jobs/{jobId}/state/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the size of a job's state
+         * @description The same as GetJobState, without the state.
+         */
+        get: operations["GetJobStateMetadata"];
         put?: never;
         post?: never;
         delete?: never;
@@ -450,6 +490,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/organizations/{organizationId}/api-auth-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API tokens
+         * @description The same as ListApiTokens, under another path. Newest first, without those that were revoked.
+         */
+        get: operations["ListApiAuthTokens"];
+        put?: never;
+        /**
+         * Create an API token
+         * @description The same as CreateApiToken, under another path. The answer holds the token, this once. Therefore it takes no Idempotency-Key: when the answer was lost, revoke the token and create another.
+         */
+        post: operations["CreateApiAuthToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/organizations/{organizationId}/api-tokens/{tokenId}": {
         parameters: {
             query?: never;
@@ -473,6 +537,34 @@ export interface paths {
          * @description Holds on every node within a second. You must hold all that the token may do, before and afterwards.
          */
         patch: operations["UpdateApiToken"];
+        trace?: never;
+    };
+    "/organizations/{organizationId}/api-auth-tokens/{tokenId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an API token
+         * @description The same as GetApiToken, under another path.
+         */
+        get: operations["GetApiAuthToken"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API token
+         * @description The same as RevokeApiToken, under another path. For good, with a secret that was rotated away. Holds on every node within a second. You must hold all that the token may do.
+         */
+        delete: operations["RevokeApiAuthToken"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an API token
+         * @description The same as UpdateApiToken, under another path. Holds on every node within a second. You must hold all that the token may do, before and afterwards.
+         */
+        patch: operations["UpdateApiAuthToken"];
         trace?: never;
     };
     "/organizations/{organizationId}/audit": {
@@ -728,6 +820,26 @@ export interface paths {
          * @description It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The answer holds the new secret, this once; therefore it takes no Idempotency-Key: when the answer was lost, rotate again with the secret that still holds. You must hold all that the token may do.
          */
         post: operations["RotateApiToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/api-auth-tokens/{tokenId}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give an API token a new secret
+         * @description The same as RotateApiToken, under another path. It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The answer holds the new secret, this once; therefore it takes no Idempotency-Key: when the answer was lost, rotate again with the secret that still holds. You must hold all that the token may do.
+         */
+        post: operations["RotateApiAuthToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1378,7 +1490,7 @@ export interface components {
             /** @description The n-th time that the job entered this step. */
             visit: number;
             /**
-             * @description `successful_but_incomplete`: the step waits for events.
+             * @description `successful_but_incomplete`: the step waits for events, or waited for them when the job was cancelled; then it has a `finishedAt`.
              * @enum {string}
              */
             status: "running" | "success" | "failure" | "successful_but_incomplete";
@@ -1418,7 +1530,7 @@ export interface components {
             /** @description The n-th time that the job entered this step. */
             visit: number;
             /**
-             * @description `successful_but_incomplete`: the step waits for events.
+             * @description `successful_but_incomplete`: the step waits for events, or waited for them when the job was cancelled; then it has a `finishedAt`.
              * @enum {string}
              */
             status: "running" | "success" | "failure" | "successful_but_incomplete";
@@ -1464,6 +1576,9 @@ export interface components {
             workflowId: string;
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
+            submittedBy: components["schemas"]["Actor"];
+            /** @description Where a person submitted it: their name, to be shown; their id, where no name is known. */
+            submittedByUser?: string;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -1503,6 +1618,9 @@ export interface components {
             workflowId: string;
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
+            submittedBy: components["schemas"]["Actor"];
+            /** @description Where a person submitted it: their name, to be shown; their id, where no name is known. */
+            submittedByUser?: string;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -1531,7 +1649,6 @@ export interface components {
             currentStep?: components["schemas"]["CurrentJobStep"];
             /** @description In the order of their start. */
             steps: components["schemas"]["JobStep"][];
-            submittedBy: components["schemas"]["Actor"];
             job: components["schemas"]["JobSummary"];
             /**
              * Format: uuid
@@ -1555,6 +1672,9 @@ export interface components {
             workflowId: string;
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
+            submittedBy: components["schemas"]["Actor"];
+            /** @description Where a person submitted it: their name, to be shown; their id, where no name is known. */
+            submittedByUser?: string;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -1596,6 +1716,9 @@ export interface components {
             workflowId: string;
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
+            submittedBy: components["schemas"]["Actor"];
+            /** @description Where a person submitted it: their name, to be shown; their id, where no name is known. */
+            submittedByUser?: string;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -1624,7 +1747,6 @@ export interface components {
             currentStep?: components["schemas"]["CurrentJobStep"];
             /** @description In the order of their start. */
             steps: components["schemas"]["JobStep"][];
-            submittedBy: components["schemas"]["Actor"];
             job: components["schemas"]["JobSummary"];
         };
         /**
@@ -1769,6 +1891,105 @@ export interface components {
                 operations: ("SendJobEvent" | "CancelJob" | "ResumeJob" | "SubmitJob")[];
             };
         };
+        /**
+         * StepExecution
+         * @description One run of a step: one visit, with all its attempts.
+         */
+        StepExecution: {
+            /** @description `<step>:<visit>`; one of its kind in the job. */
+            id: string;
+            stepName: string;
+            /** @description For example `/service/noop`. */
+            stepExecutorType: string;
+            /**
+             * @description What brought the run to its end, or will: its executor, or the events that it waited for.
+             * @enum {string}
+             */
+            historySource: "executor" | "event";
+            /** @description Any JSON value. */
+            input: unknown;
+            output: {
+                /**
+                 * @description `successful_but_incomplete`: the step waits for events, or waited when the job was cancelled.
+                 * @enum {string}
+                 */
+                status: "running" | "successful" | "failed" | "successful_but_incomplete";
+                /** @description The step's output, once it is `successful`. */
+                payload?: unknown;
+            };
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            startTimestamp: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            endTimestamp?: string;
+            /** @description How it failed, or how its latest attempt did. */
+            errors: components["schemas"]["StepError"][];
+            /** @description That its values are left out, where they are. */
+            warnings: string[];
+            /** @description With the source `event`: the last of the events that it took. */
+            eventId?: string;
+        };
+        /** JobState */
+        JobState: {
+            /** @description The step that the job is in or goes on with; of a FAILED or CANCELLED job, when it is resumed. Left out once it has SUCCEEDED. */
+            nextStepName?: string;
+            /** @description The job's input as `workflowInput`, and of each step's latest visit `<step>Input` and, once it succeeded, `<step>Output`. */
+            executionData: {
+                /** @description Any JSON value. */
+                workflowInput: unknown;
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description The newest 1,000 runs, in the order of their start. */
+            executionHistory: components["schemas"]["StepExecution"][];
+        };
+        /** JobStateAnswer */
+        JobStateAnswer: {
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            jobId: string;
+            status: components["schemas"]["JobStatus"];
+            /**
+             * Format: date-time
+             * @description When the job changed last, and its state with it.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            updatedAt: string;
+            /** @description Length of the state, as JSON text in UTF-8. */
+            contentLengthBytes: number;
+            /** @description What the state leaves out, since there is too much of it. */
+            warnings: string[];
+            state: components["schemas"]["JobState"];
+        };
+        /**
+         * JobStateMetadata
+         * @description What a client needs to decide whether to fetch the state.
+         */
+        JobStateMetadata: {
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            jobId: string;
+            status: components["schemas"]["JobStatus"];
+            /**
+             * Format: date-time
+             * @description When the job changed last, and its state with it.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            updatedAt: string;
+            /** @description Length of the state, as JSON text in UTF-8. */
+            contentLengthBytes: number;
+            /** @description What the state leaves out, since there is too much of it. */
+            warnings: string[];
+        };
         /** JobEvent */
         JobEvent: {
             /** @description Counts from 1 in the order of arrival. */
@@ -1855,6 +2076,12 @@ export interface components {
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             tokenId: string;
+            /**
+             * Format: uuid
+             * @description The same as `tokenId`, under the name that other clients know.
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            apiAuthTokenId: string;
             name: string;
             permissions: components["schemas"]["Permission"][];
             boundTo?: components["schemas"]["TokenBounds"];
@@ -1881,6 +2108,12 @@ export interface components {
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             tokenId: string;
+            /**
+             * Format: uuid
+             * @description The same as `tokenId`, under the name that other clients know.
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            apiAuthTokenId: string;
             name: string;
             permissions: components["schemas"]["Permission"][];
             boundTo?: components["schemas"]["TokenBounds"];
@@ -2103,6 +2336,12 @@ export interface components {
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             tokenId: string;
+            /**
+             * Format: uuid
+             * @description The same as `tokenId`, under the name that other clients know.
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            apiAuthTokenId: string;
             name: string;
             permissions: components["schemas"]["Permission"][];
             boundTo?: components["schemas"]["TokenBounds"];
@@ -2383,7 +2622,7 @@ export interface operations {
     ListOrganizations: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. */
+                /** @description How many at most in one answer. Left out: the first 1,000. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
                 pageToken?: string;
@@ -2873,7 +3112,7 @@ export interface operations {
             query?: {
                 /** @description Only the workflow with exactly this name. */
                 name?: string;
-                /** @description How many at most in one answer. */
+                /** @description How many at most in one answer. Left out: the first 1,000. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
                 pageToken?: string;
@@ -3265,7 +3504,7 @@ export interface operations {
     ListWorkflowVersions: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. */
+                /** @description How many at most in one answer. Left out: the first 1,000. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
                 pageToken?: string;
@@ -4000,7 +4239,7 @@ export interface operations {
     ListTags: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. */
+                /** @description How many at most in one answer. Left out: the first 1,000. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
                 pageToken?: string;
@@ -4097,7 +4336,7 @@ export interface operations {
     ListTagHistory: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. */
+                /** @description How many at most in one answer. Left out: the first 1,000. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
                 pageToken?: string;
@@ -4199,8 +4438,14 @@ export interface operations {
                 status?: components["schemas"]["JobStatus"];
                 /** @description Only jobs of this workflow. */
                 workflowId?: string;
+                /** @description Only jobs of the workflow with exactly this name, or of deleted ones that had it. */
+                workflowName?: string;
                 /** @description Only jobs of this version. */
                 versionId?: string;
+                /** @description Only jobs of versions with this number; of one version, where a workflow is named too. */
+                workflowVersionNumber?: number;
+                /** @description Only jobs that no other job began, or all. No job begins another yet, so both find the same. */
+                jobHierarchy?: "TOP_LEVEL_ONLY" | "ALL";
                 /** @description Only jobs created at this time or later. */
                 createdAfter?: string;
                 /** @description Only jobs created before this time. */
@@ -4972,6 +5217,182 @@ export interface operations {
             };
         };
     };
+    GetJobState: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The job. */
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobStateAnswer"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    GetJobStateMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The job. */
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What there is to know before the state is fetched. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobStateMetadata"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     WatchJob: {
         parameters: {
             query?: never;
@@ -5521,7 +5942,7 @@ export interface operations {
     ListApiTokens: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. */
+                /** @description How many at most in one answer. Left out: the first 1,000. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
                 pageToken?: string;
@@ -5614,6 +6035,236 @@ export interface operations {
         };
     };
     CreateApiToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What the token is for. */
+                    name: string;
+                    /** @description What the token may do. You can grant only what you hold yourself. */
+                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
+                    /**
+                     * Format: date-time
+                     * @description Left out: it does not expire.
+                     */
+                    expiresAt?: string;
+                    /** @description What the token is bound to, beside its permissions. Left out: to nothing. */
+                    boundTo?: {
+                        /** @description For the token there are only these workflows, with their versions, tags and jobs. */
+                        workflowIds?: string[];
+                        /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. It reads as without this. */
+                        tags?: string[];
+                        /** @description The token can do nothing but send this event to this job. It stands alone, with the permission `job:event:send` and no other. */
+                        jobEvent?: {
+                            /**
+                             * Format: uuid
+                             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+                             */
+                            jobId: string;
+                            /** @description Compared byte by byte with the ids that steps list. */
+                            eventId: string;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The token. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewApiToken"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large (`PayloadTooLargeError`). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ListApiAuthTokens: {
+        parameters: {
+            query?: {
+                /** @description How many at most in one answer. Left out: the first 1,000. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        apiTokens: components["schemas"]["ApiToken"][];
+                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        nextPageToken?: string;
+                    };
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    CreateApiAuthToken: {
         parameters: {
             query?: never;
             header?: never;
@@ -5923,6 +6574,317 @@ export interface operations {
         };
     };
     UpdateApiToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The API token. */
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What the token is for. */
+                    name?: string;
+                    /** @description What the token may do. You can grant only what you hold yourself. */
+                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
+                    /**
+                     * Format: date-time
+                     * @description null: it does not expire any more.
+                     */
+                    expiresAt?: string | null;
+                    /** @description Takes the place of all that the token is bound to. null: it is bound to nothing any more. */
+                    boundTo?: {
+                        /** @description For the token there are only these workflows, with their versions, tags and jobs. */
+                        workflowIds?: string[];
+                        /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. It reads as without this. */
+                        tags?: string[];
+                        /** @description The token can do nothing but send this event to this job. It stands alone, with the permission `job:event:send` and no other. */
+                        jobEvent?: {
+                            /**
+                             * Format: uuid
+                             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+                             */
+                            jobId: string;
+                            /** @description Compared byte by byte with the ids that steps list. */
+                            eventId: string;
+                        };
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The token as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiToken"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large (`PayloadTooLargeError`). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    GetApiAuthToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The API token. */
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All but the token itself. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiToken"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    RevokeApiAuthToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The API token. */
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is revoked. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    UpdateApiAuthToken: {
         parameters: {
             query?: never;
             header?: never;
@@ -7177,7 +8139,7 @@ export interface operations {
     ListUserTokens: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. */
+                /** @description How many at most in one answer. Left out: the first 1,000. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
                 pageToken?: string;
@@ -7561,6 +8523,122 @@ export interface operations {
             };
         };
     };
+    RotateApiAuthToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The API token. */
+                tokenId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description How long the secret that the token has now still holds beside the new one.
+                     * @default 3600
+                     */
+                    overlapSeconds?: number;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description The token, with its new secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedApiToken"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large (`PayloadTooLargeError`). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     WhoAmI: {
         parameters: {
             query?: never;
@@ -7640,7 +8718,7 @@ export interface operations {
             query?: {
                 /** @description Only who has this role. */
                 role?: string;
-                /** @description How many at most in one answer. */
+                /** @description How many at most in one answer. Left out: the first 1,000. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
                 pageToken?: string;
@@ -8221,7 +9299,7 @@ export interface operations {
     ListRoles: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. */
+                /** @description How many at most in one answer. Left out: the first 1,000. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
                 pageToken?: string;
@@ -8750,7 +9828,7 @@ export interface operations {
     ListInvitations: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. */
+                /** @description How many at most in one answer. Left out: the first 1,000. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
                 pageToken?: string;
@@ -9278,7 +10356,7 @@ export interface operations {
     ListSignInProviders: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. */
+                /** @description How many at most in one answer. Left out: the first 1,000. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
                 pageToken?: string;
@@ -9369,7 +10447,7 @@ export interface operations {
     ListSessions: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. */
+                /** @description How many at most in one answer. Left out: the first 1,000. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
                 pageToken?: string;
