@@ -88,7 +88,7 @@ program
   .option("--input <json>", "the job's input", "{}")
   .option("--tag <tag>", "which version to run", "$LIVE")
   .option("--wait <seconds>", "wait until the job has ended or waits for events", "0")
-  .description("submit a job")
+  .description("submit a job; without --wait it is told as PENDING, and `stepwell job` shows how far it has come")
   .action(submit);
 program.command("job").argument("<jobId>").description("show a job").action(showJob);
 program

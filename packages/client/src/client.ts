@@ -89,7 +89,7 @@ export class StepwellClient {
     return { ...version, tag };
   }
 
-  /** With `waitSeconds` the answer comes when the job has ended or waits for events, and is the whole job. */
+  /** With `waitSeconds` the answer comes when the job has ended or waits for events, and is the whole job; without it, the job is told as PENDING. */
   async submitJob(organizationId: string, body: Body<"SubmitJob">, options: SubmitOptions = {}) {
     const query = options.waitSeconds === undefined ? {} : { waitSeconds: options.waitSeconds };
     const header = options.idempotencyKey === undefined ? {} : { "Idempotency-Key": options.idempotencyKey };
