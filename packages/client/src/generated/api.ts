@@ -107,7 +107,7 @@ export interface paths {
         put?: never;
         /**
          * Register a version
-         * @description Checks the definition and keeps it, never to be changed. A definition that is not valid is refused with everything that is wrong with it.
+         * @description Checks the definition and keeps it, never to be changed. A definition that is not valid is refused with everything that is wrong with it. With `ifChanged=true` a definition that is equal to the newest version's, as a JSON value, registers nothing: the answer is 200 and that version.
          */
         post: operations["RegisterWorkflowVersion"];
         delete?: never;
@@ -1209,6 +1209,8 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
+            /** @description False only with `ifChanged`, when the newest version has this definition already: it is that version. */
+            created: boolean;
             /** @description What may go wrong when a job runs. */
             warnings: components["schemas"]["DefinitionRemark"][];
         };
@@ -3361,7 +3363,10 @@ export interface operations {
     };
     RegisterWorkflowVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Registers a version only if the definition is not equal to the newest version's. */
+                ifChanged?: boolean;
+            };
             header?: {
                 /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
                 "Idempotency-Key"?: string;
@@ -3383,7 +3388,16 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The version. */
+            /** @description With `ifChanged`: the newest version, whose definition is equal. Nothing was registered. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewWorkflowVersion"];
+                };
+            };
+            /** @description The new version. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3515,6 +3529,8 @@ export interface operations {
                         valid: boolean;
                         errors: components["schemas"]["DefinitionRemark"][];
                         warnings: components["schemas"]["DefinitionRemark"][];
+                        /** @description The same for people: one sentence per problem, first the errors, then the warnings. */
+                        messages: string[];
                     };
                 };
             };
