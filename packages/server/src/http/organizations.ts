@@ -68,7 +68,7 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
     },
     async (request, reply) => {
       const userId = request.caller.principal.id;
-      const created = await transactOnce(parts, request, { userId }, async (transaction, createdAt) => {
+      const answered = await transactOnce(parts, request, { userId }, async (transaction, createdAt) => {
         const organizationId = engine.newId();
         const { key: askedFor, ...names } = request.body;
         const organization = { ...names, organizationId, createdAt };
@@ -81,7 +81,13 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
         await recordAudit(transaction, request, { ...created, details: { ...names, key } });
         return renderOrganization({ ...organization, key });
       });
-      return reply.code(201).header("location", `${basePath}/organizations/${created.organizationId}`).send(created);
+      const { organizationId } = answered;
+      // A first answer that an earlier release kept under its Idempotency-Key has no key.
+      const key = answered.key ?? (await keyOf(database, answered));
+      return reply
+        .code(201)
+        .header("location", `${basePath}/organizations/${organizationId}`)
+        .send({ ...answered, key });
     },
   );
 
@@ -124,7 +130,7 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
     async (request) => {
       const organization = await findOrganization(database, request.params.organizationId);
       if (organization === undefined) throw notFound("organization");
-      return await renderWithKey(database, organization);
+      return renderOrganization({ ...organization, key: await keyOf(database, organization) });
     },
   );
 
@@ -154,7 +160,7 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
         await recordAudit(transaction, request, { targetType: "organization", targetId: organizationId, details });
         return { ...organization, ...request.body };
       });
-      return await renderWithKey(database, changed);
+      return renderOrganization({ ...changed, key: await keyOf(database, changed) });
     },
   );
 
@@ -208,7 +214,6 @@ interface KeyedOrganization extends Organization {
   readonly key: string;
 }
 
-/** An organization that a node of an earlier release made, while this release ran beside it, has no key yet and gets it here. */
 async function withKeys(database: Database, organizations: readonly Organization[]): Promise<KeyedOrganization[]> {
   const known = await findOrganizationKeys(
     database,
@@ -216,22 +221,23 @@ async function withKeys(database: Database, organizations: readonly Organization
   );
   const keyed: KeyedOrganization[] = [];
   for (const organization of organizations) {
-    const { organizationId, name } = organization;
-    const key =
-      known.get(organizationId) ??
-      (await database.transaction((transaction) =>
-        claimOrganizationKey(transaction, organizationId, organizationKeysFor(name, organizationId)),
-      ));
-    if (key === undefined) throw new Error(`The organization ${organizationId} could be given no key.`);
+    const key = known.get(organization.organizationId) ?? (await keyOf(database, organization));
     keyed.push({ ...organization, key });
   }
   return keyed;
 }
 
-async function renderWithKey(database: Database, organization: Organization) {
-  const [keyed] = await withKeys(database, [organization]);
-  if (keyed === undefined) throw new Error("One organization has one key.");
-  return renderOrganization(keyed);
+/** The organization's key. One that a node of an earlier release made, while this release ran beside it, is given its key here. */
+async function keyOf(
+  database: Database,
+  { organizationId, name }: Pick<Organization, "organizationId" | "name">,
+): Promise<string> {
+  const known = (await findOrganizationKeys(database, [organizationId])).get(organizationId);
+  if (known !== undefined) return known;
+  const keys = organizationKeysFor(name, organizationId);
+  const key = await database.transaction((transaction) => claimOrganizationKey(transaction, organizationId, keys));
+  if (key === undefined) throw new Error(`The organization ${organizationId} could be given no key.`);
+  return key;
 }
 
 function renderOrganization(organization: KeyedOrganization): Static<typeof OrganizationSchema> {

@@ -151,6 +151,15 @@ onEveryStore((home) => {
     expect((await api.call("ListOrganizations")).body).toMatchObject({ organizations: [body] });
   });
 
+  test("a first answer that an earlier release kept, without a key, is completed", async () => {
+    const user = await service.newUser();
+    const options = { body: acme, headers: { "idempotency-key": "k" } };
+    const { body } = await user.client.call("CreateOrganization", options);
+    const earlier = "UPDATE user_idempotency_key SET answer = (answer::jsonb - 'key')::json WHERE user_id = $1";
+    await service.running.database.query(said(earlier), [user.userId]);
+    expect((await user.client.call("CreateOrganization", options)).body).toEqual(body);
+  });
+
   test("an update that changes nothing is 400", async () => {
     const { api } = await service.newOrganization();
     await api.refused("UpdateOrganization", "ValidationError", { body: {} });

@@ -42,6 +42,7 @@ const ids = Array.from({ length: 7 }, (_, index) => newId(index));
 
 async function undoKeys(database: Database): Promise<void> {
   await database.query(said("DROP TABLE organization_key"), []);
+  await database.query(said("ALTER TABLE role DROP COLUMN role_id, DROP COLUMN former_names"), []);
   await database.query(said("DELETE FROM schema_migration WHERE name = 'keys_and_role_ids'"), []);
 }
 

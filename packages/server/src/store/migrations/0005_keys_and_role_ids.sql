@@ -24,3 +24,9 @@ FROM (
     ) AS slug
   ) AS usable
 ) AS named;
+
+-- The id of a role, which stays when the role is renamed. A node of an earlier release, which knows of no ids, leaves it to the default.
+ALTER TABLE role ADD COLUMN role_id uuid NOT NULL DEFAULT gen_random_uuid();
+CREATE UNIQUE INDEX role_by_id ON role (organization_id, role_id);
+-- Names that the role had before. The mapping of an identity provider stands in the operator's file and may still use them.
+ALTER TABLE role ADD COLUMN former_names text[] NOT NULL DEFAULT '{}';
