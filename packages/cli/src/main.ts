@@ -79,8 +79,8 @@ program
 program
   .command("deploy")
   .argument("<file>", "a workflow definition, as JSON")
-  .option("--tag <tag>", "the tag to point at the new version", "$LIVE")
-  .description("register a definition as a new version of its workflow, and tag it")
+  .option("--tag <tag>", "the tag to point at the version", "$LIVE")
+  .description("register a definition as a new version of its workflow, unless it is unchanged, and tag it")
   .action(deploy);
 program
   .command("submit")

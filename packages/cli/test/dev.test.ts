@@ -40,12 +40,19 @@ test("the first five minutes: a sample job waits, is approved with the printed l
   expect(await answerTo(approve)).toMatchObject({ outcome: "matched" });
   expect(await answerTo(see)).toMatchObject({ status: "SUCCEEDED", output: { sku: "STEP-1", count: 3 } });
 
-  const deployed = await run(
-    environment,
-    "deploy",
-    resolve(import.meta.dirname, "../../../examples/order-approval/workflow.json"),
-  );
-  expect(deployed).toMatchObject({ code: 0, output: expect.stringContaining("version 2") });
+  const sample = resolve(import.meta.dirname, "../../../examples/order-approval/workflow.json");
+  const unchanged = await run(environment, "deploy", sample);
+  expect(unchanged).toMatchObject({
+    code: 0,
+    output: expect.stringMatching(
+      /^unchanged: the definition is that of version 1 \([0-9a-f-]{36}\), which is \$LIVE already$/m,
+    ),
+  });
+  expect((await run(environment, "deploy", sample, "--tag", "beta")).output).toContain("which is beta now");
+  const changed = join(directory, "changed.json");
+  await writeFile(changed, readFileSync(sample, "utf8").replace('"minimum": 1', '"minimum": 0'));
+  const deployed = await run(environment, "deploy", changed);
+  expect(deployed).toMatchObject({ code: 0, output: expect.stringMatching(/^version 2 \(/m) });
   const input = JSON.stringify({ sku: "STEP-2", count: 1 });
   const submitted = await run(environment, "submit", "order-approval", "--input", input, "--wait", "20");
   expect(submitted.code).toBe(0);

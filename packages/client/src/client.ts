@@ -70,23 +70,32 @@ export class StepwellClient {
     return resultOf(answer).workflows[0];
   }
 
-  /** Registers the definition as a new version of the workflow that it names, making that first if need be, and points a tag at it. */
+  /**
+   * Makes the definition what a tag means: registers it as a new version of the workflow that it names (which is made first where there is
+   * none), unless the newest version has an equal one, and moves the tag to that version, unless it points there already.
+   */
   async deploy(organizationId: string, definition: Definition, tag = "$LIVE") {
     const text = typeof definition === "string" ? definition : JSON.stringify(definition);
     const workflowId = await this.#workflowIdFor(organizationId, nameIn(text));
     const version = resultOf(
       await this.api.POST("/organizations/{organizationId}/workflows/{workflowId}/versions", {
-        params: { path: { organizationId, workflowId } },
+        params: { path: { organizationId, workflowId }, query: { ifChanged: true } },
         body: { definition: text },
       }),
     );
-    await this.api
-      .PUT("/organizations/{organizationId}/workflows/{workflowId}/tags/{tag}", {
-        params: { path: { organizationId, workflowId, tag } },
-        body: { versionId: version.versionId },
-      })
-      .then(resultOf);
-    return { ...version, tag };
+    const path = { organizationId, workflowId, tag };
+    const { versionId } = version;
+    // No tag points at a version that was just made, so nothing needs to be asked then.
+    const isTagMoved = version.created || (await this.#taggedVersionId(path)) !== versionId;
+    if (isTagMoved) {
+      await this.api
+        .PUT("/organizations/{organizationId}/workflows/{workflowId}/tags/{tag}", {
+          params: { path },
+          body: { versionId },
+        })
+        .then(resultOf);
+    }
+    return { ...version, tag, isTagMoved };
   }
 
   /** With `waitSeconds` the answer comes when the job has ended or waits for events, and is the whole job; without it, the job is told as PENDING. */
@@ -127,6 +136,14 @@ export class StepwellClient {
         body,
       }),
     );
+  }
+
+  /** The id of the version that a tag points at; undefined when there is no such tag. */
+  async #taggedVersionId(path: { organizationId: string; workflowId: string; tag: string }) {
+    const answer = await this.api.GET("/organizations/{organizationId}/workflows/{workflowId}/tags/{tag}", {
+      params: { path },
+    });
+    return answer.response.status === 404 ? undefined : resultOf(answer).versionId;
   }
 
   async #workflowIdFor(organizationId: string, name: string): Promise<string> {

@@ -12,6 +12,7 @@ function ok(body: unknown): Scripted {
 }
 
 const version = { workflowId: "w", versionId: "v", versionNumber: 1 };
+const made = { ...version, created: true };
 
 test("every request carries the token, and goes to the path of the document", async () => {
   const { server, client } = await clientOf(ok({ jobId: "j", status: "RUNNING" }));
@@ -115,23 +116,50 @@ test("a deployment takes the workflow that the definition names, adds a version 
   const definition = { workflowName: "orders", steps: [] };
   const { server, client } = await clientOf(
     ok({ workflows: [{ workflowId: "w" }] }),
-    { status: 201, body: version },
+    { status: 201, body: made },
     ok({ ...version, tag: "$LIVE", success: true }),
   );
-  expect(await client.deploy("o", definition)).toEqual({ ...version, tag: "$LIVE" });
+  expect(await client.deploy("o", definition)).toEqual({ ...made, tag: "$LIVE", isTagMoved: true });
   const [find, register, tag] = server.received;
   expect(find?.url).toBe("/organizations/o/workflows?name=orders");
-  expect(register).toMatchObject({ method: "POST", url: "/organizations/o/workflows/w/versions" });
+  expect(register).toMatchObject({ method: "POST", url: "/organizations/o/workflows/w/versions?ifChanged=true" });
   expect(register?.body).toEqual({ definition: JSON.stringify(definition) });
   expect(tag).toMatchObject({ method: "PUT", body: { versionId: "v" } });
   expect(decodeURIComponent(tag?.url ?? "")).toBe("/organizations/o/workflows/w/tags/$LIVE");
+});
+
+test.each([
+  ["stays where it is when it points there", ok({ ...version, tags: ["$LIVE"] }), false],
+  ["is moved when it points elsewhere", ok({ ...version, versionId: "earlier" }), true],
+  ["is made when there is none", { status: 404, body: { code: "NotFoundError", detail: "There is none." } }, true],
+])("a deployment that changes nothing makes no version, and the tag %s", async (_tag, tagged, isTagMoved) => {
+  const unchanged = { ...version, created: false };
+  const { server, client } = await clientOf(
+    ok({ workflows: [{ workflowId: "w" }] }),
+    ok(unchanged),
+    tagged,
+    ok(unchanged),
+  );
+  expect(await client.deploy("o", { workflowName: "orders" })).toEqual({ ...unchanged, tag: "$LIVE", isTagMoved });
+  expect(server.received.map(({ method }) => method)).toEqual(["GET", "POST", "GET", ...(isTagMoved ? ["PUT"] : [])]);
+});
+
+test("a deployment whose tag cannot be read fails, and moves nothing", async () => {
+  const forbidden = { status: 403, body: { code: "AuthorizationError", detail: "You need workflow:version:read." } };
+  const { server, client } = await clientOf(
+    ok({ workflows: [{ workflowId: "w" }] }),
+    ok({ ...version, created: false }),
+    forbidden,
+  );
+  await expect(client.deploy("o", { workflowName: "orders" })).rejects.toThrow("workflow:version:read");
+  expect(server.received).toHaveLength(3);
 });
 
 test("a deployment of a workflow that is not there registers it first", async () => {
   const { server, client } = await clientOf(
     ok({ workflows: [] }),
     { status: 201, body: { workflowId: "w" } },
-    { status: 201, body: version },
+    { status: 201, body: made },
     ok({ ...version, tag: "beta", success: true }),
   );
   await client.deploy("o", '{"workflowName":"orders"}', "beta");

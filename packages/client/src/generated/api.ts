@@ -19,7 +19,7 @@ export interface paths {
         put?: never;
         /**
          * Create an organization
-         * @description The caller becomes its owner. Every user may do this; an API token, which lives in one organization, may not.
+         * @description The caller becomes its owner. Every user may do this; an API token, which lives in one organization, may not. A `key` that another organization has is a conflict.
          */
         post: operations["CreateOrganization"];
         delete?: never;
@@ -41,7 +41,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an organization
-         * @description A conflict while it has jobs that are not finished. Afterwards nothing in it can be reached, and its tokens are not valid any more.
+         * @description A conflict while it has jobs that are not finished. Afterwards nothing in it can be reached, and its tokens are not valid any more. Its key is free for another organization.
          */
         delete: operations["DeleteOrganization"];
         options?: never;
@@ -107,7 +107,7 @@ export interface paths {
         put?: never;
         /**
          * Register a version
-         * @description Checks the definition and keeps it, never to be changed. A definition that is not valid is refused with everything that is wrong with it.
+         * @description Checks the definition and keeps it, never to be changed. A definition that is not valid is refused with everything that is wrong with it. With `ifChanged=true` a definition that is equal to the newest version's, as a JSON value, registers nothing: the answer is 200 and that version.
          */
         post: operations["RegisterWorkflowVersion"];
         delete?: never;
@@ -992,7 +992,7 @@ export interface paths {
         head?: never;
         /**
          * Change a role
-         * @description Holds for all who have it on every node within a second. You must hold all that the role permits, before and afterwards. A built-in role cannot be changed.
+         * @description Holds for all who have it on every node within a second. You must hold all that the role permits, before and afterwards. A built-in role cannot be changed. With a new `name` members and invitations keep the role under that name. So do the mappings of identity providers, which may go on using a former name; therefore it is taken until the role is deleted.
          */
         patch: operations["UpdateRole"];
         trace?: never;
@@ -1224,6 +1224,8 @@ export interface components {
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             organizationId: string;
+            /** @description No two organizations of the service have the same. */
+            key: string;
             name: string;
             displayName: string;
             /**
@@ -1321,6 +1323,8 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
+            /** @description False only with `ifChanged`, when the newest version has this definition already: it is that version. */
+            created: boolean;
             /** @description What may go wrong when a job runs. */
             warnings: components["schemas"]["DefinitionRemark"][];
         };
@@ -2444,6 +2448,11 @@ export interface components {
         };
         /** Role */
         Role: {
+            /**
+             * Format: uuid
+             * @description Stays when the role is renamed.
+             */
+            roleId: string;
             name: string;
             description: string;
             permissions: components["schemas"]["Permission"][];
@@ -2719,6 +2728,11 @@ export interface operations {
                     name: string;
                     /** @description The name that people see. */
                     displayName: string;
+                    /**
+                     * @description A short text that names this organization alone. Left out: made of the name, with an ending where that is taken. It never changes.
+                     * @example acme
+                     */
+                    key?: string;
                 };
             };
         };
@@ -3600,7 +3614,10 @@ export interface operations {
     };
     RegisterWorkflowVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Registers a version only if the definition is not equal to the newest version's. */
+                ifChanged?: boolean;
+            };
             header?: {
                 /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
                 "Idempotency-Key"?: string;
@@ -3622,7 +3639,16 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The version. */
+            /** @description With `ifChanged`: the newest version, whose definition is equal. Nothing was registered. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewWorkflowVersion"];
+                };
+            };
+            /** @description The new version. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3754,6 +3780,8 @@ export interface operations {
                         valid: boolean;
                         errors: components["schemas"]["DefinitionRemark"][];
                         warnings: components["schemas"]["DefinitionRemark"][];
+                        /** @description The same for people: one sentence per problem, first the errors, then the warnings. */
+                        messages: string[];
                     };
                 };
             };
@@ -9411,8 +9439,8 @@ export interface operations {
                     name: string;
                     /** @description What the role is for. */
                     description?: string;
-                    /** @description What members with the role may do. You must hold all of it yourself. */
-                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
+                    /** @description What members with the role may do, which may be nothing. You must hold all of it yourself. A new role without it permits nothing. */
+                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
                 };
             };
         };
@@ -9525,7 +9553,7 @@ export interface operations {
             path: {
                 /** @description The organization. */
                 organizationId: string;
-                /** @description The role's name. */
+                /** @description The role's name, or its `roleId`. */
                 role: string;
             };
             cookie?: never;
@@ -9613,7 +9641,7 @@ export interface operations {
             path: {
                 /** @description The organization. */
                 organizationId: string;
-                /** @description The role's name. */
+                /** @description The role's name, or its `roleId`. */
                 role: string;
             };
             cookie?: never;
@@ -9708,7 +9736,7 @@ export interface operations {
             path: {
                 /** @description The organization. */
                 organizationId: string;
-                /** @description The role's name. */
+                /** @description The role's name, or its `roleId`. */
                 role: string;
             };
             cookie?: never;
@@ -9716,9 +9744,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @example release-manager */
+                    name?: string;
                     /** @description What the role is for. */
                     description?: string;
-                    /** @description What members with the role may do. You must hold all of it yourself. */
+                    /** @description What members with the role may do, which may be nothing. You must hold all of it yourself. A new role without it permits nothing. */
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
                 };
             };
@@ -9934,7 +9964,12 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @description Built-in roles, or the organization's own. You must hold all that they permit. */
-                    roles: string[];
+                    roles?: string[];
+                    /**
+                     * @description In place of `roles`, where it is one.
+                     * @example release-manager
+                     */
+                    role?: string;
                     /**
                      * Format: email
                      * @description Only a user with this address can accept it. Left out: whoever has the link.

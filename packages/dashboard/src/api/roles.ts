@@ -39,8 +39,9 @@ export async function createRole(organizationId: string, header: IdempotencyHead
   return await resultOf(api.POST(path, { params: { path: { organizationId }, header }, body }));
 }
 
-export async function updateRole(organizationId: string, { name: role, ...body }: RoleWish) {
-  return await resultOf(api.PATCH(rolePath, { params: { path: { organizationId, role } }, body }));
+/** By the role's id, which stays when the name changes. */
+export async function updateRole(organizationId: string, roleId: string, body: RoleWish) {
+  return await resultOf(api.PATCH(rolePath, { params: { path: { organizationId, role: roleId } }, body }));
 }
 
 export async function deleteRole(organizationId: string, role: string) {

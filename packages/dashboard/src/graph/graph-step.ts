@@ -3,7 +3,7 @@ export interface GraphStep {
   readonly name: string;
   /** The executor, for example `/service/noop`; empty while it is not written yet. */
   readonly type: string;
-  /** The next step's name; null ends the job, undefined is not written yet. */
+  /** The next step's name; null, or nothing, ends the job; undefined is no name of a step. */
   readonly next: string | null | undefined;
   /** The step that a failure leads to. */
   readonly onFailure: string | undefined;
@@ -39,7 +39,7 @@ export function stepsOf(definition: unknown): readonly GraphStep[] {
     known.set(name, {
       name,
       type: textOf(fieldOf(fieldOf(step, "integrationDetails"), "type")) ?? "",
-      next: fieldOf(step, "transitionToStep") === null ? null : textOf(fieldOf(step, "transitionToStep")),
+      next: nextOf(fieldOf(step, "transitionToStep")),
       onFailure: textOf(fieldOf(step, "onFailure")),
     });
   }
@@ -58,6 +58,10 @@ export function stepsOfWay(runs: readonly { readonly name: string; readonly type
 function fieldOf(value: unknown, field: string): unknown {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, field)) return undefined;
   return (value as Record<string, unknown>)[field];
+}
+
+function nextOf(transition: unknown): string | null | undefined {
+  return transition === null || transition === undefined ? null : textOf(transition);
 }
 
 function textOf(value: unknown): string | undefined {

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, resultOf } from "../api/api.ts";
+import { fieldProblems } from "../api/problem.ts";
 import { useOnce } from "../api/use-once.ts";
 import { Button } from "../parts/Button.tsx";
 import { Field } from "../parts/Field.tsx";
@@ -13,19 +14,22 @@ import { texts } from "../texts/texts.ts";
 export function NoOrganization() {
   const { shell } = texts;
   const [name, setName] = useState("");
+  const [key, setKey] = useState("");
   const navigate = useNavigate();
   const queries = useQueryClient();
   const once = useOnce();
   const create = useMutation({
-    mutationFn: (displayName: string) =>
-      once(displayName, (header) =>
-        resultOf(api.POST("/organizations", { params: { header }, body: { name: displayName, displayName } })),
-      ),
+    mutationFn: () => {
+      const displayName = name.trim();
+      const body = { name: displayName, displayName, ...(key !== "" && { key }) };
+      return once(body, (header) => resultOf(api.POST("/organizations", { params: { header }, body })));
+    },
     onSuccess: async ({ organizationId }) => {
       await queries.invalidateQueries({ queryKey: ["organizations"] });
       await navigate({ to: "/app/organizations/$organizationId", params: { organizationId } });
     },
   });
+  const problems = fieldProblems(create.error, ["/name", "/key"]);
   return (
     <>
       <PageHeading title={shell.noOrganizationTitle} />
@@ -34,18 +38,29 @@ export function NoOrganization() {
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          create.mutate(name.trim());
+          create.mutate();
         }}
       >
         <Field
           label={shell.newOrganizationName}
           value={name}
           onChange={(event) => setName(event.target.value)}
+          problem={problems.at("/name")}
           required
           maxLength={256}
           autoComplete="organization"
         />
-        {create.error !== null && <Problem error={create.error} />}
+        <Field
+          label={shell.newOrganizationKey}
+          hint={shell.newOrganizationKeyHint}
+          value={key}
+          onChange={(event) => setKey(event.target.value)}
+          problem={problems.at("/key")}
+          maxLength={64}
+          autoComplete="off"
+          spellCheck={false}
+        />
+        {problems.rest !== undefined && <Problem error={problems.rest} />}
         <div>
           <Button type="submit" kind="main" isBusy={create.isPending}>
             {shell.createOrganization}

@@ -33,7 +33,10 @@ export function OrganizationSwitcher({ organizationId }: { readonly organization
           kind: "choices",
           label: texts.shell.organization,
           value: organizationId,
-          choices: organizations.map((one) => [one.organizationId, one.displayName]),
+          choices: organizations.map(({ organizationId, displayName, key }) => [
+            organizationId,
+            texts.shell.organizationChoice(displayName, key),
+          ]),
           onChoose: (chosen) =>
             void navigate({ to: "/app/organizations/$organizationId", params: { organizationId: chosen } }),
         },

@@ -1,11 +1,12 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { newSignedInPerson } from "../../../server/test/support/people.ts";
 import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { looks, whicheverStore } from "./support/looks.ts";
-import { newOwner, type Owner, signInAt } from "./support/people.ts";
+import { newOwner, type Owner, sendSignIn, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
 
@@ -74,6 +75,36 @@ onEveryStore((home) => {
   }
 
   whicheverStore(home, () => {
+    test("a role is renamed, and its member keeps it", async () => {
+      const owner = await newOwner(service);
+      await owner.api.call("CreateRole", { body: { name: "releaser", permissions: ["workflow:version:create"] } });
+      const colleague = await newOwner(service, "Elsewhere");
+      await service.addMember(owner.organizationId, colleague.userId, ["releaser"]);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/settings/roles`, owner);
+      await press(page, "button", "Change the role releaser");
+      const form = page.getByRole("dialog", { name: "Change the role releaser" });
+      await form.getByLabel("Name").fill("publisher");
+      await press(form, "button", "Change role");
+      await page.getByText("The role publisher is changed").waitFor();
+      await page.getByRole("cell", { name: "publisher", exact: true }).waitFor();
+      const { body } = await owner.api.call("GetMember", { params: { userId: colleague.userId } });
+      expect(body).toMatchObject({ roles: ["publisher"] });
+    });
+
+    test("whoever is in no organization makes one, with a key, and sees it where they choose", async () => {
+      const person = await newSignedInPerson(service);
+      const key = `acme-${person.userId}`;
+      const page = await browser.newPage();
+      await sendSignIn(page, `${service.baseUrl}/app`, person);
+      await page.getByLabel("Name of the organization").fill("Acme");
+      await page.getByLabel("Key (optional)").fill(key);
+      await expectAccessible(page, "the form of an organization");
+      await press(page, "button", "Create organization");
+      await page.getByRole("button", { name: "Organization: Acme" }).click();
+      await page.getByRole("menuitemradio", { name: `Acme (${key})`, exact: true }).waitFor();
+    });
+
     test("whoever may not see the tokens reads which permission it takes", async () => {
       const owner = await newOwner(service);
       const viewer = await newOwner(service, "Elsewhere");

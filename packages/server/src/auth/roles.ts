@@ -1,5 +1,5 @@
 import type { Queryable } from "../store/database.ts";
-import { findRoles } from "../store/roles.ts";
+import { findRoles, findRolesEverNamed } from "../store/roles.ts";
 import { builtInRoles, type PermissionSet, permissionsOfRoles } from "./permissions.ts";
 
 export interface RolesFound {
@@ -26,10 +26,37 @@ export async function lookUpRoles(
   };
 }
 
-export const roleNamePattern = "^[a-z][a-z0-9-]{0,63}$";
+/**
+ * The names that these roles have now, each once and in the order of the alphabet. Whoever wrote the names down may have done so before a role
+ * was renamed; names that no role has or had are left out.
+ */
+export async function presentRoleNames(
+  db: Queryable,
+  organizationId: string,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const ownNames = names.filter((name) => !builtInRoles.has(name));
+  const own = await findRolesEverNamed(db, organizationId, ownNames);
+  const present = names.filter((name) => builtInRoles.has(name));
+  return [...new Set([...present, ...own.map(({ name }) => name)])].sort();
+}
+
+const name = "[a-z][a-z0-9-]{0,63}";
+const id = "[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}";
+
+export const roleNamePattern = `^${name}$`;
+/** A name in the form of an id would be taken for another role's id. */
+export const newRoleNamePattern = `^(?!${id}$)${name}$`;
+/** For a path: a role goes by its name or its id. */
+export const roleNameOrIdPattern = `^(${name}|${id})$`;
 
 export function isRoleName(text: string): boolean {
   return roleName.test(text);
 }
 
+export function isRoleNameOrId(text: string): boolean {
+  return roleNameOrId.test(text);
+}
+
 const roleName = new RegExp(roleNamePattern);
+const roleNameOrId = new RegExp(roleNameOrIdPattern);

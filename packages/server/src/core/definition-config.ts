@@ -9,6 +9,8 @@ interface Config {
   readonly config: JsonObject;
   /** Of a wait step whose config is right. */
   readonly wait: WaitRule | undefined;
+  /** The timeout that the config of a step has, whatever its executor calls it. */
+  readonly timeoutMs: number | undefined;
 }
 
 /** Reads a step's `config` and holds it against its executor. One that is left out counts as empty. */
@@ -18,17 +20,20 @@ export function readConfig(
   { executors, limits, problems }: ConfigSurroundings,
 ): Config {
   const config = details.fields.config === undefined ? {} : details.object("config")?.fields;
-  if (config === undefined || kind === undefined) return { config: {}, wait: undefined };
+  if (config === undefined || kind === undefined) return { ...noRules, config: {} };
   const pointer = details.pointerTo("config");
   const mismatches = checkValue(configSchemaOf(kind, executors), config);
   // An executor's own check may rely on its schema.
   const found = mismatches.length > 0 ? mismatches : (kind.checkConfig?.(config) ?? []);
   problems.addAll(pointer, found);
-  if (found.length > 0 || kind.behaviour !== "wait") return { config, wait: undefined };
+  if (found.length > 0 || kind.behaviour === "pass") return { ...noRules, config };
+  if (kind.behaviour === "call") return { ...noRules, config, timeoutMs: kind.timeoutMsOf?.(config) };
   const wait = kind.waitRule(config);
   checkEventIds(wait, pointer, limits, problems);
-  return { config, wait };
+  return { config, wait, timeoutMs: wait.timeoutMs };
 }
+
+const noRules = { wait: undefined, timeoutMs: undefined };
 
 interface ConfigSurroundings {
   readonly executors: ExecutorCatalog;

@@ -1,4 +1,4 @@
-import type { ExecutorKind, WaitRule } from "./executor-kind.ts";
+import type { ExecutorKind } from "./executor-kind.ts";
 import { quoted } from "./problem.ts";
 import type { RawObject } from "./raw-object.ts";
 import type { RetryPolicy } from "./retry.ts";
@@ -6,7 +6,8 @@ import type { RetryPolicy } from "./retry.ts";
 const maxAttempts = 100;
 const dayInSeconds = 86_400;
 const maxBackoffRate = 10;
-const yearInSeconds = 31_536_000;
+/** A year, of an attempt or of a wait. */
+export const maxTimeoutSeconds = 31_536_000;
 
 /** Reads `retry`, with the defaults of the fields that are left out. A step without `retry` has no policy. */
 export function readRetry(step: RawObject, kind: ExecutorKind | undefined): RetryPolicy | undefined {
@@ -51,13 +52,18 @@ const defaults: RetryPolicy = {
 };
 const retryFields: ReadonlySet<string> = new Set(Object.keys(defaults));
 
-/** Reads `timeoutSeconds`: of one attempt of a call, or of a whole wait. */
+/**
+ * Reads `timeoutSeconds`: of one attempt of a call, or of a whole wait. A wait keeps the timeout of its config in its rule; a call has one
+ * timeout, so that the one of its config is answered in place of the step's.
+ */
 export function readTimeout(
   step: RawObject,
   kind: ExecutorKind | undefined,
-  wait: WaitRule | undefined,
+  configTimeoutMs: number | undefined,
 ): number | undefined {
-  if (step.fields.timeoutSeconds === undefined) return undefined;
+  if (step.fields.timeoutSeconds === undefined) {
+    return kind?.behaviour === "call" && configTimeoutMs !== undefined ? configTimeoutMs / 1000 : undefined;
+  }
   if (kind?.behaviour === "pass") {
     step.refuse(
       "timeoutSeconds",
@@ -65,14 +71,14 @@ export function readTimeout(
     );
     return undefined;
   }
-  if (wait?.timeoutMs !== undefined) {
+  if (configTimeoutMs !== undefined) {
     step.refuse("timeoutSeconds", "the step's `config` has a timeout already; give one of the two");
     return undefined;
   }
-  const isRight = (value: number) => value > 0 && value <= yearInSeconds;
+  const isRight = (value: number) => value > 0 && value <= maxTimeoutSeconds;
   return step.numberWhere(
     "timeoutSeconds",
     isRight,
-    `a number of seconds above 0 and at most ${yearInSeconds} (a year)`,
+    `a number of seconds above 0 and at most ${maxTimeoutSeconds} (a year)`,
   );
 }

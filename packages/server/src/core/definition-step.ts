@@ -43,10 +43,10 @@ export function readStep(value: JsonValue, pointer: string, surroundings: StepSu
   const raw = new RawObject(value, pointer, surroundings.problems);
   raw.refuseUnknown(stepFields, "a field of a step");
   const name = readName(raw, "name", surroundings.limits);
-  const { wait, ...details } = readDetails(raw, surroundings);
+  const { configTimeoutMs, ...details } = readDetails(raw, surroundings);
   refuseMapping(raw);
   const retry = readRetry(raw, details.kind);
-  const timeoutSeconds = readTimeout(raw, details.kind, wait);
+  const timeoutSeconds = readTimeout(raw, details.kind, configTimeoutMs);
   const transitionToStep = readTransition(raw, surroundings);
   const onFailure = readFailureWay(raw, name, surroundings);
   const isFailureWayBroken = onFailure === undefined && value.onFailure !== undefined;
@@ -67,7 +67,7 @@ const noDetails = {
   kind: undefined,
   config: {},
   payloadSchemas: noPayloadSchemas,
-  wait: undefined,
+  configTimeoutMs: undefined,
   inputSchema: undefined,
   outputSchema: undefined,
 };
@@ -94,7 +94,7 @@ function refuseMapping(raw: RawObject): void {
 }
 
 interface Details extends Pick<RoughStep, "kind" | "config" | "payloadSchemas" | "inputSchema" | "outputSchema"> {
-  readonly wait: WaitRule | undefined;
+  readonly configTimeoutMs: number | undefined;
 }
 
 function readDetails(step: RawObject, surroundings: StepSurroundings): Details {
@@ -103,11 +103,11 @@ function readDetails(step: RawObject, surroundings: StepSurroundings): Details {
   if (raw === undefined) return noDetails;
   raw.refuseUnknown(detailFields, "a field of `integrationDetails`");
   const kind = readKind(raw, surroundings.executors);
-  const { config, wait } = readConfig(raw, kind, surroundings);
+  const { config, wait, timeoutMs } = readConfig(raw, kind, surroundings);
   return {
     kind,
     config,
-    wait,
+    configTimeoutMs: timeoutMs,
     payloadSchemas: payloadSchemasOf(raw, wait, surroundings),
     inputSchema: readDefinitionReference(raw, "inputDefinition", surroundings.schemas),
     outputSchema: readDefinitionReference(raw, "outputDefinition", surroundings.schemas),
@@ -161,8 +161,7 @@ function readDefinitionReference(
 const referenceFields: ReadonlySet<string> = new Set(["$ref"]);
 
 function readTransition(raw: RawObject, { stepNames }: StepSurroundings): string | null | undefined {
-  if (!raw.require("transitionToStep", "the name of the next step, or null to end the job")) return undefined;
-  const target = raw.fields.transitionToStep;
+  const target = raw.fields.transitionToStep ?? null;
   if (target === null) return null;
   if (isJsonObject(target)) {
     const reason = "branching (`choose`) needs expressions, which this release does not run yet";

@@ -32,6 +32,8 @@ export interface WaitKind extends Kind {
 
 export interface CallKind extends Kind {
   readonly behaviour: "call";
+  /** The timeout of one attempt in milliseconds, where the config has one. Called with a config that fits `configSchema` and `checkConfig`. */
+  readonly timeoutMsOf?: (config: JsonObject) => number | undefined;
 }
 
 /** What a wait step waits for: it goes on when `requiredCount` of `eventIds` are here. */

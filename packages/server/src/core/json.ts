@@ -59,6 +59,14 @@ export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
   return isJsonObject(a) && isJsonObject(b) && areEqualObjects(a, b);
 }
 
+/** Whether two texts are the same JSON value: white space, the order of keys and the spelling of a number do not matter. */
+export function isSameJson(a: string, b: string, limits: { readonly maxDepth: number }): boolean {
+  if (a === b) return true;
+  const one = parseJson(a, limits);
+  const other = parseJson(b, limits);
+  return "value" in one && "value" in other && jsonEquals(one.value, other.value);
+}
+
 function areEqualLists(a: readonly JsonValue[], b: readonly JsonValue[]): boolean {
   return a.length === b.length && a.every((item, index) => jsonEquals(item, b[index] as JsonValue));
 }

@@ -4,7 +4,7 @@ import type { Origin } from "../auth/external/provided-membership.ts";
 import { networkOf } from "../auth/network.ts";
 import { type Permission, type PermissionSet, permissions } from "../auth/permissions.ts";
 import type { Refusals } from "../auth/refusals.ts";
-import { isRoleName } from "../auth/roles.ts";
+import { isRoleNameOrId } from "../auth/roles.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import type { ServerParts } from "./app.ts";
 import { addressOf } from "./client-address.ts";
@@ -124,7 +124,7 @@ function enter(request: FastifyRequest, granted: PermissionSet | undefined, perm
 
 /** An id that is no UUID is as unknown as one that nobody has, and so is a name that no role can have. */
 function checkIds(params: Record<string, string>): void {
-  if (params.role !== undefined && !isRoleName(params.role)) throw notFound("role");
+  if (params.role !== undefined && !isRoleNameOrId(params.role)) throw notFound("role");
   for (const name in params) {
     const kind = kindOfId[name];
     if (kind === undefined) continue;

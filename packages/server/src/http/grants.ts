@@ -48,22 +48,32 @@ export async function requireRolesHeld(
   requireAll(granted, permissions);
 }
 
-/** The same of roles that a body names in `/roles`, where each must be a role: 400 otherwise. */
+/** The same for roles that a body names: each must be a role, otherwise the answer is 400 with a pointer to it. */
 export async function requireGrantableRoles(
   transaction: Transaction,
   organizationId: string,
   granted: PermissionSet,
   roles: readonly string[],
+  pointerOf = pointerToRole,
 ): Promise<void> {
   const { permissions, unknownNames } = await lookUpRoles(transaction, organizationId, roles);
   const [first] = unknownNames;
-  if (first !== undefined) throw unknownRoles(roles, unknownNames, first);
+  if (first !== undefined)
+    throw unknownRoles(
+      first,
+      unknownNames.map((name) => pointerOf(roles.indexOf(name))),
+    );
   requireAll(granted, permissions);
 }
 
-function unknownRoles(roles: readonly string[], unknownNames: readonly string[], first: string): ServiceError {
+/** Where a role stands in a body with a list of them. */
+export function pointerToRole(index: number): string {
+  return `/roles/${index}`;
+}
+
+function unknownRoles(first: string, pointers: readonly string[]): ServiceError {
   const detail = "is no role of this organization";
-  const problems = unknownNames.map((name) => ({ pointer: `/roles/${roles.indexOf(name)}`, detail }));
+  const problems = pointers.map((pointer) => ({ pointer, detail }));
   return new ServiceError("ValidationError", `${quoted(first)} ${detail}. ListRoles names those that there are.`, {
     problems,
   });

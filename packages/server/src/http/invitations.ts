@@ -15,7 +15,7 @@ import {
 import { findUsers } from "../store/users.ts";
 import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
-import { lockGrants, lockGrantsFor, requireGrantableRoles } from "./grants.ts";
+import { lockGrants, lockGrantsFor, pointerToRole, requireGrantableRoles } from "./grants.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
 import {
@@ -27,9 +27,11 @@ import {
   noContent,
   OrganizationParams,
   oneOf,
+  RoleName,
   RoleNames,
   Time,
 } from "./schemas.ts";
+import { sentence } from "./sentence.ts";
 import { parseTime, toTime } from "./time.ts";
 
 const invitationFields = {
@@ -85,7 +87,8 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
           "You must hold all that the roles permit, now and when the invitation is accepted. The answer holds the link, this once. Therefore it takes no Idempotency-Key: when the answer was lost, revoke the invitation and create another.",
         params: OrganizationParams,
         body: closed({
-          roles: RoleNames,
+          roles: Type.Optional(RoleNames),
+          role: Type.Optional({ ...RoleName, description: "In place of `roles`, where it is one." }),
           email: Type.Optional(
             Type.String({
               format: "email",
@@ -105,7 +108,8 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
     },
     async (request, reply) => {
       const { organizationId } = request.params;
-      const { roles, email = null } = request.body;
+      const { email = null } = request.body;
+      const { roles, pointerOf } = rolesIn(request.body);
       const createdAt = engine.now();
       const expiresAt = expiryOf(request.body.expiresAt, createdAt, config.maxInvitationDays);
       const { code, codeHash } = createInvitationCode(organizationId);
@@ -122,7 +126,7 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
       };
       await database.transaction(async (transaction) => {
         const granted = await lockGrantsFor(transaction, request);
-        await requireGrantableRoles(transaction, organizationId, granted, roles);
+        await requireGrantableRoles(transaction, organizationId, granted, roles, pointerOf);
         const openCount = await countOpenInvitations(transaction, organizationId, createdAt);
         if (openCount >= config.maxOpenInvitations) throw tooManyOpen(config.maxOpenInvitations);
         await insertInvitation(transaction, invitation, codeHash);
@@ -255,6 +259,18 @@ const dayMs = 24 * 60 * 60 * 1_000;
 /** RFC 5321. */
 const maxEmailLength = 254;
 const maxCodeLength = 200;
+
+/** The roles that a body gives, as a list or as one, with the pointer to each. */
+function rolesIn({ role, roles }: { readonly role?: string; readonly roles?: string[] }) {
+  if (role === undefined && roles !== undefined) return { roles, pointerOf: pointerToRole };
+  if (role !== undefined && roles === undefined) return { roles: [role], pointerOf: () => "/role" };
+  const problem =
+    role === undefined
+      ? { pointer: "/roles", detail: "is missing" }
+      : { pointer: "/role", detail: "stands beside `roles`; give one of the two" };
+  const message = sentence(`The body is not valid: ${problem.pointer} ${problem.detail}`);
+  throw new ServiceError("ValidationError", message, { problems: [problem] });
+}
 
 function expiryOf(text: string | undefined, now: Timestamp, maxDays: number): Timestamp {
   if (text === undefined) return now + defaultDays * dayMs;

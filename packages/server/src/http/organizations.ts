@@ -1,9 +1,12 @@
 import { type Static, Type } from "typebox";
 import type { Caller } from "../auth/authenticator.ts";
 import { permissionsOfRoles } from "../auth/permissions.ts";
+import { organizationKeyPattern, organizationKeysFor } from "../core/organization-key.ts";
+import { quoted } from "../core/problem.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import type { Database } from "../store/database.ts";
 import { findMemberships, insertMember } from "../store/members.ts";
+import { claimOrganizationKey, deleteOrganizationKey, findOrganizationKeys } from "../store/organization-keys.ts";
 import {
   claimOrganization,
   deleteOrganization,
@@ -23,8 +26,23 @@ import { nextPageToken, type Page, pageOfShortList, shortListParameters } from "
 import { answer, closed, Id, nameSchema, noContent, OrganizationParams, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
 
+const OrganizationKey = Type.String({
+  pattern: organizationKeyPattern,
+  "x-rule":
+    "must be 3 to 64 of the characters a-z, 0-9 and `-`, begin and end with a letter or a digit, and not have the form of an id",
+  description:
+    "A short text that names this organization alone. Left out: made of the name, with an ending where that is taken. It never changes.",
+  example: "acme",
+});
+
 const OrganizationSchema = Type.Object(
-  { organizationId: Id, name: Type.String(), displayName: Type.String(), createdAt: Time },
+  {
+    organizationId: Id,
+    key: Type.String({ description: "No two organizations of the service have the same." }),
+    name: Type.String(),
+    displayName: Type.String(),
+    createdAt: Time,
+  },
   { title: "Organization" },
 );
 
@@ -42,24 +60,34 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Create an organization",
         description:
-          "The caller becomes its owner. Every user may do this; an API token, which lives in one organization, may not.",
+          "The caller becomes its owner. Every user may do this; an API token, which lives in one organization, may not. A `key` that another organization has is a conflict.",
         headers: IdempotencyHeaders,
-        body: closed({ name, displayName }),
+        body: closed({ name, displayName, key: Type.Optional(OrganizationKey) }),
         response: { 201: answer("The organization.", OrganizationSchema) },
       },
     },
     async (request, reply) => {
       const userId = request.caller.principal.id;
-      const created = await transactOnce(parts, request, { userId }, async (transaction, createdAt) => {
+      const answered = await transactOnce(parts, request, { userId }, async (transaction, createdAt) => {
         const organizationId = engine.newId();
-        const organization = { ...request.body, organizationId, createdAt };
+        const { key: askedFor, ...names } = request.body;
+        const organization = { ...names, organizationId, createdAt };
         await insertOrganization(transaction, organization);
+        const keys = askedFor === undefined ? organizationKeysFor(names.name, organizationId) : [askedFor];
+        const key = await claimOrganizationKey(transaction, organizationId, keys);
+        if (key === undefined) throw keyTaken(keys);
         await insertMember(transaction, { organizationId, userId, roles: ["owner"], createdAt });
         const created = { organizationId, targetType: "organization", targetId: organizationId } as const;
-        await recordAudit(transaction, request, { ...created, details: request.body });
-        return renderOrganization(organization);
+        await recordAudit(transaction, request, { ...created, details: { ...names, key } });
+        return renderOrganization({ ...organization, key });
       });
-      return reply.code(201).header("location", `${basePath}/organizations/${created.organizationId}`).send(created);
+      const { organizationId } = answered;
+      // A first answer that an earlier release kept under its Idempotency-Key has no key.
+      const key = answered.key ?? (await keyOf(database, answered));
+      return reply
+        .code(201)
+        .header("location", `${basePath}/organizations/${organizationId}`)
+        .send({ ...answered, key });
     },
   );
 
@@ -83,7 +111,7 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
     },
     async (request) => {
       const { organizations, ...next } = await listOwn(database, request.caller, pageOfShortList(request));
-      return { organizations: organizations.map(renderOrganization), ...next };
+      return { organizations: (await withKeys(database, organizations)).map(renderOrganization), ...next };
     },
   );
 
@@ -102,7 +130,7 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
     async (request) => {
       const organization = await findOrganization(database, request.params.organizationId);
       if (organization === undefined) throw notFound("organization");
-      return renderOrganization(organization);
+      return renderOrganization({ ...organization, key: await keyOf(database, organization) });
     },
   );
 
@@ -132,7 +160,7 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
         await recordAudit(transaction, request, { targetType: "organization", targetId: organizationId, details });
         return { ...organization, ...request.body };
       });
-      return renderOrganization(changed);
+      return renderOrganization({ ...changed, key: await keyOf(database, changed) });
     },
   );
 
@@ -146,7 +174,7 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Delete an organization",
         description:
-          "A conflict while it has jobs that are not finished. Afterwards nothing in it can be reached, and its tokens are not valid any more.",
+          "A conflict while it has jobs that are not finished. Afterwards nothing in it can be reached, and its tokens are not valid any more. Its key is free for another organization.",
         params: OrganizationParams,
         response: { 204: noContent("It is deleted.") },
       },
@@ -157,6 +185,7 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
         if (!(await claimOrganization(transaction, organizationId))) throw notFound("organization");
         if (await hasUnfinishedJobs(transaction, organizationId)) throw unfinishedJobs();
         await deleteOrganization(transaction, organizationId, engine.now());
+        await deleteOrganizationKey(transaction, organizationId);
         await recordAudit(transaction, request, { targetType: "organization", targetId: organizationId });
       });
       authenticator.forgetAll();
@@ -181,13 +210,46 @@ async function listOwn(database: Database, { principal, organizationId }: Caller
   return { organizations: await findOrganizations(database, readable), ...next };
 }
 
-function renderOrganization({
-  organizationId,
-  name,
-  displayName,
-  createdAt,
-}: Organization): Static<typeof OrganizationSchema> {
-  return { organizationId, name, displayName, createdAt: toTime(createdAt) };
+interface KeyedOrganization extends Organization {
+  readonly key: string;
+}
+
+async function withKeys(database: Database, organizations: readonly Organization[]): Promise<KeyedOrganization[]> {
+  const known = await findOrganizationKeys(
+    database,
+    organizations.map(({ organizationId }) => organizationId),
+  );
+  const keyed: KeyedOrganization[] = [];
+  for (const organization of organizations) {
+    const key = known.get(organization.organizationId) ?? (await keyOf(database, organization));
+    keyed.push({ ...organization, key });
+  }
+  return keyed;
+}
+
+/** The organization's key. One that a node of an earlier release made, while this release ran beside it, is given its key here. */
+async function keyOf(
+  database: Database,
+  { organizationId, name }: Pick<Organization, "organizationId" | "name">,
+): Promise<string> {
+  const known = (await findOrganizationKeys(database, [organizationId])).get(organizationId);
+  if (known !== undefined) return known;
+  const keys = organizationKeysFor(name, organizationId);
+  const key = await database.transaction((transaction) => claimOrganizationKey(transaction, organizationId, keys));
+  if (key === undefined) throw new Error(`The organization ${organizationId} could be given no key.`);
+  return key;
+}
+
+function renderOrganization(organization: KeyedOrganization): Static<typeof OrganizationSchema> {
+  const { organizationId, key, name, displayName, createdAt } = organization;
+  return { organizationId, key, name, displayName, createdAt: toTime(createdAt) };
+}
+
+function keyTaken(keys: readonly string[]): ServiceError {
+  return new ServiceError(
+    "ConflictError",
+    `Another organization has the key ${keys.map(quoted).join(", ")}. Choose another key, or leave it out to be given one.`,
+  );
 }
 
 function unfinishedJobs(): ServiceError {

@@ -1,43 +1,42 @@
-import { type Static, Type } from "typebox";
-import { builtInRoles, permissions } from "../auth/permissions.ts";
+import { Type } from "typebox";
+import { builtInRoles } from "../auth/permissions.ts";
 import { isRoleName } from "../auth/roles.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
-import { hasOpenInvitationWithRole } from "../store/invitations.ts";
-import { hasMemberWithRole } from "../store/members.ts";
-import { countRoles, deleteRole, findRoles, insertRole, listRoles, type Role, updateRole } from "../store/roles.ts";
+import type { Transaction } from "../store/database.ts";
+import { hasOpenInvitationWithRole, renameRoleInInvitations } from "../store/invitations.ts";
+import { hasMemberWithRole, renameRoleOfMembers } from "../store/members.ts";
+import {
+  countRoles,
+  deleteRole,
+  findRole,
+  findRolesEverNamed,
+  insertRole,
+  listRoles,
+  type Role,
+  updateRole,
+} from "../store/roles.ts";
 import type { App, ServerParts } from "./app.ts";
 import { changesOf, recordAudit } from "./audit-trail.ts";
 import { requireAll } from "./authorization.ts";
 import { lockGrantsFor } from "./grants.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
+import { builtInOne, builtInOnes, RoleSchema, renderRole } from "./render-role.ts";
 import {
   answer,
   closed,
   grantedPermissionsSchema,
+  NewRoleName,
   noContent,
   OrganizationParams,
-  PermissionSchema,
-  RoleName,
   RoleParams,
   remarkSchema,
-  Time,
 } from "./schemas.ts";
-import { toTime } from "./time.ts";
 
-const RoleSchema = Type.Object(
-  {
-    name: Type.String(),
-    description: Type.String(),
-    permissions: Type.Array(PermissionSchema),
-    isBuiltIn: Type.Boolean({ description: "The same in every organization, and never changed." }),
-    createdAt: Type.Optional(Time),
-    updatedAt: Type.Optional(Time),
-  },
-  { title: "Role" },
+const Permissions = grantedPermissionsSchema(
+  "What members with the role may do, which may be nothing. You must hold all of it yourself. A new role without it permits nothing.",
+  0,
 );
-
-const Permissions = grantedPermissionsSchema("What members with the role may do. You must hold all of it yourself.");
 
 const path = "/organizations/:organizationId/roles";
 
@@ -55,28 +54,36 @@ export function roleRoutes(app: App, parts: ServerParts): void {
         summary: "Create a role",
         params: OrganizationParams,
         headers: IdempotencyHeaders,
-        body: closed({ name: RoleName, description: Type.Optional(description), permissions: Permissions }),
+        body: closed({
+          name: NewRoleName,
+          description: Type.Optional(description),
+          permissions: Type.Optional(Permissions),
+        }),
         response: { 201: answer("The role.", RoleSchema) },
       },
     },
     async (request, reply) => {
       const { organizationId } = request.params;
-      const { name, description = "", permissions } = request.body;
+      const { name, description = "", permissions = [] } = request.body;
       if (builtInRoles.has(name)) throw builtInName(name);
-      const created = await transactOnce(parts, request, { organizationId }, async (transaction, createdAt) => {
+      const answered = await transactOnce(parts, request, { organizationId }, async (transaction, createdAt) => {
         requireAll(await lockGrantsFor(transaction, request), permissions);
-        if ((await findRoles(transaction, organizationId, [name])).length > 0) throw nameTaken(name);
+        await requireFreeName(transaction, organizationId, name);
         if ((await countRoles(transaction, organizationId)) >= config.maxRoles) throw tooManyRoles(config.maxRoles);
-        const role = { organizationId, name, description, permissions, createdAt, updatedAt: createdAt };
+        const roleId = engine.newId();
+        const role = { organizationId, roleId, name, description, permissions, createdAt, updatedAt: createdAt };
         await insertRole(transaction, role);
         const details = { description, permissions };
         await recordAudit(transaction, request, { targetType: "role", targetId: name, details });
         return renderRole(role);
       });
+      // A first answer that an earlier release kept under its Idempotency-Key has no id.
+      const roleId = answered.roleId ?? (await findRole(database, organizationId, name))?.roleId;
+      if (roleId === undefined) throw notFound("role");
       return reply
         .code(201)
         .header("location", `${basePath}/organizations/${organizationId}/roles/${name}`)
-        .send(created);
+        .send({ ...answered, roleId });
     },
   );
 
@@ -117,10 +124,10 @@ export function roleRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request) => {
-      const { organizationId, role: name } = request.params;
-      const builtIn = builtInOnes.find((role) => role.name === name);
+      const { organizationId, role: nameOrId } = request.params;
+      const builtIn = builtInOne(nameOrId);
       if (builtIn !== undefined) return builtIn;
-      const [role] = await findRoles(database, organizationId, [name]);
+      const role = await findRole(database, organizationId, nameOrId);
       if (role === undefined) throw notFound("role");
       return renderRole(role);
     },
@@ -136,28 +143,40 @@ export function roleRoutes(app: App, parts: ServerParts): void {
         tags: ["roles"],
         summary: "Change a role",
         description:
-          "Holds for all who have it on every node within a second. You must hold all that the role permits, before and afterwards. A built-in role cannot be changed.",
+          "Holds for all who have it on every node within a second. You must hold all that the role permits, before and afterwards. A built-in role cannot be changed. With a new `name` members and invitations keep the role under that name. So do the mappings of identity providers, which may go on using a former name; therefore it is taken until the role is deleted.",
         params: RoleParams,
         body: closed(
-          { description: Type.Optional(description), permissions: Type.Optional(Permissions) },
+          {
+            name: Type.Optional(NewRoleName),
+            description: Type.Optional(description),
+            permissions: Type.Optional(Permissions),
+          },
           { minProperties: 1, "x-rule": "must name at least one field to change" },
         ),
         response: { 200: answer("The role as it is now.", RoleSchema) },
       },
     },
     async (request) => {
-      const { organizationId, role: name } = request.params;
+      const { organizationId, role: nameOrId } = request.params;
       const { body } = request;
-      if (builtInRoles.has(name)) throw isBuiltIn(name);
+      refuseBuiltIn(nameOrId);
+      if (body.name !== undefined && builtInRoles.has(body.name)) throw builtInName(body.name);
       const changed = await database.transaction(async (transaction) => {
         const granted = await lockGrantsFor(transaction, request);
-        const [role] = await findRoles(transaction, organizationId, [name]);
+        const role = await findRole(transaction, organizationId, nameOrId);
         if (role === undefined) throw notFound("role");
-        const changed: Role = { ...role, ...body, updatedAt: engine.now() };
+        const changed = renamed({ ...role, ...body, updatedAt: engine.now() }, role);
         requireAll(granted, [...role.permissions, ...changed.permissions]);
+        if (changed.name !== role.name) await requireFreeName(transaction, organizationId, changed.name, role);
         await updateRole(transaction, changed);
-        const details = changesOf(auditedFields(role), auditedFields(changed));
-        await recordAudit(transaction, request, { targetType: "role", targetId: name, details });
+        if (changed.name !== role.name) {
+          const renaming = { organizationId, from: role.name, to: changed.name };
+          await renameRoleOfMembers(transaction, renaming);
+          await renameRoleInInvitations(transaction, renaming);
+        }
+        const before = { name: role.name, ...auditedFields(role) };
+        const details = changesOf(before, { name: changed.name, ...auditedFields(changed) });
+        await recordAudit(transaction, request, { targetType: "role", targetId: role.name, details });
         return changed;
       });
       authenticator.forgetAll();
@@ -181,18 +200,19 @@ export function roleRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request, reply) => {
-      const { organizationId, role: name } = request.params;
-      if (builtInRoles.has(name)) throw isBuiltIn(name);
+      const { organizationId, role: nameOrId } = request.params;
+      refuseBuiltIn(nameOrId);
       await database.transaction(async (transaction) => {
         const granted = await lockGrantsFor(transaction, request);
-        const [role] = await findRoles(transaction, organizationId, [name]);
+        const role = await findRole(transaction, organizationId, nameOrId);
         if (role === undefined) throw notFound("role");
         requireAll(granted, role.permissions);
+        const { name, roleId } = role;
         if (await hasMemberWithRole(transaction, organizationId, name)) throw inUse(name, "Members have");
         if (await hasOpenInvitationWithRole(transaction, organizationId, name, engine.now())) {
           throw inUse(name, "Open invitations give");
         }
-        await deleteRole(transaction, organizationId, name);
+        await deleteRole(transaction, organizationId, roleId);
         const details = auditedFields(role);
         await recordAudit(transaction, request, { targetType: "role", targetId: name, details });
       });
@@ -201,39 +221,37 @@ export function roleRoutes(app: App, parts: ServerParts): void {
   );
 }
 
-const builtInDescriptions: Readonly<Record<string, string>> = {
-  owner: "May do everything.",
-  developer: "Builds workflows, runs jobs, and makes tokens for programs.",
-  operator: "Runs and watches jobs, and reads the audit log.",
-  viewer: "Looks at everything but the audit log and tokens, and changes nothing.",
-  ci: "Deploys workflow versions and submits jobs.",
-};
+function refuseBuiltIn(nameOrId: string): void {
+  const builtIn = builtInOne(nameOrId);
+  if (builtIn !== undefined) throw isBuiltIn(builtIn.name);
+}
 
-const builtInOnes: readonly Static<typeof RoleSchema>[] = [...builtInRoles].map(([name, held]) => ({
-  name,
-  description: builtInDescriptions[name] ?? "",
-  permissions: inOrder(held),
-  isBuiltIn: true,
-}));
+/** A role with another name than before remembers the one that it had. */
+function renamed(changed: Role, before: Role): Role {
+  if (changed.name === before.name) return changed;
+  const formerNames = [...before.formerNames.filter((name) => name !== changed.name), before.name];
+  if (formerNames.length > maxFormerNames) throw renamedTooOften();
+  return { ...changed, formerNames };
+}
+
+/** More renamings than anybody needs, and few enough to be searched with the role. */
+const maxFormerNames = 20;
+
+/** Throws 409 where another role of the organization has the name, or had it. */
+async function requireFreeName(
+  transaction: Transaction,
+  organizationId: string,
+  name: string,
+  own?: Role,
+): Promise<void> {
+  const found = await findRolesEverNamed(transaction, organizationId, [name]);
+  const other = found.find(({ roleId }) => roleId !== own?.roleId);
+  if (other === undefined) return;
+  throw other.name === name ? nameTaken(name) : formerNameTaken(name, other.name);
+}
 
 function auditedFields({ description, permissions }: Role) {
   return { description, permissions: [...permissions] };
-}
-
-function renderRole(role: Role): Static<typeof RoleSchema> {
-  const { name, description, createdAt, updatedAt } = role;
-  return {
-    name,
-    description,
-    permissions: inOrder(role.permissions),
-    isBuiltIn: false,
-    createdAt: toTime(createdAt),
-    updatedAt: toTime(updatedAt),
-  };
-}
-
-function inOrder(held: readonly string[]) {
-  return permissions.filter((permission) => held.includes(permission));
 }
 
 function builtInName(name: string): ServiceError {
@@ -243,6 +261,20 @@ function builtInName(name: string): ServiceError {
 
 function nameTaken(name: string): ServiceError {
   return new ServiceError("ConflictError", `There is a role \`${name}\` already. Change it, or choose another name.`);
+}
+
+function formerNameTaken(name: string, presentName: string): ServiceError {
+  return new ServiceError(
+    "ConflictError",
+    `\`${name}\` was the name of the role \`${presentName}\`, and an identity provider may still give that role by it. Choose another name, or delete that role first.`,
+  );
+}
+
+function renamedTooOften(): ServiceError {
+  return new ServiceError(
+    "ConflictError",
+    `A role keeps at most ${maxFormerNames} former names. Give it one of those again, or create another role.`,
+  );
 }
 
 function isBuiltIn(name: string): ServiceError {

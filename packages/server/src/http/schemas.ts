@@ -1,6 +1,6 @@
 import { type TObject, type TProperties, type TSchema, Type } from "typebox";
 import { grantablePermissions, permissions } from "../auth/permissions.ts";
-import { roleNamePattern } from "../auth/roles.ts";
+import { newRoleNamePattern, roleNameOrIdPattern, roleNamePattern } from "../auth/roles.ts";
 import { errorKinds } from "./errors.ts";
 
 /*
@@ -69,9 +69,14 @@ export function remarkSchema(maxLength: number, description: string) {
   });
 }
 
-export const RoleName = Type.String({
-  pattern: roleNamePattern,
-  "x-rule": "must be 1 to 64 of the characters a-z, 0-9 and `-`, and begin with a letter",
+const roleNameRule = "must be 1 to 64 of the characters a-z, 0-9 and `-`, and begin with a letter";
+
+export const RoleName = Type.String({ pattern: roleNamePattern, "x-rule": roleNameRule, example: "release-manager" });
+
+/** The name that a role is given. */
+export const NewRoleName = Type.String({
+  pattern: newRoleNamePattern,
+  "x-rule": `${roleNameRule}, and not have the form of an id`,
   example: "release-manager",
 });
 
@@ -108,7 +113,10 @@ export const MemberParams = Type.Object({
   organizationId,
   userId: Type.String({ format: "uuid", description: "The member's user id." }),
 });
-export const RoleParams = Type.Object({ organizationId, role: { ...RoleName, description: "The role's name." } });
+export const RoleParams = Type.Object({
+  organizationId,
+  role: Type.String({ pattern: roleNameOrIdPattern, description: "The role's name, or its `roleId`." }),
+});
 export const InvitationParams = Type.Object({
   organizationId,
   invitationId: Type.String({ format: "uuid", description: "The invitation." }),
@@ -125,9 +133,9 @@ export const ActorSchema = Type.Object(
 export const PermissionSchema = oneOf([...permissions], { title: "Permission" });
 
 /** Permissions that a caller gives away. */
-export function grantedPermissionsSchema(description: string) {
+export function grantedPermissionsSchema(description: string, minItems = 1) {
   return Type.Array(oneOf(grantablePermissions), {
-    minItems: 1,
+    minItems,
     maxItems: grantablePermissions.length,
     uniqueItems: true,
     description,

@@ -1,11 +1,12 @@
 import { type Static, Type } from "typebox";
 import { actorOf } from "../auth/authenticator.ts";
 import { parseDefinition } from "../core/definition.ts";
+import { isSameJson } from "../core/json.ts";
 import type { Problem } from "../core/problem.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import { definitionLimits } from "../engine/plans.ts";
 import { findTagsOfVersions, type Tag } from "../store/tags.ts";
-import { findVersion, insertVersion, listVersions, type Version } from "../store/versions.ts";
+import { findNewestVersion, findVersion, insertVersion, listVersions, type Version } from "../store/versions.ts";
 import { findWorkflow, lockWorkflow } from "../store/workflows.ts";
 import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
@@ -26,6 +27,10 @@ const NewVersionSchema = Type.Object(
     versionId: Id,
     versionNumber: Type.Integer({ minimum: 1 }),
     createdAt: Time,
+    created: Type.Boolean({
+      description:
+        "False only with `ifChanged`, when the newest version has this definition already: it is that version.",
+    }),
     warnings: Type.Array(RemarkSchema, { description: "What may go wrong when a job runs." }),
   },
   { title: "NewWorkflowVersion" },
@@ -51,6 +56,10 @@ const DefinitionBody = closed({
   definition: Type.String({ description: "The definition: a JSON document, as a string." }),
 });
 
+const ifChanged = Type.Optional(
+  Type.Boolean({ description: "Registers a version only if the definition is not equal to the newest version's." }),
+);
+
 const path = "/organizations/:organizationId/workflows/:workflowId/versions";
 
 export function versionRoutes(app: App, parts: ServerParts): void {
@@ -67,30 +76,47 @@ export function versionRoutes(app: App, parts: ServerParts): void {
         tags: ["versions"],
         summary: "Register a version",
         description:
-          "Checks the definition and keeps it, never to be changed. A definition that is not valid is refused with everything that is wrong with it.",
+          "Checks the definition and keeps it, never to be changed. A definition that is not valid is refused with everything that is wrong with it. With `ifChanged=true` a definition that is equal to the newest version's, as a JSON value, registers nothing: the answer is 200 and that version.",
         params: WorkflowParams,
+        querystring: closed({ ifChanged }),
         headers: IdempotencyHeaders,
         body: DefinitionBody,
-        response: { 201: answer("The version.", NewVersionSchema) },
+        response: {
+          200: answer(
+            "With `ifChanged`: the newest version, whose definition is equal. Nothing was registered.",
+            NewVersionSchema,
+          ),
+          201: answer("The new version.", NewVersionSchema),
+        },
       },
     },
     async (request, reply) => {
       const { organizationId, workflowId } = request.params;
       const { definition } = request.body;
       const parsed = parseDefinition(definition, executors, limits);
-      if ("problems" in parsed) throw invalidDefinition(parsed.problems);
+      const { ifChanged = false } = request.query;
+      // An unchanged definition stays deployable when a later release checks more than the one that registered it.
+      if ("problems" in parsed && !ifChanged) throw invalidDefinition(parsed.problems);
       const by = actorOf(request.caller);
-      const created = await transactOnce(parts, request, { organizationId }, async (transaction, createdAt) => {
+      const answered = await transactOnce(parts, request, { organizationId }, async (transaction, createdAt) => {
         if (!(await lockWorkflow(transaction, request.params))) throw notFound("workflow");
+        const newest = ifChanged ? await findNewestVersion(transaction, request.params) : undefined;
+        if (newest !== undefined && isSameJson(newest.definition, definition, limits)) {
+          return renderNewVersion(newest, { created: false, warnings: parsed.warnings });
+        }
+        if ("problems" in parsed) throw invalidDefinition(parsed.problems);
         const version = { versionId: engine.newId(), workflowId, definition, createdBy: by, createdAt };
         const versionNumber = await insertVersion(transaction, organizationId, version);
         const { versionId } = version;
         const details = { workflowId, versionNumber };
         await recordAudit(transaction, request, { targetType: "version", targetId: versionId, details });
-        return { workflowId, versionId, versionNumber, createdAt: toTime(createdAt), warnings: parsed.warnings };
+        return renderNewVersion({ ...version, versionNumber }, { created: true, warnings: parsed.warnings });
       });
-      const location = `${basePath}/organizations/${organizationId}/workflows/${workflowId}/versions/${created.versionId}`;
-      return reply.code(201).header("location", location).send(created);
+      // A first answer that an earlier release kept under its Idempotency-Key says nothing about it.
+      const registered = { ...answered, created: answered.created ?? true };
+      if (!registered.created) return reply.code(200).send(registered);
+      const location = `${basePath}/organizations/${organizationId}/workflows/${workflowId}/versions/${registered.versionId}`;
+      return reply.code(201).header("location", location).send(registered);
     },
   );
 
@@ -109,7 +135,14 @@ export function versionRoutes(app: App, parts: ServerParts): void {
         body: DefinitionBody,
         response: {
           200: Type.Object(
-            { valid: Type.Boolean(), errors: Type.Array(RemarkSchema), warnings: Type.Array(RemarkSchema) },
+            {
+              valid: Type.Boolean(),
+              errors: Type.Array(RemarkSchema),
+              warnings: Type.Array(RemarkSchema),
+              messages: Type.Array(Type.String(), {
+                description: "The same for people: one sentence per problem, first the errors, then the warnings.",
+              }),
+            },
             { description: "What is wrong with it; with `valid: true`, nothing." },
           ),
         },
@@ -118,8 +151,10 @@ export function versionRoutes(app: App, parts: ServerParts): void {
     async (request) => {
       if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
       const parsed = parseDefinition(request.body.definition, executors, limits);
+      const { warnings } = parsed;
       const errors = "problems" in parsed ? parsed.problems : [];
-      return { valid: errors.length === 0, errors: [...errors], warnings: [...parsed.warnings] };
+      const messages = [...messagesOf("Error", errors), ...messagesOf("Warning", warnings)];
+      return { valid: errors.length === 0, errors, warnings, messages };
     },
   );
 
@@ -183,6 +218,17 @@ export function renderVersion(version: Version, tags: readonly Tag[]): Static<ty
   const { workflowId, versionId, versionNumber, createdBy, createdAt } = version;
   const ownTags = tags.filter((tag) => tag.versionId === versionId).map(({ tag }) => tag);
   return { workflowId, versionId, versionNumber, tags: ownTags, createdBy, createdAt: toTime(createdAt) };
+}
+
+function renderNewVersion(
+  { workflowId, versionId, versionNumber, createdAt }: Version,
+  { created, warnings }: { readonly created: boolean; readonly warnings: Problem[] },
+): Static<typeof NewVersionSchema> {
+  return { workflowId, versionId, versionNumber, createdAt: toTime(createdAt), created, warnings };
+}
+
+function messagesOf(kind: string, problems: readonly Problem[]): string[] {
+  return problems.map(({ pointer, detail }) => sentence(`${kind}${pointer && ` at ${pointer}`}: ${detail}`));
 }
 
 function invalidDefinition(problems: readonly Problem[]): ServiceError {

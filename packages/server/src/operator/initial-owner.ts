@@ -1,10 +1,12 @@
 import { hashAlone } from "../auth/password-hasher.ts";
 import { type IssuedPasswordLink, issuePasswordLink } from "../auth/password-link.ts";
 import { createToken } from "../auth/token-form.ts";
+import { organizationKeysFor } from "../core/organization-key.ts";
 import { newId } from "../engine/identifier.ts";
 import { insertAuditEntries } from "../store/audit.ts";
 import type { Database } from "../store/database.ts";
 import { insertMember } from "../store/members.ts";
+import { claimOrganizationKey } from "../store/organization-keys.ts";
 import { insertOrganization } from "../store/organizations.ts";
 import { setPassword } from "../store/user-credentials.ts";
 import { hasUsers, insertUser, insertUserToken } from "../store/users.ts";
@@ -47,6 +49,12 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
       displayName: organizationName,
       createdAt,
     });
+    const key = await claimOrganizationKey(
+      transaction,
+      organizationId,
+      organizationKeysFor(organizationName, organizationId),
+    );
+    if (key === undefined) throw new Error("The first organization of a store found every key taken.");
     await insertMember(transaction, { organizationId, userId, roles: ["owner"], createdAt });
     await insertAuditEntries(transaction, [
       {
@@ -60,7 +68,7 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
         targetId: organizationId,
         requestId: "",
         address: "",
-        details: { name: organizationName, displayName: organizationName, owner: userId },
+        details: { name: organizationName, displayName: organizationName, key, owner: userId },
       },
     ]);
     const tokenId = newId(createdAt);

@@ -1,5 +1,6 @@
 import type { Actor, Timestamp } from "../core/job-state.ts";
 import { type Database, type Queryable, statement, type Transaction } from "./database.ts";
+import type { RenamedRole } from "./members.ts";
 
 export interface Invitation {
   readonly organizationId: string;
@@ -96,6 +97,19 @@ const findInvitationByLinkRow = statement<Invitation>(
   `SELECT ${invitationColumns}
    FROM invitation
    WHERE organization_id = $1 AND link_hash = $2 AND revoked_at IS NULL`,
+);
+
+/** Invitations that give the role, used up or not, give it by its new name from now on. */
+export async function renameRoleInInvitations(transaction: Transaction, renamed: RenamedRole): Promise<void> {
+  await transaction.query(renameRoleInInvitationRows, [renamed.organizationId, renamed.from, renamed.to]);
+}
+
+const renameRoleInInvitationRows = statement<never>(
+  "rename_role_in_invitations",
+  "organization",
+  `UPDATE invitation
+   SET roles = array_replace(roles, $2, $3)
+   WHERE organization_id = $1 AND $2 = ANY(roles)`,
 );
 
 /** Those that can still be accepted. */

@@ -139,6 +139,25 @@ const updateMemberRolesRow = statement<never>(
   "UPDATE member SET roles = $3 WHERE organization_id = $1 AND user_id = $2",
 );
 
+/** Whoever has the role has it by its new name from now on, whether a member or an identity provider's mapping gave it. */
+export async function renameRoleOfMembers(transaction: Transaction, renamed: RenamedRole): Promise<void> {
+  await transaction.query(renameRoleOfMemberRows, [renamed.organizationId, renamed.from, renamed.to]);
+}
+
+export interface RenamedRole {
+  readonly organizationId: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+const renameRoleOfMemberRows = statement<never>(
+  "rename_role_of_members",
+  "organization",
+  `UPDATE member
+   SET roles = array_replace(roles, $2, $3), provider_roles = array_replace(provider_roles, $2, $3)
+   WHERE organization_id = $1 AND ($2 = ANY(roles) OR $2 = ANY(provider_roles))`,
+);
+
 /** Out of both tables. */
 export async function deleteMember(transaction: Transaction, organizationId: string, userId: string): Promise<void> {
   await transaction.query(deleteMemberRow, [organizationId, userId]);

@@ -4,7 +4,11 @@ import { type Queryable, statement, type Transaction } from "./database.ts";
 /** A role that an organization made itself. */
 export interface Role {
   readonly organizationId: string;
+  /** Stays when the role is renamed. */
+  readonly roleId: string;
   readonly name: string;
+  /** The names that it had before, the newest last. */
+  readonly formerNames: readonly string[];
   readonly description: string;
   readonly permissions: readonly string[];
   readonly createdAt: Timestamp;
@@ -12,11 +16,13 @@ export interface Role {
 }
 
 const roleColumns = `
-  organization_id AS "organizationId", name, description, permissions, created_at AS "createdAt", updated_at AS "updatedAt"`;
+  organization_id AS "organizationId", role_id AS "roleId", name, former_names AS "formerNames", description, permissions,
+  created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-export async function insertRole(transaction: Transaction, role: Role): Promise<void> {
+export async function insertRole(transaction: Transaction, role: Omit<Role, "formerNames">): Promise<void> {
   await transaction.query(insertRoleRow, [
     role.organizationId,
+    role.roleId,
     role.name,
     role.description,
     role.permissions,
@@ -27,8 +33,8 @@ export async function insertRole(transaction: Transaction, role: Role): Promise<
 const insertRoleRow = statement<never>(
   "insert_role",
   "organization",
-  `INSERT INTO role (organization_id, name, description, permissions, created_at, updated_at)
-   VALUES ($1, $2, $3, $4, $5, $5)`,
+  `INSERT INTO role (organization_id, role_id, name, description, permissions, created_at, updated_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $6)`,
 );
 
 /** Those of these names that are roles which the organization made itself. */
@@ -43,6 +49,40 @@ const findRoleRows = statement<Role>(
   `SELECT ${roleColumns}
    FROM role
    WHERE organization_id = $1 AND name = ANY($2::text[])`,
+);
+
+/** The role that the organization made itself and that has this name or this id. */
+export async function findRole(db: Queryable, organizationId: string, nameOrId: string): Promise<Role | undefined> {
+  const [row] = await db.query(findRoleRow, [organizationId, nameOrId]);
+  return row;
+}
+
+const findRoleRow = statement<Role>(
+  "find_role",
+  "organization",
+  `SELECT ${roleColumns}
+   FROM role
+   WHERE organization_id = $1 AND (name = $2 OR role_id::text = $2)
+   ORDER BY name = $2 DESC
+   LIMIT 1`,
+);
+
+/** The roles that the organization made itself and that have one of these names, or had it before they were renamed. */
+export async function findRolesEverNamed(
+  db: Queryable,
+  organizationId: string,
+  names: readonly string[],
+): Promise<Role[]> {
+  if (names.length === 0) return [];
+  return await db.query(findRoleRowsEverNamed, [organizationId, names]);
+}
+
+const findRoleRowsEverNamed = statement<Role>(
+  "find_roles_ever_named",
+  "organization",
+  `SELECT ${roleColumns}
+   FROM role
+   WHERE organization_id = $1 AND (name = ANY($2::text[]) OR former_names && $2::text[])`,
 );
 
 /** By name, in the order of its bytes. */
@@ -77,10 +117,13 @@ const countRoleRows = statement<{ roleCount: number }>(
   `SELECT count(*)::integer AS "roleCount" FROM role WHERE organization_id = $1`,
 );
 
+/** Where the name changes, `renameRoleOfMembers` and `renameRoleInInvitations` follow in the same transaction. */
 export async function updateRole(transaction: Transaction, role: Role): Promise<void> {
   await transaction.query(updateRoleRow, [
     role.organizationId,
+    role.roleId,
     role.name,
+    role.formerNames,
     role.description,
     role.permissions,
     new Date(role.updatedAt).toISOString(),
@@ -91,16 +134,16 @@ const updateRoleRow = statement<never>(
   "update_role",
   "organization",
   `UPDATE role
-   SET description = $3, permissions = $4, updated_at = $5
-   WHERE organization_id = $1 AND name = $2`,
+   SET name = $3, former_names = $4, description = $5, permissions = $6, updated_at = $7
+   WHERE organization_id = $1 AND role_id = $2`,
 );
 
-export async function deleteRole(transaction: Transaction, organizationId: string, name: string): Promise<void> {
-  await transaction.query(deleteRoleRow, [organizationId, name]);
+export async function deleteRole(transaction: Transaction, organizationId: string, roleId: string): Promise<void> {
+  await transaction.query(deleteRoleRow, [organizationId, roleId]);
 }
 
 const deleteRoleRow = statement<never>(
   "delete_role",
   "organization",
-  "DELETE FROM role WHERE organization_id = $1 AND name = $2",
+  "DELETE FROM role WHERE organization_id = $1 AND role_id = $2",
 );

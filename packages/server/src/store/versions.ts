@@ -182,6 +182,22 @@ const findVersionRow = statement<WholeVersion>(
    WHERE organization_id = $1 AND workflow_id = $2 AND version_id = $3`,
 );
 
+/** The version that was registered last; undefined when the workflow has none. */
+export async function findNewestVersion(db: Queryable, workflow: WorkflowKey): Promise<WholeVersion | undefined> {
+  const [row] = await db.query(findNewestVersionRow, [workflow.organizationId, workflow.workflowId]);
+  return row;
+}
+
+const findNewestVersionRow = statement<WholeVersion>(
+  "find_newest_version",
+  "organization",
+  `SELECT ${versionColumns}, definition
+   FROM workflow_version
+   WHERE organization_id = $1 AND workflow_id = $2
+   ORDER BY version_number DESC
+   LIMIT 1`,
+);
+
 /** The number of a version of this workflow; undefined when it has no such version. */
 export async function findVersionNumber(
   db: Queryable,

@@ -230,12 +230,6 @@ describe("a definition is refused that", () => {
     ],
     // Its ways.
     [
-      "has a step that leads nowhere",
-      withLast(without("transitionToStep", noop("b", any, null))),
-      `${last}/transitionToStep`,
-      "is required",
-    ],
-    [
       "leads to an unknown step",
       withLast(noop("b", any, "aproove")),
       `${last}/transitionToStep`,
@@ -367,6 +361,14 @@ describe("a definition is refused that", () => {
     expect(problems).toEqual([{ pointer, detail: expect.stringContaining(words) }]);
     expect(parsed).toBeUndefined();
   });
+});
+
+test("a step without transitionToStep ends the job, as null does", () => {
+  const last = noop("b", any, null);
+  const { transitionToStep: _, ...ending } = last;
+  const steps = (end: JsonObject) => parse(workflow([noop("a", any, "b"), end]));
+  expect(steps(ending).problems).toEqual([]);
+  expect(steps(ending).definition).toEqual(steps(last).definition);
 });
 
 test("every problem is told at once", () => {

@@ -1,10 +1,16 @@
 import { expect, test } from "vitest";
+import { parseDefinition } from "../../src/core/definition.ts";
 import type { JsonObject } from "../../src/core/json.ts";
+import { compilePlan } from "../../src/core/plan.ts";
 import type { Problem } from "../../src/core/problem.ts";
 import { checkValue, parseSchema } from "../../src/core/schema.ts";
+import { executorMap } from "../../src/engine/executor.ts";
 import { cloudFunction } from "../../src/engine/executors/cloud-function.ts";
 import type { CloudFunctionSettings } from "../../src/engine/executors/cloud-function-settings.ts";
 import { targetOf } from "../../src/engine/executors/cloud-function-target.ts";
+import { limits } from "../core/catalog.ts";
+import { definitionOf } from "../support/definitions.ts";
+import { functionStep } from "./function-server.ts";
 import { accountId, configOf, settings } from "./lambda/calls.ts";
 
 const allowed = { allowFunctionEndpoints: true, allowFunctionRoles: true };
@@ -23,6 +29,7 @@ test.each([
   [configOf("Reserve_stock-2", { region: "us-gov-west-1", qualifier: "$LATEST" })],
   [configOf("reserve", { qualifier: "live", roleArn: ownRole })],
   [configOf("reserve", { endpoint: "http://localhost:3002" })],
+  [configOf("reserve", { timeoutMs: 31_536_000_000 })],
   [configOf("reserve", { endpoint: "https://[::1]:3002/base" })],
 ])("%j is a config", (config) => {
   expect(problemsOf(config)).toEqual([]);
@@ -42,6 +49,10 @@ test.each([
   ["/endpoint", { endpoint: "http://user:password@localhost" }],
   ["/endpoint", { endpoint: "http://localhost:99999" }],
   ["/payload", { payload: {} }],
+  ["/timeoutMs", { timeoutMs: 0 }],
+  ["/timeoutMs", { timeoutMs: 1.5 }],
+  ["/timeoutMs", { timeoutMs: "5000" }],
+  ["/timeoutMs", { timeoutMs: 31_536_000_001 }],
 ])("a config is refused at %s for %j", (pointer, wrong) => {
   expect(problemsOf({ ...configOf("reserve"), ...wrong }).map((problem) => problem.pointer)).toEqual([pointer]);
 });
@@ -73,3 +84,23 @@ test.each([
   expect(target.access.identity.type).toBe(identity);
   expect(target.functionName).toBe(identity === "service" ? target.arn : "reserve");
 });
+
+test("`timeoutMs` of the config is the timeout of each attempt", () => {
+  const { definition } = parsed(configOf("reserve", { timeoutMs: 2_500 }));
+  if (definition === undefined) throw new Error("The definition was refused.");
+  expect(compilePlan(definition, executors).firstStep.timeoutMs).toBe(2_500);
+});
+
+test("a step with `timeoutMs` and `timeoutSeconds` is refused, with a pointer", () => {
+  const { problems } = parsed(configOf("reserve", { timeoutMs: 2_500 }), { timeoutSeconds: 2.5 });
+  expect(problems).toEqual([{ pointer: "/steps/0/timeoutSeconds", detail: expect.stringContaining("one of the two") }]);
+});
+
+const executors = executorMap([cloudFunction(settings)]);
+
+function parsed(config: JsonObject, more: object = {}) {
+  const step = functionStep("reserve", "reserve", null, more) as { integrationDetails: object };
+  const details = { ...step.integrationDetails, config };
+  const found = parseDefinition(definitionOf({ ...step, integrationDetails: details }), executors, limits);
+  return { definition: undefined, problems: [], ...found };
+}

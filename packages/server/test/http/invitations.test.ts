@@ -45,6 +45,13 @@ onEveryStore((home) => {
     return code;
   }
 
+  test("one role may be given as `role`, and the answer has it in `roles`", async () => {
+    const { api } = await service.newOrganization();
+    const { body } = await api.call("CreateInvitation", { body: { role: "viewer" } });
+    expect(body).toMatchObject({ roles: ["viewer"] });
+    expect(body).not.toHaveProperty("role");
+  });
+
   test("who is invited becomes a member with the roles of the invitation, and it is used up", async () => {
     const { api, organizationId, owner } = await service.newOrganization();
     const invitation = await invite(api, { roles: ["viewer", "ci"] });
@@ -207,6 +214,9 @@ onEveryStore((home) => {
 
   test.each([
     ["no roles", { roles: undefined }, "/roles"],
+    ["a list of roles and one", { role: "viewer" }, "/role"],
+    ["one role that does not exist", { roles: undefined, role: "vieweer" }, "/role"],
+    ["one role that is a list", { roles: undefined, role: ["viewer"] }, "/role"],
     ["an empty list of roles", { roles: [] }, "/roles"],
     ["a role that does not exist", { roles: ["viewer", "vieweer"] }, "/roles/1"],
     ["an address that is none", { email: "somebody" }, "/email"],

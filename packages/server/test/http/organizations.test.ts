@@ -1,8 +1,21 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { said } from "../store/notes.ts";
 import { waitingDefinition } from "../support/definitions.ts";
 import { deploy, submitAndWait } from "../support/flow.ts";
 import { useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";
+
+interface Organization {
+  readonly organizationId: string;
+  readonly key: string;
+}
+
+interface OrganizationList {
+  readonly organizations: readonly Organization[];
+}
+
+const acme = { name: "acme", displayName: "Acme Ltd." };
 
 /** Reliability and security, group B, and the life of an organization. */
 onEveryStore((home) => {
@@ -10,11 +23,11 @@ onEveryStore((home) => {
 
   test("an organization is created, found, listed, renamed, and its creator is its owner", async () => {
     const user = await service.newUser();
-    const names = { name: "acme", displayName: "Acme Ltd." };
-    const created = await user.client.call<{ organizationId: string }>("CreateOrganization", { body: names });
+    const created = await user.client.call<Organization>("CreateOrganization", { body: acme });
     const { organizationId } = created.body;
     expect(created.status).toBe(201);
     expect(created.headers.get("location")).toBe(`/organizations/${organizationId}`);
+    expect(created.body).toMatchObject({ key: expect.stringMatching(/^acme/) });
 
     const api = user.client.bind({ organizationId });
     expect((await api.call("GetOrganization")).body).toEqual(created.body);
@@ -32,6 +45,13 @@ onEveryStore((home) => {
     ["B30 a control character", { name: "a\nb", displayName: "x" }, "/name"],
     ["B30 a change of direction", { name: "x", displayName: "a\u202eb" }, "/displayName"],
     ["B30 a zero-width character", { name: "x", displayName: "a\u200bb" }, "/displayName"],
+    ["a key of two characters", { ...acme, key: "ab" }, "/key"],
+    ["a key of 65 characters", { ...acme, key: "x".repeat(65) }, "/key"],
+    ["a key in capitals", { ...acme, key: "Acme" }, "/key"],
+    ["a key that ends in a hyphen", { ...acme, key: "acme-" }, "/key"],
+    ["a key with a line break at its end", { ...acme, key: "acme\n" }, "/key"],
+    ["a key in the form of an id", { ...acme, key: randomUUID() }, "/key"],
+    ["a key that is null", { ...acme, key: null }, "/key"],
     ["B31 a number", { name: 1, displayName: "x" }, "/name"],
     ["B31 an array", { name: ["x"], displayName: "x" }, "/name"],
     ["B31 an object", { name: {}, displayName: "x" }, "/name"],
@@ -66,6 +86,78 @@ onEveryStore((home) => {
       const { body } = await user.client.call("CreateOrganization", { body: { name, displayName: name } });
       expect(body).toMatchObject({ name, displayName: name });
     }
+  });
+
+  test("a key is taken as it is asked for, once in the service: another organization that asks for it is refused", async () => {
+    const user = await service.newUser();
+    const key = `k-${randomUUID()}`;
+    const create = (names: object) =>
+      user.client.call<Organization>("CreateOrganization", { body: { ...acme, ...names } });
+    const { body } = await create({ key });
+    expect(body.key).toBe(key);
+    const { client } = await service.newUser();
+    const refused = await client.refused("CreateOrganization", "ConflictError", { body: { ...acme, key } });
+    expect(refused.body.detail).toContain(key);
+    expect((await client.call("ListOrganizations")).body).toEqual({ organizations: [] });
+
+    const api = user.client.bind({ organizationId: body.organizationId });
+    expect((await api.call("UpdateOrganization", { body: { name: "other" } })).body).toMatchObject({ key });
+    await api.call("DeleteOrganization");
+    expect((await create({ key })).body.key).toBe(key);
+  });
+
+  test("a key that nobody asked for is made of the name, with an ending where that is taken", async () => {
+    const user = await service.newUser();
+    const keyFor = async (name: string) =>
+      (await user.client.call<Organization>("CreateOrganization", { body: { ...acme, name } })).body.key;
+    const word = randomUUID();
+    expect(await keyFor(`  Café ${word}, Inc. `)).toBe(`cafe-${word}-inc`);
+    expect(await keyFor(`café ${word} inc`)).toMatch(new RegExp(`^cafe-${word}-inc-[0-9a-f]{8}$`));
+    expect(await keyFor(word)).toBe(`organization-${word}`);
+    const long = `${word}-`.repeat(6);
+    expect(await keyFor(long)).toBe(long.slice(0, 64));
+    expect(await keyFor(long)).toMatch(new RegExp(`^${long.slice(0, 55)}-[0-9a-f]{8}$`));
+    expect(await keyFor("株式会社")).toMatch(/^organization/);
+    expect(await keyFor("株式会社")).toMatch(/^organization-[0-9a-f]{8}$/);
+  });
+
+  test("of organizations that ask for one key at one instant one gets it", async () => {
+    const user = await service.newUser();
+    const body = { ...acme, key: `k-${randomUUID()}` };
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => user.client.callAny("CreateOrganization", { body })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
+    expect((await user.client.call<OrganizationList>("ListOrganizations")).body.organizations).toHaveLength(1);
+  });
+
+  test("organizations of one name that are created at one instant have different keys", async () => {
+    const user = await service.newUser();
+    const body = { ...acme, name: `at once ${randomUUID()}` };
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => user.client.call<Organization>("CreateOrganization", { body })),
+    );
+    expect(new Set(answers.map((answer) => answer.body.key)).size).toBe(8);
+  });
+
+  test("an organization without a key, which a node of an earlier release made, is given one when it is first read", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    const { body } = await api.call<Organization>("GetOrganization");
+    await service.running.database.query(said("DELETE FROM organization_key WHERE organization_id = $1"), [
+      organizationId,
+    ]);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => api.call("GetOrganization")));
+    for (const answer of answers) expect(answer.body).toEqual(body);
+    expect((await api.call("ListOrganizations")).body).toMatchObject({ organizations: [body] });
+  });
+
+  test("a first answer that an earlier release kept, without a key, is completed", async () => {
+    const user = await service.newUser();
+    const options = { body: acme, headers: { "idempotency-key": "k" } };
+    const { body } = await user.client.call("CreateOrganization", options);
+    const earlier = "UPDATE user_idempotency_key SET answer = (answer::jsonb - 'key')::json WHERE user_id = $1";
+    await service.running.database.query(said(earlier), [user.userId]);
+    expect((await user.client.call("CreateOrganization", options)).body).toEqual(body);
   });
 
   test("an update that changes nothing is 400", async () => {

@@ -1,9 +1,18 @@
 import { expect, test } from "vitest";
+import { said } from "../store/notes.ts";
+import { rowsOfRequest } from "../support/audit-rows.ts";
 import { useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";
 
+interface Role {
+  readonly roleId: string;
+  readonly name: string;
+  readonly isBuiltIn: boolean;
+  readonly permissions: readonly string[];
+}
+
 interface RoleList {
-  readonly roles: readonly { readonly name: string; readonly isBuiltIn: boolean }[];
+  readonly roles: readonly Role[];
   readonly nextPageToken?: string;
 }
 
@@ -48,7 +57,8 @@ onEveryStore((home) => {
     ["a name that is a number", { name: 1 }, "/name"],
     ["a description of 10,000 characters", { description: "x".repeat(10_000) }, "/description"],
     ["a description that turns its direction", { description: "a\u202eb" }, "/description"],
-    ["no permissions", { permissions: [] }, "/permissions"],
+    ["a name in the form of an id", { name: "abcdef00-0000-7000-8000-000000000000" }, "/name"],
+    ["permissions that are null", { permissions: null }, "/permissions"],
     ["an unknown permission", { permissions: ["job:reed"] }, "/permissions/0"],
     ["every permission at once", { permissions: ["*"] }, "/permissions/0"],
     ["a permission twice", { permissions: ["job:read", "job:read"] }, "/permissions"],
@@ -83,11 +93,143 @@ onEveryStore((home) => {
     await other.api.call("CreateRole", { body });
   });
 
+  test("a role without permissions permits nothing, and may be emptied again", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    const { body } = await api.call<Role>("CreateRole", { body: { name: "empty" } });
+    expect(body.permissions).toEqual([]);
+    const member = await service.newMember(organization, ["empty"]);
+    await member.api.refused("ListJobs", "AuthorizationError");
+    const params = { role: "empty" };
+    await api.call("UpdateRole", { params, body: { permissions: ["job:list"] } });
+    await member.api.call("ListJobs");
+    expect((await api.call("UpdateRole", { params, body: { permissions: [] } })).body).toEqual({
+      ...body,
+      updatedAt: expect.any(String),
+    });
+    await member.api.refused("ListJobs", "AuthorizationError");
+  });
+
+  test("every role has an id, by which it is found as by its name", async () => {
+    const { api } = await service.newOrganization();
+    const other = await service.newOrganization();
+    const { body: own } = await api.call<Role>("CreateRole", { body: { name: "admin" } });
+    for (const { roleId, name } of (await api.call<RoleList>("ListRoles")).body.roles) {
+      const byName = await api.call<Role>("GetRole", { params: { role: name } });
+      expect(byName.body.roleId).toBe(roleId);
+      expect((await api.call("GetRole", { params: { role: roleId } })).body).toEqual(byName.body);
+    }
+    const idsOf = async (names: readonly string[], of = api) => {
+      const { roles } = (await of.call<RoleList>("ListRoles")).body;
+      return roles.filter(({ name }) => names.includes(name)).map(({ roleId }) => roleId);
+    };
+    expect(await idsOf(builtInNames, other.api)).toEqual(await idsOf(builtInNames));
+    const params = { role: own.roleId };
+    await other.api.refused("GetRole", "NotFoundError", { params });
+    await api.call("UpdateRole", { params, body: { description: "by its id" } });
+    await api.call("DeleteRole", { params });
+    await api.refused("GetRole", "NotFoundError", { params: { role: "admin" } });
+    const { body: again } = await api.call<Role>("CreateRole", { body: { name: "admin" } });
+    expect(again.roleId).not.toBe(own.roleId);
+  });
+
+  test("a renamed role stays with its members and invitations, under the new name", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    const { body: role } = await api.call<Role>("CreateRole", { body: { name: "reader", permissions: ["job:list"] } });
+    const member = await service.newMember(organization, ["reader", "ci"]);
+    const invited = { params: {}, body: { roles: ["ci", "reader"] } };
+    const { body: invitation } = await api.call<{ invitationId: string; code: string }>("CreateInvitation", invited);
+
+    const renamed = await api.call<Role>("UpdateRole", { params: { role: "reader" }, body: { name: "watcher" } });
+    expect(renamed.body).toEqual({ ...role, name: "watcher", updatedAt: expect.any(String) });
+    expect(await rowsOfRequest(renamed, service)).toMatchObject([
+      { target_type: "role", target_id: "reader", details: { name: { from: "reader", to: "watcher" } } },
+    ]);
+    await api.refused("GetRole", "NotFoundError", { params: { role: "reader" } });
+
+    await member.api.call("ListJobs");
+    expect((await api.call("GetMember", { params: { userId: member.userId } })).body).toMatchObject({
+      roles: ["watcher", "ci"],
+    });
+    const params = { invitationId: invitation.invitationId };
+    expect((await api.call("GetInvitation", { params })).body).toMatchObject({ roles: ["ci", "watcher"] });
+    const guest = await service.newUser();
+    const accepted = await guest.client.call("AcceptInvitation", { body: { invitation: invitation.code } });
+    expect(accepted.body).toMatchObject({ roles: ["ci", "watcher"] });
+    await guest.client.bind({ organizationId: organization.organizationId }).call("ListJobs");
+    await api.refused("DeleteRole", "ConflictError", { params: { role: "watcher" } });
+  });
+
+  test("a role is given no name that is taken, built in, or was another role's", async () => {
+    const { api } = await service.newOrganization();
+    await api.call("CreateRole", { body: { name: "one" } });
+    await api.call("CreateRole", { body: { name: "two" } });
+    const rename = (role: string, name: string) => ({ params: { role }, body: { name } });
+    await api.refused("UpdateRole", "ConflictError", rename("one", "two"));
+    const { body } = await api.refused("UpdateRole", "ValidationError", rename("one", "owner"));
+    expect(body.errors).toMatchObject([{ pointer: "/name" }]);
+    await api.refused("UpdateRole", "ConflictError", rename("owner", "boss"));
+    await api.refused("UpdateRole", "ConflictError", rename("00000000-0000-8000-8000-000000000001", "boss"));
+
+    await api.call("UpdateRole", rename("one", "three"));
+    for (const [operation, options] of [
+      ["CreateRole", { body: { name: "one" } }],
+      ["UpdateRole", rename("two", "one")],
+    ] as const) {
+      const refused = await api.refused(operation, "ConflictError", options);
+      expect(refused.body.detail).toContain("`three`");
+    }
+    await api.call("UpdateRole", rename("three", "one"));
+    await api.call("UpdateRole", rename("one", "one"));
+    await api.call("DeleteRole", { params: { role: "one" } });
+    await api.call("UpdateRole", rename("two", "three"));
+    await api.call("CreateRole", { body: { name: "one" } });
+  });
+
+  test("a role that was renamed too often keeps its name", async () => {
+    const { api } = await service.newOrganization();
+    await api.call("CreateRole", { body: { name: "name-0" } });
+    const rename = (index: number) => ({ params: { role: `name-${index}` }, body: { name: `name-${index + 1}` } });
+    for (let index = 0; index < 20; index += 1) await api.call("UpdateRole", rename(index));
+    await api.refused("UpdateRole", "ConflictError", rename(20));
+    await api.call("UpdateRole", { params: { role: "name-20" }, body: { name: "name-3" } });
+  });
+
+  test("of two roles that are given one name at one instant one gets it, and no member loses a role", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    const names = ["a", "b", "c", "d"];
+    for (const name of names) await api.call("CreateRole", { body: { name, permissions: ["job:list"] } });
+    const member = await service.newMember(organization, names);
+    const answers = await Promise.all(
+      names.map((role) => api.callAny("UpdateRole", { params: { role }, body: { name: "wanted" } })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
+    const { roles } = (await api.call<RoleList>("ListRoles")).body;
+    const own = roles.filter(({ isBuiltIn }) => !isBuiltIn).map(({ name }) => name);
+    const { body } = await api.call<{ roles: string[] }>("GetMember", { params: { userId: member.userId } });
+    expect(body.roles.sort()).toEqual(own.sort());
+    expect(own).toContain("wanted");
+  });
+
   test("the same key creates one role", async () => {
     const { api } = await service.newOrganization();
     const request = { body: { name: "admin", permissions: ["job:read"] }, headers: { "idempotency-key": "k" } };
     const first = await api.call("CreateRole", request);
     expect((await api.call("CreateRole", request)).body).toEqual(first.body);
+  });
+
+  test("a first answer that an earlier release kept, without an id, is completed", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    const request = { body: { name: "admin" }, headers: { "idempotency-key": "k" } };
+    const first = await api.call("CreateRole", request);
+    const earlier = "UPDATE idempotency_key SET answer = (answer::jsonb - 'roleId')::json WHERE organization_id = $1";
+    await service.running.database.query(said(earlier), [organizationId]);
+    expect((await api.call("CreateRole", request)).body).toEqual(first.body);
+    await api.call("DeleteRole", { params: { role: "admin" } });
+    await service.running.database.query(said(earlier), [organizationId]);
+    await api.refused("CreateRole", "NotFoundError", request);
   });
 
   test("a built-in role stays as it is", async () => {

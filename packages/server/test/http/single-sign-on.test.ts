@@ -89,13 +89,23 @@ onEveryStore((home) => {
     ]);
   });
 
-  test("an organization's own role is given as well", async () => {
-    const owner = await world.newOwner();
-    await owner.api.call("CreateRole", { body: { name: "releaser", permissions: ["workflow:read"] } });
-    const { login } = await world.newPersonAt("acme", { groups: ["builders"] });
+  test("an organization's own role is given as well, by its new name when it was renamed since the mapping was written", async () => {
+    const { api } = await world.newOwner();
+    await api.call("CreateRole", { body: { name: "releaser", permissions: ["workflow:read"] } });
+    const { login, email } = await world.newPersonAt("acme", { groups: ["builders"] });
     const { tokens } = await world.signIn("acme", login);
     expect(await rolesOf(tokens)).toEqual(["developer", "releaser"]);
-    await owner.api.call("DeleteRole", { params: { role: "releaser" } }).catch(() => undefined);
+
+    await api.call("UpdateRole", { params: { role: "releaser" }, body: { name: "publisher" } });
+    expect(await rolesOf(tokens)).toEqual(["developer", "publisher"]);
+    await world.signIn("acme", login);
+    expect(await rolesOf(tokens)).toEqual(["developer", "publisher"]);
+    const newcomer = await world.newPersonAt("acme", { groups: ["builders"] });
+    expect(await rolesOf((await world.signIn("acme", newcomer.login)).tokens)).toEqual(["developer", "publisher"]);
+
+    await world.acme.setAccount(login, { email, email_verified: true, groups: ["staff"] });
+    await world.signIn("acme", login);
+    expect(await rolesOf(tokens)).toEqual(["viewer"]);
   });
 
   test("whoever is in no group any more is no member any more, and is not let in", async () => {

@@ -1,8 +1,17 @@
 import { expect, test } from "vitest";
-import { definitionOf, noopStep, straightDefinition, waitStep } from "../support/definitions.ts";
+import { said } from "../store/notes.ts";
+import { rowsOfRequest } from "../support/audit-rows.ts";
+import { definitionOf, failingDefinition, noopStep, straightDefinition, waitStep } from "../support/definitions.ts";
 import { registerVersion } from "../support/flow.ts";
 import { useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";
+
+interface NewVersion {
+  readonly versionId: string;
+  readonly versionNumber: number;
+  readonly created: boolean;
+  readonly warnings: readonly object[];
+}
 
 interface Step {
   readonly name: string;
@@ -16,6 +25,23 @@ function stepWith(changes: object): string {
 
 function definitionsWith(definitions: object): string {
   return JSON.stringify({ ...JSON.parse(straightDefinition), definitions });
+}
+
+interface CheckedDefinition {
+  readonly valid: boolean;
+  readonly errors: readonly object[];
+  readonly warnings: readonly object[];
+  readonly messages: readonly string[];
+}
+
+/** The number is part of the text as it is written here. */
+function definitionWithBound(minimum: string): string {
+  const text = JSON.stringify({ any: { type: "object", properties: { count: { type: "number", minimum: 0 } } } });
+  return straightDefinition.replace(JSON.stringify({ any: { type: "object" } }), text.replace(":0}", `:${minimum}}`));
+}
+
+function reordered(definition: string): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(definition)).reverse()), undefined, 2);
 }
 
 /** Reliability and security, group D. The definition's own rules have their tables of cases in `test/core`. */
@@ -49,6 +75,79 @@ onEveryStore((home) => {
     expect(versions.map((version) => version.versionNumber).sort((a, b) => a - b)).toEqual([
       1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
     ]);
+  });
+
+  test("a registration makes a version each time, also of the same text", async () => {
+    const { api, params } = await newWorkflow();
+    for (const versionNumber of [1, 2]) {
+      const options = { params, body: { definition: straightDefinition } };
+      const { status, body } = await api.call("RegisterWorkflowVersion", options);
+      expect({ status, body }).toMatchObject({ status: 201, body: { versionNumber, created: true } });
+    }
+  });
+
+  test("with ifChanged a definition that is equal to the newest version's registers nothing, and leaves no audit entry", async () => {
+    const { api, params } = await newWorkflow();
+    const register = (definition: string) =>
+      api.call<NewVersion>("RegisterWorkflowVersion", { params, query: { ifChanged: true }, body: { definition } });
+    const first = await register(definitionWithBound("1"));
+    expect(first).toMatchObject({ status: 201, body: { versionNumber: 1, created: true } });
+    expect(await rowsOfRequest(first, service)).toHaveLength(1);
+
+    for (const same of [definitionWithBound("1"), definitionWithBound("1.0"), reordered(definitionWithBound("1"))]) {
+      const again = await register(same);
+      expect(again).toMatchObject({ status: 200, body: { ...first.body, created: false } });
+      expect(await rowsOfRequest(again, service)).toEqual([]);
+    }
+    expect((await register(definitionWithBound("2"))).body).toMatchObject({ versionNumber: 2, created: true });
+    // Only the newest counts: to go back to an earlier definition is a change.
+    expect((await register(definitionWithBound("1"))).body).toMatchObject({ versionNumber: 3, created: true });
+  });
+
+  test("of many registrations with ifChanged at one instant one makes a version, and all answer it", async () => {
+    const { api, params } = await newWorkflow();
+    const options = { params, query: { ifChanged: true }, body: { definition: straightDefinition } };
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => api.call<NewVersion>("RegisterWorkflowVersion", options)),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(7).fill(200), 201]);
+    expect(new Set(answers.map(({ body }) => body.versionId)).size).toBe(1);
+  });
+
+  test("with ifChanged a repetition under one Idempotency-Key answers as the first time did", async () => {
+    const { api, params } = await newWorkflow();
+    const headers = { "idempotency-key": "k" };
+    const options = { params, query: { ifChanged: true }, headers, body: { definition: straightDefinition } };
+    const first = await api.call("RegisterWorkflowVersion", options);
+    expect(await api.call("RegisterWorkflowVersion", options)).toMatchObject({ status: 201, body: first.body });
+  });
+
+  test("with ifChanged a definition that is not valid is refused as without it", async () => {
+    const { api, params } = await newWorkflow();
+    await registerVersion(api, params.workflowId, straightDefinition);
+    for (const definition of ["{", definitionOf(noopStep("a", "nowhere"))]) {
+      const body = { definition };
+      const plain = await api.refused("RegisterWorkflowVersion", "ValidationError", { params, body });
+      const query = { ifChanged: true };
+      const { body: problem } = await api.refused("RegisterWorkflowVersion", "ValidationError", {
+        params,
+        query,
+        body,
+      });
+      expect(problem.errors).toEqual(plain.body.errors);
+    }
+  });
+
+  test("with ifChanged an unchanged definition is not refused by a check that came after it was registered", async () => {
+    const { api, params } = await newWorkflow();
+    const { versionId } = await registerVersion(api, params.workflowId, straightDefinition);
+    const definition = definitionOf(noopStep("a", "nowhere"));
+    await service.running.database.query(said("UPDATE workflow_version SET definition = $2 WHERE version_id = $1"), [
+      versionId,
+      definition,
+    ]);
+    const options = { params, query: { ifChanged: true }, body: { definition } };
+    expect((await api.call("RegisterWorkflowVersion", options)).body).toMatchObject({ versionId, created: false });
   });
 
   test("D41 a definition that is an object and not a string is 400", async () => {
@@ -115,8 +214,24 @@ onEveryStore((home) => {
   test("a check says that a valid definition is valid, and keeps nothing", async () => {
     const { api, params } = await newWorkflow();
     const checked = await api.call("ValidateWorkflowVersion", { params, body: { definition: straightDefinition } });
-    expect(checked.body).toMatchObject({ valid: true, errors: [] });
+    expect(checked.body).toEqual({ valid: true, errors: [], warnings: [], messages: [] });
     expect((await api.call("ListWorkflowVersions", { params })).body).toEqual({ versions: [] });
+  });
+
+  test("a check says each problem as a sentence too, first the errors and then the warnings", async () => {
+    const { api, params } = await newWorkflow();
+    const check = async (definition: string) => {
+      const { body } = await api.call<CheckedDefinition>("ValidateWorkflowVersion", { params, body: { definition } });
+      expect(body.messages).toHaveLength(body.errors.length + body.warnings.length);
+      return body;
+    };
+    const wrong = await check(definitionOf(noopStep("a", "b"), noopStep("a", "c")));
+    expect(wrong.messages[0]).toMatch(/^Error at \/steps\/0\/transitionToStep: there is no step `b`.*[.?]$/);
+    expect((await check("{")).messages).toEqual([expect.stringMatching(/^Error: .*\.$/)]);
+    const { valid, errors, warnings, messages } = await check(failingDefinition);
+    expect({ valid, errors }).toEqual({ valid: true, errors: [] });
+    expect(warnings.length).toBeGreaterThan(0);
+    expect(messages[0]).toMatch(/^Warning at \/steps\/1[^:]*: .*\.$/);
   });
 
   test("a version of another workflow is unknown under this one", async () => {

@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
+import { organizationKeyPattern } from "../../src/core/organization-key.ts";
+import { newId } from "../../src/engine/identifier.ts";
 import { openStore } from "../../src/service.ts";
 import type { Database } from "../../src/store/database.ts";
+import { findOrganizationKeys } from "../../src/store/organization-keys.ts";
 import { onEveryStore, type PreparedStore } from "../support/stores.ts";
 import { insertJobRow, type JobRow, jobRows } from "./job-rows.ts";
 import { said } from "./notes.ts";
@@ -33,6 +36,15 @@ test("nodes that start at once on an empty database apply each migration once be
   expect(applied.map(({ number }) => number)).toEqual(applied.map((_, index) => index + 1));
   for (const opened of databases) await opened.close();
 });
+
+/** In the order in which they were made. */
+const ids = Array.from({ length: 7 }, (_, index) => newId(index));
+
+async function undoKeys(database: Database): Promise<void> {
+  await database.query(said("DROP TABLE organization_key"), []);
+  await database.query(said("ALTER TABLE role DROP COLUMN role_id, DROP COLUMN former_names"), []);
+  await database.query(said("DELETE FROM schema_migration WHERE name = 'keys_and_role_ids'"), []);
+}
 
 onEveryStore((home) => {
   let store: PreparedStore;
@@ -76,6 +88,40 @@ onEveryStore((home) => {
       // SQLSTATE of a check that failed.
       await expect(insertJobRow(database, row)).rejects.toMatchObject({ code: "23514" });
     });
+  });
+
+  test("organizations that were there before there were keys get one each, the oldest of a name the plain one", async () => {
+    const before = await openStore(config);
+    await undoKeys(before);
+    const names = [
+      "Acme, Inc.",
+      "acme inc",
+      "x",
+      "株式会社",
+      `Acme Inc ${ids[1]?.replaceAll("-", "")}`,
+      ids[0] ?? "",
+      "Z".repeat(90),
+    ];
+    for (const [index, name] of names.entries()) {
+      const insert = "INSERT INTO organization VALUES ($1, $2, $2, now(), now(), NULL)";
+      await before.query(said(insert), [ids[index], name]);
+    }
+    await before.close();
+
+    const after = await openStore(config);
+    const keys = await findOrganizationKeys(after, ids);
+    await after.close();
+    const ending = (index: number) => ids[index]?.replaceAll("-", "");
+    expect(ids.map((id) => keys.get(id))).toEqual([
+      "acme-inc",
+      `acme-inc-${ending(1)}`,
+      "organization",
+      `organization-${ending(3)}`,
+      `acme-inc-${ending(1)?.slice(0, 22)}-${ending(4)}`,
+      `organization-${ending(5)}`,
+      "z".repeat(64),
+    ]);
+    for (const key of keys.values()) expect(key).toMatch(new RegExp(organizationKeyPattern));
   });
 
   test("a second start applies nothing, and a store that is newer than the program is refused with what to do", async () => {

@@ -49,7 +49,7 @@ test.each([
 
 test("acknowledging paths never answer a conflict with nothing (rule 5)", () => {
   const silent = [...statements.values()].filter((statement) => statement.text.includes("DO NOTHING"));
-  // None acknowledges anything: two wait for another node that does the same, and one refuses a name that is taken.
-  const expected = ["claim_schema_migration", "insert_audit_seal", "insert_workflow"];
+  // None acknowledges anything: two wait for another node that does the same, and two refuse what is taken.
+  const expected = ["claim_organization_key", "claim_schema_migration", "insert_audit_seal", "insert_workflow"];
   expect(silent.map((statement) => statement.name).sort()).toEqual(expected);
 });

@@ -39,6 +39,8 @@ export const roles = {
   caption: "Roles of this organization: built in, and its own",
   name: "Name",
   nameHint: "a–z, 0–9 and -, beginning with a letter.",
+  newNameHint:
+    "a–z, 0–9 and -, beginning with a letter. Members and invitations with the role keep it under a new name.",
   description: "Description",
   descriptionHint: "What the role is for.",
   kind: "Kind",
@@ -57,7 +59,6 @@ export const roles = {
   changeAction: "Change role",
   created: (name: string) => `The role ${name} is created`,
   changed: (name: string) => `The role ${name} is changed`,
-  choosePermission: "Choose at least one permission.",
   remove: "Delete",
   removeNamed: (name: string) => `Delete the role ${name}`,
   removeTitle: (name: string) => `Delete the role ${name}?`,

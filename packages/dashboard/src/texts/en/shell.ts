@@ -37,6 +37,10 @@ export const shell = {
   noOrganization:
     "An organization owns workflows, jobs and tokens. Make one, or ask somebody to invite you into theirs.",
   newOrganizationName: "Name of the organization",
+  newOrganizationKey: "Key (optional)",
+  newOrganizationKeyHint:
+    "A short name that no other organization here has: 3 to 64 of a–z, 0–9 and -. If you leave it out, it is made from the name.",
+  organizationChoice: (displayName: string, key: string) => `${displayName} (${key})`,
   createOrganization: "Create organization",
   notifications: "Notifications",
 } as const;

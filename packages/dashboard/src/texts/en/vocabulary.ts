@@ -9,7 +9,7 @@ export const vocabulary = {
   step: {
     name: "Unique in the definition",
     integrationDetails: "What the step does, what it takes and what it gives",
-    transitionToStep: "The next step, or null to end the job",
+    transitionToStep: "The next step; null, or left out, ends the job",
     onFailure: "The step that takes over when the attempts are used up",
     retry: "How often and how patiently a call is tried again",
     timeoutSeconds: "How long an attempt may take",
@@ -39,6 +39,7 @@ export const vocabulary = {
       functionName: "The function's name",
       qualifier: "A version or an alias of the function",
       roleArn: "The role to call it as",
+      timeoutMs: "The timeout of one attempt, in milliseconds; or give the step timeoutSeconds",
     },
     "/service/waitForEventIds": {
       eventIds: "The events that the step waits for",

@@ -23,13 +23,18 @@ export async function newOwner(service: TestService, organizationName = "Acme"):
   return { ...person, organizationId, api: person.client.bind({ organizationId }), url };
 }
 
-/** Opens a page as somebody who is not signed in yet, and signs in on the way. */
-export async function signInAt(page: Page, url: string, { email }: { readonly email: string }): Promise<void> {
+/** Opens a page of an organization as somebody who is not signed in yet, and signs in on the way. */
+export async function signInAt(page: Page, url: string, person: Pick<SignedInPerson, "email">): Promise<void> {
+  await sendSignIn(page, url, person);
+  await page.getByRole("navigation", { name: "Main" }).waitFor();
+}
+
+/** Opens a page and sends the form of the sign-in that is there instead. */
+export async function sendSignIn(page: Page, url: string, { email }: Pick<SignedInPerson, "email">): Promise<void> {
   await page.goto(url);
   await page.getByLabel("E-mail").fill(email);
   await page.getByLabel("Password").fill(rightPassword);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("navigation", { name: "Main" }).waitFor();
 }
 
 export { deploy, registerVersion, submitAndWait };

@@ -5,7 +5,7 @@ import type { Queryable, Transaction } from "../../store/database.ts";
 import { deleteMember, hasMemberWithRole, insertMember } from "../../store/members.ts";
 import { lockOrganization } from "../../store/organizations.ts";
 import { findProvidedMember, type ProvidedMember, updateProvidedMember } from "../../store/provided-members.ts";
-import { lookUpRoles } from "../roles.ts";
+import { presentRoleNames } from "../roles.ts";
 import { type ExternalClaims, rolesNamedBy } from "./claims.ts";
 import { type HeldRoles, hasSameRoles, rolesAfter, withOwner } from "./member-roles.ts";
 import { type ExternalProvider, signInNameOf } from "./provider.ts";
@@ -93,19 +93,15 @@ async function compare(
   return { member, after: rolesAfter(held, given) };
 }
 
-/** Only roles that there are in the organization; the default ones where there are none. */
+/** Only roles that there are in the organization, by the names that they have now; the default ones where there are none. */
 async function rolesGiven(
   db: Queryable,
   provider: ExternalProvider,
   values: readonly string[],
 ): Promise<readonly string[]> {
   const { organizationId, defaultRoles } = provider;
-  const existing = async (roles: readonly string[]) => {
-    const { unknownNames } = await lookUpRoles(db, organizationId, roles);
-    return roles.filter((role) => !unknownNames.includes(role));
-  };
-  const given = await existing(rolesNamedBy(provider, values));
-  return given.length > 0 ? given : await existing(defaultRoles);
+  const given = await presentRoleNames(db, organizationId, rolesNamedBy(provider, values));
+  return given.length > 0 ? given : await presentRoleNames(db, organizationId, defaultRoles);
 }
 
 async function recordChange(

@@ -1,3 +1,4 @@
+import { maxTimeoutSeconds } from "../../core/definition-patience.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Problem } from "../../core/problem.ts";
 import type { Identity, LambdaAccess } from "./cloud-function-clients.ts";
@@ -22,6 +23,7 @@ export const configSchema: JsonObject = {
     roleArn: { type: "string", pattern: "^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$", maxLength: 2_048 },
     // No user and password in it: a definition is readable to everybody who may read the workflow.
     endpoint: { type: "string", pattern: "^https?://[^/@?#]+(/[^?#]*)?$", maxLength: 2_048 },
+    timeoutMs: { type: "integer", minimum: 1, maximum: maxTimeoutSeconds * 1000 },
   },
   required: ["region", "accountId", "functionName"],
   additionalProperties: false,
@@ -51,6 +53,11 @@ export function checkConfig(config: JsonObject, settings: CloudFunctionSettings)
 
 function notAllowed(setting: string): string {
   return `is not allowed on this service; its operator can allow it with ${setting}=true`;
+}
+
+/** The timeout of one attempt, for those who write it beside the function's name. A step has it as `timeoutSeconds`. */
+export function timeoutMsOf({ timeoutMs }: JsonObject): number | undefined {
+  return typeof timeoutMs === "number" ? timeoutMs : undefined;
 }
 
 /** For a config that fits `configSchema` and `checkConfig`. */

@@ -4,7 +4,7 @@ import { readAnswer } from "./cloud-function-answer.ts";
 import { LambdaClients } from "./cloud-function-clients.ts";
 import { failed, failureOf } from "./cloud-function-failure.ts";
 import type { CloudFunctionSettings } from "./cloud-function-settings.ts";
-import { checkConfig, configSchema, type FunctionTarget, targetOf } from "./cloud-function-target.ts";
+import { checkConfig, configSchema, type FunctionTarget, targetOf, timeoutMsOf } from "./cloud-function-target.ts";
 
 /** `/service/cloud/function`: invokes an AWS Lambda function with the step's input and waits for its answer. */
 export function cloudFunction(settings: CloudFunctionSettings): CallExecutor {
@@ -14,6 +14,7 @@ export function cloudFunction(settings: CloudFunctionSettings): CallExecutor {
     behaviour: "call",
     configSchema,
     checkConfig: (config) => checkConfig(config, settings),
+    timeoutMsOf,
     call: (request, signal) => invoke(request, signal, clients, settings),
     close: () => clients.close(),
   };

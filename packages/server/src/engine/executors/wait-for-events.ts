@@ -1,3 +1,4 @@
+import { maxTimeoutSeconds } from "../../core/definition-patience.ts";
 import type { WaitKind, WaitRule } from "../../core/executor-kind.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../core/json.ts";
 import { type Problem, pointerTo } from "../../core/problem.ts";
@@ -13,8 +14,6 @@ export function waitForEvents(limits: { maxEventIdsPerStep: number; maxNameLengt
   };
 }
 
-const yearInSeconds = 31_536_000;
-
 function configSchema(maxEventIds: number, maxLength: number): JsonObject {
   const eventId = { type: "string", minLength: 1, maxLength };
   const reference = {
@@ -29,7 +28,7 @@ function configSchema(maxEventIds: number, maxLength: number): JsonObject {
       eventIds: { type: "array", items: eventId, minItems: 1, maxItems: maxEventIds },
       match: { anyOf: [{ enum: ["all", "any"] }, { type: "integer", minimum: 1, maximum: maxEventIds }] },
       payloadDefinitions: { type: "object", additionalProperties: reference },
-      timeoutSeconds: { type: "number", exclusiveMinimum: 0, maximum: yearInSeconds },
+      timeoutSeconds: { type: "number", exclusiveMinimum: 0, maximum: maxTimeoutSeconds },
     },
     required: ["eventIds"],
     additionalProperties: false,

@@ -22,13 +22,12 @@ export function RoleDialog({ organizationId, role, onClose }: RoleDialogProps) {
   const [name, setName] = useState(role?.name ?? "");
   const [description, setDescription] = useState(role?.description ?? "");
   const [permissions, setPermissions] = useState((role?.permissions ?? []) as GrantablePermission[]);
-  const [isMissing, setMissing] = useState(false);
   const queries = useQueryClient();
   const once = useOnce();
   const save = useMutation({
     mutationFn: () => {
       const wish = { name, description, permissions };
-      if (role !== undefined) return updateRole(organizationId, wish);
+      if (role !== undefined) return updateRole(organizationId, role.roleId, wish);
       return once(wish, (header) => createRole(organizationId, header, wish));
     },
     onSuccess: async () => {
@@ -48,24 +47,19 @@ export function RoleDialog({ organizationId, role, onClose }: RoleDialogProps) {
       action={role === undefined ? words.create : words.changeAction}
       isBusy={save.isPending}
       error={problems.rest}
-      onSubmit={() => {
-        setMissing(permissions.length === 0);
-        if (permissions.length > 0) save.mutate();
-      }}
+      onSubmit={() => save.mutate()}
     >
-      {role === undefined && (
-        <Field
-          label={words.name}
-          hint={words.nameHint}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          problem={problems.at("/name")}
-          required
-          maxLength={64}
-          autoComplete="off"
-          spellCheck={false}
-        />
-      )}
+      <Field
+        label={words.name}
+        hint={role === undefined ? words.nameHint : words.newNameHint}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        problem={problems.at("/name")}
+        required
+        maxLength={64}
+        autoComplete="off"
+        spellCheck={false}
+      />
       <Field
         label={words.description}
         hint={words.descriptionHint}
@@ -78,7 +72,7 @@ export function RoleDialog({ organizationId, role, onClose }: RoleDialogProps) {
         organizationId={organizationId}
         value={permissions}
         onChange={setPermissions}
-        problem={isMissing && permissions.length === 0 ? words.choosePermission : problems.at("/permissions")}
+        problem={problems.at("/permissions")}
       />
     </FormDialog>
   );

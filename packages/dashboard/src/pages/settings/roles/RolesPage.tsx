@@ -48,7 +48,7 @@ function Roles({ organizationId }: { readonly organizationId: string }) {
           caption={words.caption}
           columns={columnsFor({ mayChange, mayDelete }, setOpened)}
           rows={roles}
-          rowKey={({ name }) => name}
+          rowKey={({ roleId }) => roleId}
         />
       )}
       {opened?.act === "create" && <RoleDialog {...shown} />}
