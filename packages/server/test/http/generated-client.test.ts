@@ -1,0 +1,156 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { waitingDefinition } from "../support/definitions.ts";
+import type { JobBody } from "../support/flow.ts";
+import { errorClasses, GeneratedClient, type GeneratedError } from "../support/generated-client.ts";
+import { HttpProxy, type Way } from "../support/http-proxy.ts";
+import { type TestOrganization, useService } from "../support/service.ts";
+import { onOneStore } from "../support/stores.ts";
+
+interface Ids {
+  readonly organizationId: string;
+  readonly workflowId: string;
+  readonly versionId: string;
+  readonly jobId: string;
+}
+
+/** Programs that were generated for this interface from a REST-JSON model work with it as they are. */
+onOneStore((home) => {
+  const service = useService(home, { STEPWELL_TOKEN_REQUESTS_PER_MINUTE: "1000" });
+  let proxy: HttpProxy;
+  let organization: TestOrganization;
+  let client: GeneratedClient;
+
+  beforeAll(async () => {
+    proxy = await HttpProxy.before(service.baseUrl);
+  });
+  afterAll(() => proxy.stop());
+  beforeEach(async () => {
+    organization = await service.newOrganization();
+    client = await clientOf(organization.owner.token);
+    proxy.expect();
+  });
+
+  async function clientOf(token: string): Promise<GeneratedClient> {
+    return new GeneratedClient(proxy.url, token, await organization.api.document());
+  }
+
+  const networks: readonly (readonly Way[])[] = [[], ["answer-lost", "answer-refused"], ["refused", "lost"]];
+  test.each(networks)(
+    "the whole given interface, from the organization to the finished job, over a network that does %s %s",
+    async (...ways) => {
+      const send = async <Body>(operationId: string, input: object): Promise<Body> => {
+        proxy.expect(...ways);
+        const body = await client.send<Body>(operationId, input);
+        expect(proxy.exchanges).toHaveLength(ways.length + 1);
+        for (const [index, { headers }] of proxy.exchanges.entries()) {
+          expect(headers).toMatchObject({
+            authorization: `Bearer ${organization.owner.token}`,
+            "x-amz-user-agent": "generated-client/1.0.0",
+            "amz-sdk-invocation-id": proxy.exchanges[0]?.headers["amz-sdk-invocation-id"],
+            "amz-sdk-request": `attempt=${index + 1}; max=3`,
+          });
+        }
+        return body;
+      };
+
+      const { organizationId } = await send<Ids>("CreateOrganization", { name: "acme", displayName: "Acme" });
+      const { workflowId } = await send<Ids>("RegisterWorkflow", { organizationId, name: "order-approval" });
+      const workflow = { organizationId, workflowId };
+      const { versionId } = await send<Ids>("RegisterWorkflowVersion", { ...workflow, definition: waitingDefinition });
+      const tagged = await send("SetWorkflowVersionTag", { ...workflow, tag: "$LIVE", versionId });
+      expect(proxy.exchanges[0]?.path).toContain("/tags/%24LIVE");
+      expect(tagged).toMatchObject({ tag: "$LIVE", success: true });
+      const { workflows } = await send<{ workflows: object[] }>("ListWorkflows", { organizationId });
+      expect(workflows).toMatchObject([{ workflowId, name: "order-approval" }]);
+      const permissions = ["workflow:create", "job:submit", "job:read", "job:list"];
+      await send("CreateApiToken", { organizationId, name: "pipeline", permissions });
+      const workflowVersion = { tag: "$LIVE" };
+      const inputJson = { sku: "A" };
+      const { jobId } = await send<Ids>("SubmitJob", { ...workflow, workflowVersion, inputJson });
+      const job = { organizationId, jobId };
+      const outcome = await send("SendJobEvent", { ...job, eventId: "approved", payload: { by: "Ada" } });
+      expect(["matched", "buffered"]).toContain((outcome as { outcome: string }).outcome);
+      const finished = await send<JobBody>("GetJob", { ...job, waitSeconds: 20 });
+      expect(finished).toMatchObject({ status: "SUCCEEDED", workflowVersion: { versionId, tag: "$LIVE" } });
+
+      const api = organization.api.bind({ organizationId });
+      const lists = { ListWorkflows: "workflows", ListJobs: "jobs", ListApiTokens: "apiTokens" };
+      for (const [operationId, list] of Object.entries(lists)) {
+        expect((await api.call<Record<string, unknown[]>>(operationId)).body[list], operationId).toHaveLength(1);
+      }
+      const params = { workflowId };
+      const versions = await api.call<{ versions: object[] }>("ListWorkflowVersions", { params });
+      expect(versions.body.versions).toHaveLength(1);
+      const events = await api.call<{ events: object[] }>("ListJobEvents", { params: { jobId } });
+      expect(events.body.events).toMatchObject([{ eventId: "approved", duplicateCount: 0 }]);
+    },
+  );
+
+  test("a request without a body field is sent as one that has an empty body, or none", async () => {
+    const { organizationId } = organization;
+    const { tokenId } = await client.send<{ tokenId: string }>("CreateApiToken", {
+      organizationId,
+      name: "t",
+      permissions: ["job:read"],
+    });
+    await client.send("RotateApiToken", { organizationId, tokenId });
+    expect(proxy.exchanges.at(-1)).toMatchObject({ body: "{}", headers: { "content-type": "application/json" } });
+    await expect(client.send("CancelJob", { organizationId, jobId: randomUUID() })).rejects.toThrow("no such job");
+    expect(proxy.exchanges.at(-1)?.body).toBe("");
+  });
+
+  describe("every error arrives as its class, with its message and fields", () => {
+    const large = "x".repeat(1_100_000);
+    const provoke: Readonly<Record<string, () => Promise<unknown>>> = {
+      ValidationError: () => client.send("RegisterWorkflow", { ...named(), name: 5, surplus: 1 }),
+      AuthenticationError: async () => (await clientOf("stw_wrong")).send("ListWorkflows", named()),
+      AuthorizationError: async () => {
+        const body = { name: "t", permissions: ["metrics:read"] };
+        const created = await organization.api.call<{ token: string }>("CreateApiToken", { body });
+        return await (await clientOf(created.body.token)).send("RegisterWorkflow", { ...named(), name: "n" });
+      },
+      NotFoundError: () => client.send("GetJob", { ...named(), jobId: randomUUID() }),
+      ConflictError: async () => {
+        await client.send("RegisterWorkflow", { ...named(), name: "taken" });
+        await client.send("RegisterWorkflow", { ...named(), name: "taken" });
+      },
+      PayloadTooLargeError: () => client.send("RegisterWorkflow", { ...named(), name: large }),
+    };
+
+    function named() {
+      return { organizationId: organization.organizationId };
+    }
+
+    test.each(Object.keys(provoke))("%s", async (code) => {
+      const error = await caught(provoke[code]?.());
+      expectError(error, code);
+      expect(error.$metadata.attempts).toBe(1);
+    });
+
+    test("ValidationError names each field", async () => {
+      const error = await caught(client.send("SubmitJob", { ...named(), workflowId: "x", inputJson: [] }));
+      expect(Object.keys(error.fields ?? {}).sort()).toEqual(["/inputJson", "/workflowId"]);
+      expect(error.fields?.["/inputJson"]).toBe("must be an object");
+    });
+  });
+
+  async function caught(sending: Promise<unknown> | undefined): Promise<GeneratedError> {
+    return await (sending ?? Promise.resolve()).then(
+      () => {
+        throw new Error("It was not refused.");
+      },
+      (error: GeneratedError) => error,
+    );
+  }
+
+  function expectError(error: GeneratedError, code: string): void {
+    const { answer } = proxy.exchanges.at(-1) ?? {};
+    const body = JSON.parse(answer?.body ?? "") as { readonly detail: string; readonly requestId: string };
+    expect(error).toBeInstanceOf(errorClasses[code]);
+    expect(error.message).toBe(body.detail);
+    expect(error.message).not.toBe("");
+    expect(error).toMatchObject({ name: code, errorType: code, statusCode: answer?.status });
+    expect(error.$metadata).toMatchObject({ httpStatusCode: answer?.status, requestId: body.requestId });
+  }
+});
