@@ -2,10 +2,10 @@ import { hash } from "node:crypto";
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import { ServiceError } from "../core/service-error.ts";
 
-export const idempotencyHeader = "idempotency-key";
+const idempotencyHeader = "idempotency-key";
 
 /** Generated clients of REST-JSON services send one UUID with each attempt of a call, and the attempt's number in a second header. */
-export const invocationHeader = "amz-sdk-invocation-id";
+const invocationHeader = "amz-sdk-invocation-id";
 const attemptHeader = "amz-sdk-request";
 
 export interface RequestKey {

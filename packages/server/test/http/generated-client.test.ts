@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ask } from "../support/audit-rows.ts";
 import { waitingDefinition } from "../support/definitions.ts";
-import type { JobBody } from "../support/flow.ts";
+import { ApiDocument } from "../support/document.ts";
+import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
 import { errorClasses, GeneratedClient, type GeneratedError } from "../support/generated-client.ts";
 import { HttpProxy, type Way } from "../support/http-proxy.ts";
 import { type TestOrganization, useService } from "../support/service.ts";
@@ -16,7 +18,8 @@ interface Ids {
 
 /** Programs that were generated for this interface from a REST-JSON model work with it as they are. */
 onOneStore((home) => {
-  const service = useService(home, { STEPWELL_TOKEN_REQUESTS_PER_MINUTE: "1000" });
+  const limits = { STEPWELL_TOKEN_SUBMITS_PER_MINUTE: "5", STEPWELL_MAX_WAITING_REQUESTS: "1" };
+  const service = useService(home, limits);
   let proxy: HttpProxy;
   let organization: TestOrganization;
   let client: GeneratedClient;
@@ -31,14 +34,18 @@ onOneStore((home) => {
     proxy.expect();
   });
 
-  async function clientOf(token: string): Promise<GeneratedClient> {
-    return new GeneratedClient(proxy.url, token, await organization.api.document());
+  async function clientOf(token: string, options = {}): Promise<GeneratedClient> {
+    return new GeneratedClient(proxy.url, token, await organization.api.document(), options);
   }
 
-  const networks: readonly (readonly Way[])[] = [[], ["answer-lost", "answer-refused"], ["refused", "lost"]];
+  const networks: readonly (readonly [string, readonly Way[]])[] = [
+    ["carries everything", []],
+    ["loses answers", ["answer-lost", "answer-refused"]],
+    ["loses requests", ["refused", "lost"]],
+  ];
   test.each(networks)(
-    "the whole given interface, from the organization to the finished job, over a network that does %s %s",
-    async (...ways) => {
+    "the whole given interface, from the organization to the finished job, over a network that %s",
+    async (_, ways) => {
       const send = async <Body>(operationId: string, input: object): Promise<Body> => {
         proxy.expect(...ways);
         const body = await client.send<Body>(operationId, input);
@@ -116,7 +123,46 @@ onOneStore((home) => {
         await client.send("RegisterWorkflow", { ...named(), name: "taken" });
       },
       PayloadTooLargeError: () => client.send("RegisterWorkflow", { ...named(), name: large }),
+      UnsupportedMediaTypeError: async () => {
+        const headers = { "content-type": "application/xml" };
+        return await (await clientOf(organization.owner.token, { headers })).send("CreateOrganization", { name: "n" });
+      },
+      MethodNotAllowedError: async () => {
+        const { raw } = await organization.api.document();
+        const list = raw.paths["/organizations/{organizationId}/workflows"]?.get;
+        if (list === undefined) throw new Error("There is no ListWorkflows.");
+        const older = new ApiDocument({ paths: { "/organizations/{organizationId}/workflows": { put: list } } });
+        return await new GeneratedClient(proxy.url, organization.owner.token, older).send("ListWorkflows", named());
+      },
+      RateLimitError: async () => {
+        const hasty = await clientOf(organization.owner.token, { maxAttempts: 1 });
+        const { workflowId } = await deploy(organization.api, waitingDefinition);
+        for (let left = 20; left > 0; left -= 1) await hasty.send("SubmitJob", { ...named(), workflowId });
+      },
+      UnavailableError: async () => {
+        const hasty = await clientOf(organization.owner.token, { maxAttempts: 1 });
+        const { workflowId } = await deploy(organization.api, waitingDefinition);
+        const { jobId } = await submitAndWait(organization.api, workflowId);
+        const wait = () => hasty.send("GetJob", { ...named(), jobId, waitSeconds: 20 });
+        const waiting = [wait(), wait()];
+        await Promise.race(waiting).finally(async () => {
+          await organization.api.call("CancelJob", { params: { jobId } });
+          await Promise.allSettled(waiting);
+        });
+      },
+      UnhandledError: async () => {
+        const hasty = await clientOf(organization.owner.token, { maxAttempts: 1 });
+        const { database } = service.running;
+        await ask(database, "ALTER TABLE role RENAME TO role_elsewhere");
+        await hasty
+          .send("ListRoles", named())
+          .finally(() => ask(database, "ALTER TABLE role_elsewhere RENAME TO role"));
+      },
     };
+
+    test("no class is left out", () => {
+      expect(Object.keys(provoke).sort()).toEqual(Object.keys(errorClasses).sort());
+    });
 
     function named() {
       return { organizationId: organization.organizationId };
@@ -145,7 +191,8 @@ onOneStore((home) => {
   }
 
   function expectError(error: GeneratedError, code: string): void {
-    const { answer } = proxy.exchanges.at(-1) ?? {};
+    // A request that waits may be answered after the one that was refused.
+    const { answer } = proxy.exchanges.findLast(({ answer: given }) => (given?.status ?? 0) >= 400) ?? {};
     const body = JSON.parse(answer?.body ?? "") as { readonly detail: string; readonly requestId: string };
     expect(error).toBeInstanceOf(errorClasses[code]);
     expect(error.message).toBe(body.detail);

@@ -23,16 +23,16 @@ export class GeneratedClient {
   readonly #client: RuntimeClient<never, never, never, never>;
   readonly #document: ApiDocument;
 
-  constructor(baseUrl: string, token: string, document: ApiDocument) {
+  constructor(baseUrl: string, token: string, document: ApiDocument, { maxAttempts = 3, headers = {} } = {}) {
     const { hostname, port, pathname } = new URL(baseUrl);
     const config = resolveRetryConfig({
       requestHandler: new NodeHttpHandler(),
       protocol: new AwsRestJsonProtocol({ defaultNamespace: namespace, errorTypeRegistries: [errors] }),
       endpoint: async () => ({ protocol: "http:", hostname, port: Number(port), path: pathname }),
       // As ever, but without waiting: a test has no peer that needs to recover.
-      retryStrategy: new ConfiguredRetryStrategy(3, 1),
+      retryStrategy: new ConfiguredRetryStrategy(maxAttempts, 1),
       retryMode: "standard",
-      maxAttempts: 3,
+      maxAttempts,
       streamCollector,
       utf8Encoder: (bytes: Uint8Array) => Buffer.from(bytes).toString("utf8"),
       utf8Decoder: (text: string) => Buffer.from(text, "utf8"),
@@ -47,8 +47,8 @@ export class GeneratedClient {
     }
     middlewareStack.add(
       ((next: (args: never) => Promise<never>) => async (args: { request: { headers: Record<string, string> } }) => {
-        args.request.headers.authorization = `Bearer ${token}`;
-        args.request.headers["x-amz-user-agent"] = "generated-client/1.0.0";
+        const own = { authorization: `Bearer ${token}`, "x-amz-user-agent": "generated-client/1.0.0" };
+        Object.assign(args.request.headers, own, headers);
         return await next(args as never);
       }) as never,
       { step: "build", name: "credentials" },

@@ -17,7 +17,7 @@ export interface PreparedStore {
   remove(): Promise<void>;
 }
 
-export const embeddedHome: StoreHome = { name: "embedded", prepare: copyEmbedded };
+const embeddedHome: StoreHome = { name: "embedded", prepare: copyEmbedded };
 /** Also for tests of several nodes, which the embedded store cannot have. */
 export const postgresHome: StoreHome = { name: "postgres", prepare: copyDatabase };
 const homes = [embeddedHome, postgresHome];
