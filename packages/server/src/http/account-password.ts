@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { changeOwnPassword, confirmPasswordChange } from "../auth/password-change.ts";
 import type { App, ServerParts } from "./app.ts";
 import { addressOf } from "./client-address.ts";
-import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
+import { transactOnce } from "./idempotency.ts";
 import { closed, noContent } from "./schemas.ts";
 
 /**
@@ -23,7 +23,11 @@ export function accountPasswordRoutes(app: App, service: ServerParts): void {
   app.post(
     "/account/password",
     {
-      config: { unaudited: "The account's own activity tells of it.", errors: ["ConflictError", "RateLimitError"] },
+      config: {
+        unaudited: "The account's own activity tells of it.",
+        repetition: "replayed",
+        errors: ["ConflictError", "RateLimitError"],
+      },
       schema: {
         operationId: "ChangePassword",
         "x-permission": "account:manage",
@@ -31,7 +35,6 @@ export function accountPasswordRoutes(app: App, service: ServerParts): void {
         summary: "Change your password",
         description:
           "12 to 256 characters, of any kind. All other sessions of yours end. Who forgot the password asks an owner for a link that sets another.",
-        headers: IdempotencyHeaders,
         body: closed({
           currentPassword: Type.String(),
           newPassword: Type.String(),

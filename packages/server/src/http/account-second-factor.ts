@@ -10,7 +10,7 @@ import {
 import { CodeSchema, PasswordSchema } from "./account-password.ts";
 import type { App, ServerParts } from "./app.ts";
 import { addressOf } from "./client-address.ts";
-import { IdempotencyHeaders, transactAnew, transactOnce } from "./idempotency.ts";
+import { transactAnew, transactOnce } from "./idempotency.ts";
 import { answer, closed, noContent } from "./schemas.ts";
 
 const NewSecondFactorSchema = Type.Object(
@@ -101,13 +101,16 @@ export function accountSecondFactorRoutes(app: App, service: ServerParts): void 
   app.post(
     "/account/second-factor/disable",
     {
-      config: { unaudited: "The account's own activity tells of it.", errors: ["ConflictError", "RateLimitError"] },
+      config: {
+        unaudited: "The account's own activity tells of it.",
+        repetition: "replayed",
+        errors: ["ConflictError", "RateLimitError"],
+      },
       schema: {
         operationId: "DisableSecondFactor",
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "Remove your second factor",
-        headers: IdempotencyHeaders,
         body: proof,
         response: { 204: noContent("The password alone lets in again.") },
       },

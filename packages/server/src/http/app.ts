@@ -71,7 +71,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** How the operation holds narrow tokens to their bounds. Without it, it refuses them all (`token-bounds.ts`). */
     readonly bounds?: BoundsRule;
-    /** What a POST does when it comes again, where it does not answer as the first time. Without a word about it, it does not start. */
+    /** What the request does when it comes again (`idempotency.ts`). A POST must say so, or take an Idempotency-Key. */
     readonly repetition?: Repetition;
     /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */
     readonly errors?: readonly ServiceErrorCode[];

@@ -27,14 +27,15 @@ export const IdempotencyHeaders = Type.Object({
 });
 
 /**
- * What a POST does when it comes a second time under the same id of its call, where it does not take `IdempotencyHeaders` and answer as the first
- * time (`transactOnce`, `commitOnce`). A POST that declares neither does not start.
+ * What a request does when it comes a second time under the same id of its call. With `IdempotencyHeaders` it answers as the first time
+ * (`transactOnce`, `commitOnce`); without them a POST says what it does instead, or does not start.
+ * - `replayed`: it answers as the first time, but takes no Idempotency-Key: a hash of its body beside a key that is known would let passwords be guessed.
  * - `renewed`: its answer shows a secret, which is kept nowhere. A repetition ends what the first attempt made and answers a new one
  *   (`transactAnew`).
  * - `without-effect`: it changes nothing.
  * - `not-found`: what it acted on is gone by then.
  */
-export type Repetition = "renewed" | "without-effect" | "not-found";
+export type Repetition = "replayed" | "renewed" | "without-effect" | "not-found";
 
 type Parts = Pick<ServerParts, "database" | "engine" | "config">;
 type KeyScope = { readonly organizationId: string } | { readonly userId: string };

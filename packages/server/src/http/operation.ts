@@ -46,7 +46,7 @@ export function completeOperations(app: App, door: Door): void {
     schema.security = permission === "none" ? [] : [{ bearerToken: [] }];
     schema.response = { ...(schema.response as object), ...errorAnswers(errorsOf(route, permission)) };
     const bounds = enforceBounds(route.config?.bounds, door.database);
-    if (takesIdempotencyKey(schema.headers)) route.onSend = markReplayed;
+    if (takesIdempotencyKey(schema.headers) || route.config?.repetition === "replayed") route.onSend = markReplayed;
     route.onRequest = [measure(schema.operationId, door.metrics), ...gates(schema, permission, door, bounds)];
   });
 }

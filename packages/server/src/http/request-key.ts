@@ -44,7 +44,7 @@ export const refuseKey: onRequestHookHandler = (request, _reply, done) => {
 
 /**
  * The whole request is part of the key, so that another request under the same id is just another request, and somebody else's id is of no use. No
- * client can send such a key: it begins with a space.
+ * client can send such a key: it begins with a space. The id itself is kept nowhere, so a kept hash tells nothing of a password in the body.
  */
 function derivedKey(request: FastifyRequest): RequestKey | undefined {
   const invocationId = request.headers[invocationHeader];

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
 import { deploy, type JobBody } from "../support/flow.ts";
-import { giveSecondFactor, newSignedInPerson, refusedCount, rightPassword } from "../support/people.ts";
 import { useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";
 
@@ -149,20 +148,6 @@ onEveryStore((home) => {
     const tag = { params: { workflowId, tag: "x" }, body: { versionId } };
     await api.refused("SetWorkflowVersionTag", "ValidationError", { ...tag, ...key() });
     await api.call("GetWorkflow", { params: { workflowId }, ...key() });
-  });
-
-  test("a password is changed once under one key, and a second factor removed once", async () => {
-    const person = await newSignedInPerson(service);
-    const passwords = { currentPassword: rightPassword, newPassword: "another long password" };
-    const once = { body: passwords, ...key() };
-    for (const _ of [1, 2]) expect((await person.client.call("ChangePassword", once)).status).toBe(204);
-    const other = { ...passwords, newPassword: "a third long password" };
-    await person.client.refused("ChangePassword", "ConflictError", { ...once, body: other });
-    const { codeAt } = await giveSecondFactor(service, person);
-    const proof = { password: "another long password", code: codeAt(service.running.engine.now()) };
-    const removal = { body: proof, ...key() };
-    for (const _ of [1, 2]) expect((await person.client.call("DisableSecondFactor", removal)).status).toBe(204);
-    expect(await refusedCount(service, person)).toBe(0);
   });
 
   test("F72 a key that is past its life is a new one", async () => {

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { ask, rowsOfAction } from "../support/audit-rows.ts";
 import type { CallOptions, Client } from "../support/client.ts";
 import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
-import { deploy } from "../support/flow.ts";
+import { deploy, registerVersion } from "../support/flow.ts";
+import { newSignedInPerson, refusedCount, rightPassword } from "../support/people.ts";
 import { type TestOrganization, useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";
 
@@ -220,6 +221,45 @@ onEveryStore((home) => {
       "user-token-revoked",
       "user-token-created",
     ]);
+  });
+
+  test("a repeated change of the password is told that it was made, and nothing that is kept tells the password", async () => {
+    const person = await newSignedInPerson(service);
+    const passwords = { currentPassword: rightPassword, newPassword: "another long password" };
+    const id = randomUUID();
+    const once = { body: passwords, ...attempt(id) };
+    for (const _ of [1, 2]) expect((await person.client.call("ChangePassword", once)).status).toBe(204);
+    expect(await refusedCount(service, person)).toBe(0);
+    const keyed = { body: passwords, headers: { "idempotency-key": id } };
+    await person.client.refused("ChangePassword", "ValidationError", keyed);
+    const kept = await ask<{ idempotency_key: string }>(
+      service.running.database,
+      "SELECT idempotency_key FROM user_idempotency_key WHERE user_id = $1",
+      person.userId,
+    );
+    expect(kept).toHaveLength(1);
+    expect(JSON.stringify(kept)).not.toContain(id);
+  });
+
+  test("a tag that was moved meanwhile stays where it is when the first move is repeated", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId, versionId } = await deploy(api, straightDefinition);
+    const { versionId: newer } = await registerVersion(api, workflowId, waitingDefinition);
+    const params = { workflowId, tag: "stable" };
+    const [set, remove] = [attempt(randomUUID()), attempt(randomUUID())];
+    const first = await api.call("SetWorkflowVersionTag", { params, body: { versionId }, ...set });
+    await api.call("SetWorkflowVersionTag", { params, body: { versionId: newer } });
+    const again = await api.call("SetWorkflowVersionTag", { params, body: { versionId }, ...set });
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    expect((await api.call("GetTaggedWorkflowVersion", { params })).body.versionId).toBe(newer);
+
+    await api.call("DeleteTag", { params, ...remove });
+    await api.call("SetWorkflowVersionTag", { params, body: { versionId } });
+    expect((await api.call("DeleteTag", { params, ...remove })).status).toBe(204);
+    expect((await api.call("GetTaggedWorkflowVersion", { params })).body.versionId).toBe(versionId);
+    const { body } = await api.call<{ changes: unknown[] }>("ListTagHistory", { params });
+    expect(body.changes).toHaveLength(4);
   });
 
   test("what a read is sent under is ignored", async () => {
