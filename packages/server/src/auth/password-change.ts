@@ -37,11 +37,20 @@ export interface OwnPasswordChange {
   readonly sessionId: string | null;
 }
 
+/** Both as they are stored. */
+export interface ConfirmedPasswordChange {
+  readonly currentHash: string;
+  readonly newHash: string;
+}
+
 /**
- * Changes the password of somebody who knows the present one. Throws `ServiceError`: what is wrong with the new one is said before the
- * present one is looked at, so that it costs no attempt.
+ * Confirms that somebody knows the present password, before it is changed. Throws `ServiceError`: what is wrong with the new one is said before
+ * the present one is looked at, so that it costs no attempt.
  */
-export async function changeOwnPassword(parts: PasswordChangeParts, change: OwnPasswordChange): Promise<void> {
+export async function confirmPasswordChange(
+  parts: PasswordChangeParts,
+  change: OwnPasswordChange,
+): Promise<ConfirmedPasswordChange> {
   const { database, signIn } = parts;
   const { userId, currentPassword, newPassword, code, address } = change;
   const email = (await findCredentials(database, userId))?.email ?? "";
@@ -51,18 +60,24 @@ export async function changeOwnPassword(parts: PasswordChangeParts, change: OwnP
   }
   const confirmation = { userId, password: currentPassword, code, address, passwordPointer: "/currentPassword" };
   const confirmed = await signIn.confirm(confirmation);
-  const passwordHash = await signIn.hasher.inTurn((hashing) => hashing.hash(newPassword));
-  await database.transaction(async (transaction) => {
-    const at = parts.now();
-    if (!(await changePassword(transaction, userId, confirmed.passwordHash, passwordHash, at))) {
-      throw new ServiceError(
-        "ConflictError",
-        "The password was changed by somebody else at this moment. Sign in again.",
-      );
-    }
-    await endPasswordLink(transaction, userId);
-    await finish(parts, transaction, { ...change, action: "password-changed", at });
-  });
+  const newHash = await signIn.hasher.inTurn((hashing) => hashing.hash(newPassword));
+  return { currentHash: confirmed.passwordHash, newHash };
+}
+
+/** Changes a password as it was confirmed. Throws `ServiceError` when somebody else has changed it since. */
+export async function changeOwnPassword(
+  parts: PasswordChangeParts,
+  transaction: Transaction,
+  change: OwnPasswordChange,
+  { currentHash, newHash }: ConfirmedPasswordChange,
+): Promise<void> {
+  const { userId } = change;
+  const at = parts.now();
+  if (!(await changePassword(transaction, userId, currentHash, newHash, at))) {
+    throw new ServiceError("ConflictError", "The password was changed by somebody else at this moment. Sign in again.");
+  }
+  await endPasswordLink(transaction, userId);
+  await finish(parts, transaction, { ...change, action: "password-changed", at });
 }
 
 export interface PasswordByLink {

@@ -1,14 +1,13 @@
 import type { Timestamp } from "../core/job-state.ts";
 import { ServiceError } from "../core/service-error.ts";
 import { type AccountAction, insertAccountActivity } from "../store/account-activity.ts";
-import type { Database, Transaction } from "../store/database.ts";
+import type { Transaction } from "../store/database.ts";
 import { replaceRecoveryCodes } from "../store/recovery-codes.ts";
 import { disableTotp, enableTotp, findCredentials, startTotp } from "../store/user-credentials.ts";
 import { createRecoveryCodes, createSecondFactor, stepOfCode } from "./second-factor.ts";
 import type { SecretBox } from "./secret-box.ts";
 
 export interface SecondFactorChangeParts {
-  readonly database: Database;
   readonly now: () => Timestamp;
   readonly newId: () => string;
   readonly secrets: SecretBox;
@@ -23,54 +22,55 @@ export interface SecondFactorOwner {
 /** Makes a secret for an authenticator app. It is in force only once a code of that app has shown that it arrived there. */
 export async function startSecondFactor(
   parts: SecondFactorChangeParts,
+  transaction: Transaction,
   user: SecondFactorOwner & { readonly email: string },
 ): Promise<{ readonly secret: string; readonly uri: string }> {
   const { secret, uri, sealedSecret } = createSecondFactor(parts.secrets, user);
-  await parts.database.transaction(async (transaction) => {
-    if (!(await startTotp(transaction, user.userId, sealedSecret))) throw isEnabledAlready();
-    await note(parts, transaction, user, "second-factor-started");
-  });
+  if (!(await startTotp(transaction, user.userId, sealedSecret))) throw isEnabledAlready();
+  await note(parts, transaction, user, "second-factor-started");
   return { secret, uri };
 }
 
 /** Answers the recovery codes. Throws `ServiceError`. */
 export async function enableSecondFactor(
   parts: SecondFactorChangeParts,
+  transaction: Transaction,
   owner: SecondFactorOwner,
   code: string,
 ): Promise<readonly string[]> {
-  const { database, secrets, now } = parts;
+  const { secrets, now } = parts;
   const { userId } = owner;
-  const user = await findCredentials(database, userId);
+  const user = await findCredentials(transaction, userId);
   if (user !== undefined && user.totpEnabledAt !== null) throw isEnabledAlready();
   if (user === undefined || user.totpSecret === null) throw isNotStarted();
   const { totpSecret } = user;
   const step = stepOfCode(secrets, userId, totpSecret, code, now());
   if (step === undefined) throw wrongCode();
-  return await database.transaction(async (transaction) => {
-    if (!(await enableTotp(transaction, userId, totpSecret, step, now()))) throw isEnabledAlready();
-    await note(parts, transaction, owner, "second-factor-enabled");
-    return await newRecoveryCodes(transaction, userId);
-  });
+  if (!(await enableTotp(transaction, userId, totpSecret, step, now()))) throw isEnabledAlready();
+  await note(parts, transaction, owner, "second-factor-enabled");
+  return await newRecoveryCodes(transaction, userId);
 }
 
-export async function disableSecondFactor(parts: SecondFactorChangeParts, owner: SecondFactorOwner): Promise<void> {
-  await parts.database.transaction(async (transaction) => {
-    if (!(await disableTotp(transaction, owner.userId))) throw isNotEnabled();
-    await replaceRecoveryCodes(transaction, owner.userId, []);
-    await note(parts, transaction, owner, "second-factor-disabled");
-  });
+export async function disableSecondFactor(
+  parts: SecondFactorChangeParts,
+  transaction: Transaction,
+  owner: SecondFactorOwner,
+): Promise<void> {
+  if (!(await disableTotp(transaction, owner.userId))) throw isNotEnabled();
+  await replaceRecoveryCodes(transaction, owner.userId, []);
+  await note(parts, transaction, owner, "second-factor-disabled");
 }
 
-/** New recovery codes; those before hold no longer. */
+/** Answers new recovery codes; the earlier ones stop working. Throws `ServiceError` when there is no second factor. */
 export async function renewRecoveryCodes(
   parts: SecondFactorChangeParts,
+  transaction: Transaction,
   owner: SecondFactorOwner,
 ): Promise<readonly string[]> {
-  return await parts.database.transaction(async (transaction) => {
-    await note(parts, transaction, owner, "recovery-codes-renewed");
-    return await newRecoveryCodes(transaction, owner.userId);
-  });
+  const user = await findCredentials(transaction, owner.userId);
+  if (user === undefined || user.totpEnabledAt === null) throw isNotEnabled();
+  await note(parts, transaction, owner, "recovery-codes-renewed");
+  return await newRecoveryCodes(transaction, owner.userId);
 }
 
 export function isNotEnabled(): ServiceError {

@@ -9,6 +9,7 @@ export type ServiceErrorCode =
   | "AuthenticationError"
   | "AuthorizationError"
   | "NotFoundError"
+  | "MethodNotAllowedError"
   | "ConflictError"
   | "PayloadTooLargeError"
   | "UnsupportedMediaTypeError"

@@ -130,14 +130,17 @@ async function replayKnownKeys(
   for (const key of held) {
     const ours = claims.get(`${key.organizationId} ${key.idempotencyKey}`);
     if (ours === undefined || key.claimId === context.commitId) continue;
-    replies.set(ours.command, replay(key, ours.claim));
+    replies.set(ours.command, replay(key, ours.claim.requestHash));
   }
   return replies;
 }
 
 /** The first answer again, or a refusal when the key was used for something else. */
-export function replay(held: { requestHash: Buffer; answer: unknown }, claim: KeyClaim): Outcome {
-  if (!held.requestHash.equals(claim.requestHash)) {
+export function replay(
+  held: { readonly requestHash: Buffer; readonly answer: unknown },
+  requestHash: Buffer,
+): Exclude<Outcome, { type: "done" }> {
+  if (!held.requestHash.equals(requestHash)) {
     const message = "This Idempotency-Key was used for another request. Use a new key for each new request.";
     return { type: "refused", error: new ServiceError("ConflictError", message) };
   }

@@ -1,7 +1,8 @@
 import { Type } from "typebox";
-import { changeOwnPassword } from "../auth/password-change.ts";
+import { changeOwnPassword, confirmPasswordChange } from "../auth/password-change.ts";
 import type { App, ServerParts } from "./app.ts";
 import { addressOf } from "./client-address.ts";
+import { transactOnce } from "./idempotency.ts";
 import { closed, noContent } from "./schemas.ts";
 
 /**
@@ -15,13 +16,18 @@ export const CodeSchema = Type.String({
   description: "A code of your authenticator app, or a recovery code. Needed when the account has a second factor.",
 });
 
-export function accountPasswordRoutes(app: App, { engine, database, signIn, authenticator }: ServerParts): void {
+export function accountPasswordRoutes(app: App, service: ServerParts): void {
+  const { engine, database, signIn, authenticator } = service;
   const parts = { database, signIn, now: () => engine.now(), newId: () => engine.newId() };
 
   app.post(
     "/account/password",
     {
-      config: { unaudited: "The account's own activity tells of it.", errors: ["ConflictError", "RateLimitError"] },
+      config: {
+        unaudited: "The account's own activity tells of it.",
+        repetition: "replayed",
+        errors: ["ConflictError", "RateLimitError"],
+      },
       schema: {
         operationId: "ChangePassword",
         "x-permission": "account:manage",
@@ -40,8 +46,18 @@ export function accountPasswordRoutes(app: App, { engine, database, signIn, auth
     async (request, reply) => {
       const { currentPassword, newPassword, code } = request.body;
       const { principal, sessionId = null } = request.caller;
-      const asked = { userId: principal.id, sessionId, address: addressOf(request) };
-      await changeOwnPassword(parts, { ...asked, currentPassword, newPassword, code });
+      const userId = principal.id;
+      const change = { userId, sessionId, address: addressOf(request), currentPassword, newPassword, code };
+      await transactOnce(
+        service,
+        request,
+        { userId },
+        async (transaction, _, confirmed) => {
+          await changeOwnPassword(parts, transaction, change, confirmed);
+          return {};
+        },
+        () => confirmPasswordChange(parts, change),
+      );
       authenticator.forgetAll();
       return reply.code(204).send(null);
     },

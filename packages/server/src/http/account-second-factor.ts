@@ -10,6 +10,7 @@ import {
 import { CodeSchema, PasswordSchema } from "./account-password.ts";
 import type { App, ServerParts } from "./app.ts";
 import { addressOf } from "./client-address.ts";
+import { transactAnew, transactOnce } from "./idempotency.ts";
 import { answer, closed, noContent } from "./schemas.ts";
 
 const NewSecondFactorSchema = Type.Object(
@@ -32,13 +33,18 @@ const RecoveryCodesSchema = Type.Object(
 
 const proof = closed({ password: PasswordSchema, code: CodeSchema });
 
-export function accountSecondFactorRoutes(app: App, { engine, database, signIn, secrets }: ServerParts): void {
-  const parts = { database, secrets, now: () => engine.now(), newId: () => engine.newId() };
+export function accountSecondFactorRoutes(app: App, service: ServerParts): void {
+  const { engine, signIn, secrets } = service;
+  const parts = { secrets, now: () => engine.now(), newId: () => engine.newId() };
 
   app.post(
     "/account/second-factor",
     {
-      config: { unaudited: "The account's own activity tells of it.", errors: ["ConflictError", "RateLimitError"] },
+      config: {
+        unaudited: "The account's own activity tells of it.",
+        repetition: "renewed",
+        errors: ["ConflictError", "RateLimitError"],
+      },
       schema: {
         operationId: "StartSecondFactor",
         "x-permission": "account:manage",
@@ -52,14 +58,22 @@ export function accountSecondFactorRoutes(app: App, { engine, database, signIn, 
     },
     async (request) => {
       const { email } = await confirm(request, request.body.password, undefined);
-      return await startSecondFactor(parts, { ...ownerOf(request), email });
+      const owner = ownerOf(request);
+      // A new secret ends the one before by itself.
+      return await transactAnew(service, request, scopeOf(owner), async (transaction) => {
+        return { made: {}, answer: await startSecondFactor(parts, transaction, { ...owner, email }) };
+      });
     },
   );
 
   app.post(
     "/account/second-factor/confirm",
     {
-      config: { unaudited: "The account's own activity tells of it.", errors: ["ConflictError"] },
+      config: {
+        unaudited: "The account's own activity tells of it.",
+        repetition: "renewed",
+        errors: ["ConflictError"],
+      },
       schema: {
         operationId: "ConfirmSecondFactor",
         "x-permission": "account:manage",
@@ -71,7 +85,15 @@ export function accountSecondFactorRoutes(app: App, { engine, database, signIn, 
       },
     },
     async (request) => {
-      const recoveryCodes = await enableSecondFactor(parts, ownerOf(request), request.body.code);
+      const owner = ownerOf(request);
+      const recoveryCodes = await transactAnew(service, request, scopeOf(owner), async (transaction, earlier) => {
+        // The first attempt put the factor in force; its codes were lost.
+        const answer =
+          earlier === undefined
+            ? await enableSecondFactor(parts, transaction, owner, request.body.code)
+            : await renewRecoveryCodes(parts, transaction, owner);
+        return { made: {}, answer };
+      });
       return { recoveryCodes: [...recoveryCodes] };
     },
   );
@@ -79,7 +101,11 @@ export function accountSecondFactorRoutes(app: App, { engine, database, signIn, 
   app.post(
     "/account/second-factor/disable",
     {
-      config: { unaudited: "The account's own activity tells of it.", errors: ["ConflictError", "RateLimitError"] },
+      config: {
+        unaudited: "The account's own activity tells of it.",
+        repetition: "replayed",
+        errors: ["ConflictError", "RateLimitError"],
+      },
       schema: {
         operationId: "DisableSecondFactor",
         "x-permission": "account:manage",
@@ -90,8 +116,17 @@ export function accountSecondFactorRoutes(app: App, { engine, database, signIn, 
       },
     },
     async (request, reply) => {
-      await confirmWithCode(request, request.body.password, request.body.code);
-      await disableSecondFactor(parts, ownerOf(request));
+      const owner = ownerOf(request);
+      await transactOnce(
+        service,
+        request,
+        scopeOf(owner),
+        async (transaction) => {
+          await disableSecondFactor(parts, transaction, owner);
+          return {};
+        },
+        () => confirmWithCode(request, request.body.password, request.body.code),
+      );
       return reply.code(204).send(null);
     },
   );
@@ -99,7 +134,11 @@ export function accountSecondFactorRoutes(app: App, { engine, database, signIn, 
   app.post(
     "/account/recovery-codes",
     {
-      config: { unaudited: "The account's own activity tells of it.", errors: ["ConflictError", "RateLimitError"] },
+      config: {
+        unaudited: "The account's own activity tells of it.",
+        repetition: "renewed",
+        errors: ["ConflictError", "RateLimitError"],
+      },
       schema: {
         operationId: "RenewRecoveryCodes",
         "x-permission": "account:manage",
@@ -111,8 +150,15 @@ export function accountSecondFactorRoutes(app: App, { engine, database, signIn, 
       },
     },
     async (request) => {
-      await confirmWithCode(request, request.body.password, request.body.code);
-      return { recoveryCodes: [...(await renewRecoveryCodes(parts, ownerOf(request)))] };
+      const owner = ownerOf(request);
+      const recoveryCodes = await transactAnew(
+        service,
+        request,
+        scopeOf(owner),
+        async (transaction) => ({ made: {}, answer: await renewRecoveryCodes(parts, transaction, owner) }),
+        () => confirmWithCode(request, request.body.password, request.body.code),
+      );
+      return { recoveryCodes: [...recoveryCodes] };
     },
   );
 
@@ -129,6 +175,10 @@ export function accountSecondFactorRoutes(app: App, { engine, database, signIn, 
 interface Asking {
   readonly caller: { readonly principal: { readonly id: string } };
   readonly ip: string;
+}
+
+function scopeOf({ userId }: { readonly userId: string }) {
+  return { userId };
 }
 
 function ownerOf({ caller, ip }: Asking) {

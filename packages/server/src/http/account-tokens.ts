@@ -11,6 +11,7 @@ import { insertUserToken } from "../store/users.ts";
 import { expiryOf } from "./api-tokens.ts";
 import type { App, ServerParts } from "./app.ts";
 import { addressOf } from "./client-address.ts";
+import { transactAnew } from "./idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
 import { answer, closed, Id, nameSchema, noContent, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -35,11 +36,12 @@ const NewUserTokenSchema = Type.Object(
 
 const path = "/account/tokens";
 
-export function accountTokenRoutes(app: App, { engine, database, config, authenticator, basePath }: ServerParts): void {
+export function accountTokenRoutes(app: App, parts: ServerParts): void {
+  const { engine, database, config, authenticator, basePath } = parts;
   app.post(
     path,
     {
-      config: { unaudited: "The account's own activity tells of it." },
+      config: { unaudited: "The account's own activity tells of it.", repetition: "renewed" },
       schema: {
         operationId: "CreateUserToken",
         "x-permission": "account:manage",
@@ -61,13 +63,18 @@ export function accountTokenRoutes(app: App, { engine, database, config, authent
       const expiresAt = expiryOf(request.body.expiresAt, createdAt) ?? null;
       const { token, tokenHash, tokenPrefix } = createToken("user", userId);
       const created = { userId, tokenId: engine.newId(), name, tokenPrefix, createdAt, expiresAt };
-      await database.transaction(async (transaction) => {
+      const ended = await transactAnew(parts, request, { userId }, async (transaction, earlier?: Earlier) => {
         // Who ends all that the account is signed in with comes before this, or finds the token.
         await holdCredentials(transaction, userId);
         await requireLasting(transaction, request.caller);
+        // Nobody has the secret of an attempt whose answer was lost.
+        const lost = earlier && (await revokeUserToken(transaction, userId, earlier.tokenId, createdAt));
+        if (lost) await note(transaction, request, "user-token-revoked", { name: lost.name });
         await insertUserToken(transaction, created, tokenHash);
         await note(transaction, request, "user-token-created", { name, tokenPrefix });
+        return { made: { tokenId: created.tokenId }, answer: lost?.tokenHash };
       });
+      if (ended !== undefined) authenticator.forgetToken(ended);
       return reply
         .code(201)
         .header("location", `${basePath}${path}/${created.tokenId}`)
@@ -155,3 +162,6 @@ function renderToken(token: ListedUserToken): Static<typeof UserTokenSchema> {
     ...(lastUsedAt !== null && { lastUsedAt: toTime(lastUsedAt) }),
   };
 }
+
+/** Made by the attempt before, whose answer was lost. */
+type Earlier = { readonly tokenId: string };

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { actorOf } from "../auth/authenticator.ts";
 import { boundsOf } from "../auth/token-bounds.ts";
@@ -5,6 +6,7 @@ import { createToken } from "../auth/token-form.ts";
 import type { Timestamp } from "../core/job-state.ts";
 import type { JsonObject } from "../core/json.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
+import type { Transaction } from "../store/database.ts";
 import {
   type ApiToken,
   findApiToken,
@@ -19,6 +21,7 @@ import { changesOf, recordAudit } from "./audit-trail.ts";
 import { requireAll } from "./authorization.ts";
 import { boundToBody, readBoundTo, renderBounds, requireFitting, unbound } from "./bound-to.ts";
 import { lockGrantsFor } from "./grants.ts";
+import { transactAnew } from "./idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
 import { ApiTokenSchema, NewApiTokenSchema, renderToken } from "./render-token.ts";
 import {
@@ -36,7 +39,8 @@ const Permissions = grantedPermissionsSchema("What the token may do. You can gra
 
 const path = "/organizations/:organizationId/api-tokens";
 
-export function apiTokenRoutes(app: App, { engine, database, config, authenticator, basePath }: ServerParts): void {
+export function apiTokenRoutes(app: App, parts: ServerParts): void {
+  const { engine, database, config, authenticator, basePath } = parts;
   const name = nameSchema(config.maxNameLength, "What the token is for.");
   const boundTo = boundToBody(config.maxNameLength);
 
@@ -47,6 +51,7 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
   app.post(
     path,
     {
+      config: { repetition: "renewed" },
       schema: {
         operationId: "CreateApiToken",
         "x-permission": "apitoken:create",
@@ -70,7 +75,8 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
       const createdAt = engine.now();
       const expiresAt = expiryOf(body.expiresAt, createdAt) ?? null;
       const { token, tokenHash, tokenPrefix } = createToken("organization", organizationId);
-      const created = await database.transaction(async (transaction) => {
+      const scope = { organizationId };
+      const { created, ended } = await transactAnew(parts, request, scope, async (transaction, earlier?: Earlier) => {
         requireAll(await lockGrantsFor(transaction, request), body.permissions);
         const bound = body.boundTo && (await readBoundTo(transaction, organizationId, body.boundTo));
         const created: ApiToken = {
@@ -89,11 +95,13 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
           previousExpiresAt: null,
         };
         requireFitting(created, body.permissions, "/permissions");
+        const ended = await endLostToken(transaction, request, earlier?.tokenId, created);
         await insertApiToken(transaction, created, tokenHash);
         const details = auditedFields(created);
         await recordAudit(transaction, request, { targetType: "apiToken", targetId: created.tokenId, details });
-        return created;
+        return { made: { tokenId: created.tokenId }, answer: { created, ended } };
       });
+      forget(ended);
       const { updatedAt: _, ...rendered } = renderToken(created);
       const location = `${basePath}/organizations/${organizationId}/api-tokens/${created.tokenId}`;
       return reply
@@ -247,6 +255,22 @@ export function apiTokenRoutes(app: App, { engine, database, config, authenticat
   );
 }
 
+/** Ends the token of an attempt whose answer was lost: nobody has its secret. Answers by what the caches know it. */
+async function endLostToken(
+  transaction: Transaction,
+  request: FastifyRequest,
+  tokenId: string | undefined,
+  { organizationId, tokenId: replacedBy, createdAt }: ApiToken,
+): Promise<readonly (Buffer | null)[]> {
+  const lost = tokenId && (await lockApiToken(transaction, organizationId, tokenId));
+  if (!lost) return [];
+  await revokeApiToken(transaction, organizationId, lost.tokenId, createdAt);
+  const details = { ...auditedFields(lost), replacedBy };
+  const note = { targetType: "apiToken", targetId: lost.tokenId, details, action: "RevokeApiToken" } as const;
+  await recordAudit(transaction, request, note);
+  return [lost.tokenHash, lost.previousTokenHash];
+}
+
 /** What the audit trail keeps of a token: nothing that it could be recognized by elsewhere. */
 function auditedFields(token: ApiToken): JsonObject {
   const { name, permissions, expiresAt } = token;
@@ -262,3 +286,6 @@ export function expiryOf(text: string | null | undefined, now: Timestamp): Times
   const detail = `must be in the future; now it is ${toTime(now)}`;
   throw new ServiceError("ValidationError", `expiresAt ${detail}.`, { problems: [{ pointer: "/expiresAt", detail }] });
 }
+
+/** Made by the attempt before, whose answer was lost. */
+type Earlier = { readonly tokenId: string };

@@ -14,6 +14,7 @@ import type { ServiceErrorCode } from "../core/service-error.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Plans } from "../engine/plans.ts";
 import type { Database } from "../store/database.ts";
+import type { Repetition } from "./idempotency.ts";
 import type { BoundsRule } from "./token-bounds.ts";
 import type { UserNames } from "./user-names.ts";
 
@@ -60,8 +61,10 @@ declare module "fastify" {
     granted: PermissionSet;
     /** Length of the raw body. */
     bodyBytes: number;
-    /** SHA-256 of the raw body, where the request carries an Idempotency-Key. */
+    /** SHA-256 of the raw body, where the request carries what a repetition is known by. */
     bodyHash: string | null;
+    /** The answer is the one that this request got before. */
+    isReplayed: boolean;
   }
   interface FastifySchema {
     /** Who may call the operation. Authorization reads this very declaration, and so does the document. */
@@ -70,6 +73,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** How the operation holds narrow tokens to their bounds. Without it, it refuses them all (`token-bounds.ts`). */
     readonly bounds?: BoundsRule;
+    /** What the request does when it comes again (`idempotency.ts`). A POST must say so, or take an Idempotency-Key. */
+    readonly repetition?: Repetition;
     /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */
     readonly errors?: readonly ServiceErrorCode[];
     /** The operation that this one is under another path; the audit trail knows it by that name. */

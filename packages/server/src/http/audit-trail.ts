@@ -33,6 +33,8 @@ export interface AuditNote {
   readonly details?: JsonObject;
   /** Only where the path names no organization: CreateOrganization, AcceptInvitation. */
   readonly organizationId?: string;
+  /** Only where the request does what another operation is for: a repetition ends what a lost answer told of. */
+  readonly action?: string;
 }
 
 /**
@@ -63,9 +65,9 @@ export function auditOf(
   outcome: AuditOutcome = "accepted",
 ): UntimedAuditEntry {
   const { type, id, name } = request.caller.principal;
-  const { targetType, targetId, details = {} } = note;
+  const { targetType, targetId, details = {}, action = actionOf(request) } = note;
   const where = { requestId: request.id, address: addressOf(request) };
-  return { actor: { type, id, name }, action: actionOf(request), outcome, targetType, targetId, ...where, details };
+  return { actor: { type, id, name }, action, outcome, targetType, targetId, ...where, details };
 }
 
 /** Of the fields of `after` those that differ: `{"name": {"from": "a", "to": "b"}}`. What is not there is null. */

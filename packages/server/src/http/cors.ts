@@ -12,10 +12,14 @@ export function allowOrigins(app: App, origins: readonly string[]): void {
     reply.header("access-control-expose-headers", exposedHeaders);
     if (request.method !== "OPTIONS") return done();
     reply.header("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE");
-    reply.header("access-control-allow-headers", "authorization, content-type, idempotency-key, last-event-id");
+    // Generated clients send headers of their own. What a listed origin may call it may call with any header: credentials are one of them.
+    const asked = request.headers["access-control-request-headers"];
+    if (asked !== undefined) reply.header("access-control-allow-headers", asked);
+    reply.header("vary", "Origin, Access-Control-Request-Headers");
     reply.header("access-control-max-age", "600");
     void reply.code(204).send();
   });
 }
 
-const exposedHeaders = "location, retry-after, ratelimit, ratelimit-policy, x-request-id, x-amzn-errortype";
+const exposedHeaders =
+  "location, retry-after, ratelimit, ratelimit-policy, idempotency-replayed, x-request-id, x-amzn-requestid, x-amzn-errortype";

@@ -12,6 +12,7 @@ export const errorKinds: Readonly<Record<AnswerCode, { readonly status: number; 
   AuthenticationError: { status: 401, title: "Not authenticated" },
   AuthorizationError: { status: 403, title: "Not allowed" },
   NotFoundError: { status: 404, title: "Not found" },
+  MethodNotAllowedError: { status: 405, title: "Method not allowed" },
   ConflictError: { status: 409, title: "In conflict with the current state" },
   PayloadTooLargeError: { status: 413, title: "Too large" },
   UnsupportedMediaTypeError: { status: 415, title: "Unsupported media type" },
@@ -22,7 +23,7 @@ export const errorKinds: Readonly<Record<AnswerCode, { readonly status: number; 
 
 export type AnswerCode = ServiceErrorCode | "UnhandledError";
 
-/** Problem details as in RFC 9457. */
+/** Problem details as in RFC 9457, and the last four by which generated clients of REST-JSON services tell a person what went wrong. */
 interface ProblemDetails {
   readonly type: string;
   readonly title: string;
@@ -31,6 +32,10 @@ interface ProblemDetails {
   readonly code: AnswerCode;
   readonly requestId: string;
   readonly errors?: readonly Problem[];
+  readonly message: string;
+  readonly errorType: AnswerCode;
+  readonly statusCode: number;
+  readonly fields?: Readonly<Record<string, string>>;
 }
 
 /** The one place that turns an error into an answer. Answers the code, so that the caller can log what is a defect. */
@@ -38,7 +43,8 @@ export function sendError(reply: FastifyReply, error: unknown): AnswerCode {
   const known = asServiceError(error);
   const code = known?.code ?? "UnhandledError";
   const details = problemDetails(known, reply.request.id);
-  reply.code(details.status).type("application/problem+json").header("x-amzn-errortype", code);
+  reply.code(details.status).type("application/problem+json");
+  reply.header("x-amzn-errortype", code).header("x-amzn-requestid", details.requestId);
   if (code === "AuthenticationError") reply.header("www-authenticate", "Bearer");
   if (code === "RateLimitError" || code === "UnavailableError") {
     reply.header("retry-after", String(known?.retryAfterSeconds ?? defaultRetryAfterSeconds));
@@ -49,17 +55,13 @@ export function sendError(reply: FastifyReply, error: unknown): AnswerCode {
 
 /** A path that nobody knows, or one that is known with other methods. */
 export function sendNoSuchOperation(reply: FastifyReply, allowedMethods: readonly string[]): void {
-  if (allowedMethods.length === 0) {
-    sendError(
-      reply,
-      new ServiceError("NotFoundError", "There is no such path. GET /openapi.json lists all there are."),
-    );
-    return;
-  }
-  const detail = `This path takes ${allowedMethods.join(", ")} only.`;
-  const details = problemDetails(new ServiceError("NotFoundError", detail), reply.request.id);
-  reply.code(405).type("application/problem+json").header("allow", allowedMethods.join(", "));
-  void reply.send({ ...details, title: "Method not allowed", status: 405 });
+  const allowed = allowedMethods.join(", ");
+  if (allowed !== "") reply.header("allow", allowed);
+  const error =
+    allowed === ""
+      ? new ServiceError("NotFoundError", "There is no such path. GET /openapi.json lists all there are.")
+      : new ServiceError("MethodNotAllowedError", `This path takes ${allowed} only.`);
+  sendError(reply, error);
 }
 
 /** What stands outside of any request: bytes that are no HTTP, headers that are too large or too slow. */
@@ -73,10 +75,12 @@ export function answerBrokenRequest(error: Error & { readonly code?: string }, s
     detail: "What was sent is not a valid HTTP request.",
   };
   const known = new ServiceError("ValidationError", detail);
-  const details = { ...problemDetails(known, randomUUID()), title: STATUS_CODES[status] ?? "", status };
+  const details = { ...problemDetails(known, randomUUID()), title: STATUS_CODES[status], status, statusCode: status };
   const body = JSON.stringify(details);
+  const { code, requestId } = details;
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/problem+json\r\n` +
+      `x-amzn-errortype: ${code}\r\nx-amzn-requestid: ${requestId}\r\nx-request-id: ${requestId}\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
 }
@@ -91,15 +95,31 @@ const defaultRetryAfterSeconds = 1;
 function problemDetails(error: ServiceError | undefined, requestId: string): ProblemDetails {
   const code = error?.code ?? "UnhandledError";
   const { status, title } = errorKinds[code];
+  const detail =
+    error?.message ?? `Something went wrong here; it is not your fault. Report it with the id ${requestId}.`;
+  const problems = error?.problems ?? [];
   return {
     type: `urn:stepwell:error:${code}`,
     title,
     status,
-    detail: error?.message ?? `Something went wrong here; it is not your fault. Report it with the id ${requestId}.`,
+    detail,
     code,
     requestId,
-    ...(error !== undefined && error.problems.length > 0 && { errors: error.problems }),
+    message: detail,
+    errorType: code,
+    statusCode: status,
+    ...(problems.length > 0 && { errors: problems, fields: fieldsOf(problems) }),
   };
+}
+
+/** By pointer; several problems of one value stand side by side. */
+function fieldsOf(problems: readonly Problem[]): Readonly<Record<string, string>> {
+  const fields = new Map<string, string>();
+  for (const { pointer, detail } of problems) {
+    const before = fields.get(pointer);
+    fields.set(pointer, before === undefined ? detail : `${before}; ${detail}`);
+  }
+  return Object.fromEntries(fields);
 }
 
 /** Undefined for what nobody expects. */

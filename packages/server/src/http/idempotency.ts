@@ -1,16 +1,17 @@
-import { hash, randomUUID } from "node:crypto";
-import type { FastifyRequest, onRequestHookHandler } from "fastify";
+import { randomUUID } from "node:crypto";
+import type { FastifyRequest, onSendHookHandler } from "fastify";
 import { Type } from "typebox";
 import type { Timestamp } from "../core/job-state.ts";
 import type { JsonObject } from "../core/json.ts";
 import { ServiceError } from "../core/service-error.ts";
-import { replay } from "../engine/batch.ts";
+import { type Command, replay } from "../engine/batch.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Done } from "../engine/group-commit.ts";
 import type { Transaction } from "../store/database.ts";
 import { claimKeys, storeAnswers } from "../store/idempotency.ts";
 import { claimUserKey, storeUserAnswer } from "../store/user-idempotency.ts";
 import type { ServerParts } from "./app.ts";
-
-export const idempotencyHeader = "idempotency-key";
+import { attemptOf, keyOf, type RequestKey } from "./request-key.ts";
 
 /** Declared by every operation that honours a key; any other operation refuses it (`refuseKey`). */
 export const IdempotencyHeaders = Type.Object({
@@ -25,98 +26,180 @@ export const IdempotencyHeaders = Type.Object({
   ),
 });
 
-export interface IdempotencyKey {
-  readonly key: string;
-  readonly requestHash: Buffer;
-}
+/**
+ * What a request does when it comes a second time under the same id of its call. With `IdempotencyHeaders` it answers as the first time
+ * (`transactOnce`, `commitOnce`); without them a POST says what it does instead, or does not start.
+ * - `replayed`: it answers as the first time, but takes no Idempotency-Key: a hash of its body beside a key that is known would let passwords be guessed.
+ * - `renewed`: its answer shows a secret, which is kept nowhere. A repetition ends what the first attempt made and answers a new one
+ *   (`transactAnew`).
+ * - `without-effect`: it changes nothing.
+ * - `not-found`: what it acted on is gone by then.
+ */
+export type Repetition = "replayed" | "renewed" | "without-effect" | "not-found";
 
-/** The request's key with a hash of all that makes the request what it is; undefined when it has none. */
-export function idempotencyOf(request: FastifyRequest): IdempotencyKey | undefined {
-  const key = request.headers[idempotencyHeader];
-  if (key === undefined) return undefined;
-  if (typeof key !== "string" || !/^[!-~]{1,255}$/.test(key)) {
-    throw new ServiceError(
-      "ValidationError",
-      "Idempotency-Key must be 1 to 255 visible ASCII characters, without spaces.",
-    );
-  }
-  const { principal } = request.caller;
-  const asked = [
-    request.routeOptions.schema?.operationId,
-    request.params,
-    principal.type,
-    principal.id,
-    request.bodyHash,
-  ];
-  return { key, requestHash: hash("sha256", JSON.stringify(asked), "buffer") };
-}
-
-/** A key is never accepted and ignored. */
-export const refuseKey: onRequestHookHandler = (request, _reply, done) => {
-  if (request.headers[idempotencyHeader] === undefined || request.method === "GET") return done();
-  throw new ServiceError("ValidationError", "This operation takes no Idempotency-Key. Leave the header out.");
-};
-
+type Parts = Pick<ServerParts, "database" | "engine" | "config">;
 type KeyScope = { readonly organizationId: string } | { readonly userId: string };
 
 /**
- * Runs `work` in one transaction, once for each idempotency key: a repetition gets the first answer and runs nothing. What `work` throws
- * rolls the claim of the key back with everything else, so a refused request may be asked again under the same key.
+ * Runs `work` in one transaction, once for each key of a request: a repetition gets the first answer and runs nothing. What `work` throws
+ * rolls the claim of the key back with everything else, so a refused request may be asked again under the same key. `confirm` runs before the
+ * transaction, for a proof that holds only once, such as a code; a repetition has given it before.
  */
-export async function transactOnce<Answer extends object>(
-  parts: Pick<ServerParts, "database" | "engine" | "config">,
+export async function transactOnce<Answer extends object, Proof = undefined>(
+  parts: Parts,
   request: FastifyRequest,
   scope: KeyScope,
-  work: (transaction: Transaction, now: Timestamp) => Promise<Answer>,
+  work: (transaction: Transaction, now: Timestamp, proof: Proof) => Promise<Answer>,
+  confirm?: () => Promise<Proof>,
 ): Promise<Answer> {
-  const idempotency = idempotencyOf(request);
+  const key = keyOf(request);
+  const proof = await proofOf(parts, scope, key, confirm);
   const now = parts.engine.now();
   return await parts.database.transaction(async (transaction) => {
-    if (idempotency === undefined) return await work(transaction, now);
-    const ledger = ledgerOf(scope, transaction, idempotency);
-    const claimId = randomUUID();
-    const held = await ledger.claim(claimId, now, parts.config.idempotencyHours);
-    if (held.claimId !== claimId) return firstAnswer(held, idempotency) as Answer;
-    const answer = await work(transaction, now);
+    if (key === undefined) return await work(transaction, now, proven(proof));
+    const ledger = ledgerOf(scope, transaction, key);
+    const first = await ledger.claim(now, parts.config.idempotencyHours);
+    if (first !== undefined) {
+      request.isReplayed = true;
+      return first as Answer;
+    }
+    const answer = await work(transaction, now, proven(proof));
     await ledger.store(answer as JsonObject);
     return answer;
   });
 }
 
-interface HeldKey {
-  readonly claimId: string;
-  readonly requestHash: Buffer;
-  readonly answer: unknown;
+/** The same for a change that goes through the engine. */
+export async function commitOnce(engine: Engine, request: FastifyRequest, command: Command): Promise<Done> {
+  const idempotency = keyOf(request);
+  if (idempotency === undefined) return await engine.commit(command);
+  const done = await engine.commit({ ...command, idempotency });
+  request.isReplayed = done.type === "replayed";
+  return done;
+}
+
+/** What an operation made whose answer shows a secret, and that answer. `made` is kept, so no secret may stand in it. */
+export interface Renewable<Made extends JsonObject, Answer> {
+  readonly made: Made;
+  readonly answer: Answer;
+}
+
+/**
+ * Runs `work` in one transaction, also for a repetition: it is then given what the attempt before made, and ends that. An attempt that was
+ * overtaken by a later one is refused, since the client has the later one's secret already.
+ */
+export async function transactAnew<Made extends JsonObject, Answer>(
+  parts: Parts,
+  request: FastifyRequest,
+  scope: KeyScope,
+  work: (transaction: Transaction, earlier: Made | undefined) => Promise<Renewable<Made, Answer>>,
+  confirm?: () => Promise<unknown>,
+): Promise<Answer> {
+  const key = keyOf(request);
+  const proof = await proofOf(parts, scope, key, confirm);
+  return await parts.database.transaction(async (transaction) => {
+    if (key === undefined) return (await work(transaction, undefined)).answer;
+    const ledger = ledgerOf(scope, transaction, key);
+    const earlier = (await ledger.claim(parts.engine.now(), parts.config.idempotencyHours)) as
+      | Attempt<Made>
+      | undefined;
+    if (earlier === undefined) proven(proof);
+    const attempt = attemptOf(request);
+    if (earlier !== undefined && attempt < earlier.attempt) throw overtaken();
+    const { made, answer } = await work(transaction, earlier?.made);
+    await ledger.store({ attempt, made });
+    return answer;
+  });
+}
+
+/** Says with the answer that it is the first one again. */
+export const markReplayed: onSendHookHandler = (request, reply, payload, done) => {
+  if (request.isReplayed) reply.header("idempotency-replayed", "true");
+  done(null, payload);
+};
+
+interface Attempt<Made> {
+  readonly attempt: number;
+  readonly made: Made;
+}
+
+type Given<Proof> = { readonly proof: Proof } | undefined;
+
+/** Undefined for a repetition. */
+async function proofOf<Proof>(
+  parts: Parts,
+  scope: KeyScope,
+  key: RequestKey | undefined,
+  confirm: (() => Promise<Proof>) | undefined,
+): Promise<Given<Proof | undefined>> {
+  if (confirm === undefined) return { proof: undefined };
+  if (key !== undefined && (await isHeld(parts, scope, key))) return undefined;
+  return { proof: await confirm() };
+}
+
+/** Throws when nothing was proven: the key ran out between the look at it and its claim. */
+function proven<Proof>(given: Given<Proof | undefined>): Proof {
+  if (given === undefined) {
+    throw new ServiceError("UnavailableError", "The first answer has just been forgotten. Ask again.");
+  }
+  return given.proof as Proof;
+}
+
+/** Waits for an attempt that is being carried out. A claim that is new is taken back. */
+async function isHeld(parts: Parts, scope: KeyScope, key: RequestKey): Promise<boolean> {
+  const unclaimed = new Error("The key is new.");
+  try {
+    return await parts.database.transaction(async (transaction) => {
+      const first = await ledgerOf(scope, transaction, key).claim(parts.engine.now(), parts.config.idempotencyHours);
+      if (first === undefined) throw unclaimed;
+      return true;
+    });
+  } catch (error) {
+    if (error === unclaimed) return false;
+    throw error;
+  }
 }
 
 interface Ledger {
-  readonly claim: (claimId: string, now: Timestamp, lifeHours: number) => Promise<HeldKey>;
+  /** The first answer; undefined when the key is new, and ours. */
+  readonly claim: (now: Timestamp, lifeHours: number) => Promise<JsonObject | undefined>;
   readonly store: (answer: JsonObject) => Promise<void>;
 }
 
-function ledgerOf(scope: KeyScope, transaction: Transaction, { key, requestHash }: IdempotencyKey): Ledger {
-  const claim = { idempotencyKey: key, requestHash };
+function ledgerOf(scope: KeyScope, transaction: Transaction, { key, requestHash }: RequestKey): Ledger {
+  const ours = { idempotencyKey: key, requestHash, claimId: randomUUID() };
   if ("userId" in scope) {
     const { userId } = scope;
     return {
-      claim: (claimId, now, hours) => claimUserKey(transaction, { ...claim, userId, claimId }, now, hours),
+      claim: async (now, hours) => firstAnswer(await claimUserKey(transaction, { ...ours, userId }, now, hours), ours),
       store: (answer) => storeUserAnswer(transaction, userId, key, answer),
     };
   }
   const { organizationId } = scope;
   return {
-    claim: async (claimId, now, hours) => {
-      const [held] = await claimKeys(transaction, [{ ...claim, organizationId, claimId }], now, hours);
+    claim: async (now, hours) => {
+      const [held] = await claimKeys(transaction, [{ ...ours, organizationId }], now, hours);
       if (held === undefined) throw new Error("The idempotency key was not claimed.");
-      return held;
+      return firstAnswer(held, ours);
     },
     store: (answer) => storeAnswers(transaction, [{ organizationId, idempotencyKey: key, answer }]),
   };
 }
 
-function firstAnswer(held: HeldKey, { key, requestHash }: IdempotencyKey): object {
-  const claim = { organizationId: "", idempotencyKey: key, requestHash, claimId: held.claimId };
-  const outcome = replay(held, claim);
+interface Held {
+  readonly claimId: string;
+  readonly requestHash: Buffer;
+  readonly answer: unknown;
+}
+
+function firstAnswer(held: Held, ours: Omit<Held, "answer">): JsonObject | undefined {
+  if (held.claimId === ours.claimId) return undefined;
+  const outcome = replay(held, ours.requestHash);
   if (outcome.type === "refused") throw outcome.error;
   return outcome.answer;
+}
+
+function overtaken(): ServiceError {
+  const detail = "A later attempt of this call was answered already. Use the answer of that one.";
+  return new ServiceError("ConflictError", detail);
 }

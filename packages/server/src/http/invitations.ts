@@ -1,9 +1,11 @@
+import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { actorOf } from "../auth/authenticator.ts";
 import { joinByInvitation, openInvitation } from "../auth/invitations.ts";
 import { createInvitationCode } from "../auth/token-form.ts";
 import type { Timestamp } from "../core/job-state.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
+import type { Transaction } from "../store/database.ts";
 import {
   countOpenInvitations,
   findInvitation,
@@ -16,7 +18,7 @@ import { findUsers } from "../store/users.ts";
 import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
 import { lockGrants, lockGrantsFor, pointerToRole, requireGrantableRoles } from "./grants.ts";
-import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
+import { IdempotencyHeaders, transactAnew, transactOnce } from "./idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
 import {
   ActorSchema,
@@ -77,7 +79,7 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
   app.post(
     path,
     {
-      config: { errors: ["ConflictError"] },
+      config: { errors: ["ConflictError"], repetition: "renewed" },
       schema: {
         operationId: "CreateInvitation",
         "x-permission": "invitation:create",
@@ -124,17 +126,19 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
         acceptedAt: null,
         acceptedBy: null,
       };
-      await database.transaction(async (transaction) => {
+      const { invitationId } = invitation;
+      await transactAnew(parts, request, { organizationId }, async (transaction, earlier?: Earlier) => {
         const granted = await lockGrantsFor(transaction, request);
+        await endLostInvitation(transaction, request, earlier?.invitationId, invitation);
         await requireGrantableRoles(transaction, organizationId, granted, roles, pointerOf);
         const openCount = await countOpenInvitations(transaction, organizationId, createdAt);
         if (openCount >= config.maxOpenInvitations) throw tooManyOpen(config.maxOpenInvitations);
         await insertInvitation(transaction, invitation, codeHash);
-        const { invitationId } = invitation;
         const details = { roles, email, expiresAt: toTime(expiresAt) };
         await recordAudit(transaction, request, { targetType: "invitation", targetId: invitationId, details });
+        return { made: { invitationId }, answer: undefined };
       });
-      const location = `${basePath}/organizations/${organizationId}/invitations/${invitation.invitationId}`;
+      const location = `${basePath}/organizations/${organizationId}/invitations/${invitationId}`;
       const link = `${publicUrl()}/invitations/${code}`;
       return reply
         .code(201)
@@ -254,6 +258,22 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
   );
 }
 
+/** Revokes the invitation of an attempt whose answer was lost: nobody has its link. */
+async function endLostInvitation(
+  transaction: Transaction,
+  request: FastifyRequest,
+  lostId: string | undefined,
+  { organizationId, invitationId: replacedBy, createdAt }: Invitation,
+): Promise<void> {
+  const lost = lostId && (await findInvitation(transaction, organizationId, lostId));
+  if (!lost || lost.acceptedAt !== null) return;
+  const { invitationId: targetId, roles, email } = lost;
+  await revokeInvitation(transaction, organizationId, targetId, createdAt);
+  const details = { roles: [...roles], email, replacedBy };
+  const note = { targetType: "invitation", targetId, details, action: "RevokeInvitation" } as const;
+  await recordAudit(transaction, request, note);
+}
+
 const defaultDays = 7;
 const dayMs = 24 * 60 * 60 * 1_000;
 /** RFC 5321. */
@@ -311,3 +331,6 @@ function tooManyOpen(maxOpenInvitations: number): ServiceError {
     `An organization has at most ${maxOpenInvitations} open invitations. Revoke some, or wait until they expire.`,
   );
 }
+
+/** Made by the attempt before, whose answer was lost. */
+type Earlier = { readonly invitationId: string };

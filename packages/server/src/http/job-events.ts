@@ -8,7 +8,7 @@ import { type KeptEvent, listEvents } from "../store/events.ts";
 import { findVersionOfJob } from "../store/job-lists.ts";
 import type { App, ServerParts } from "./app.ts";
 import { auditOf } from "./audit-trail.ts";
-import { IdempotencyHeaders, idempotencyOf } from "./idempotency.ts";
+import { commitOnce, IdempotencyHeaders } from "./idempotency.ts";
 import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "./paging.ts";
 import { ActorSchema, closed, eventIdSchema, Id, JobParams, oneOf, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -74,8 +74,7 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
       const { eventId, payload } = request.body;
       requireEvent(request.caller, eventId);
       const { jobId } = request.params;
-      const idempotency = idempotencyOf(request);
-      const done = await engine.commit({
+      const done = await commitOnce(engine, request, {
         type: "fact",
         ...request.params,
         fact: {
@@ -95,7 +94,6 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
         ...(request.caller.principal.type === "user" && {
           audit: auditOf(request, { targetType: "job", targetId: jobId, details: { eventId } }),
         }),
-        ...(idempotency !== undefined && { idempotency }),
       });
       return done.answer as Static<typeof SentEventSchema>;
     },

@@ -14,7 +14,7 @@ import type { VersionChoice } from "../store/versions.ts";
 import type { App, ServerParts } from "./app.ts";
 import { auditOf } from "./audit-trail.ts";
 import { requireStillAllowed } from "./authorization.ts";
-import { IdempotencyHeaders, idempotencyOf } from "./idempotency.ts";
+import { commitOnce, IdempotencyHeaders } from "./idempotency.ts";
 import { planOfJob } from "./plan-of-job.ts";
 import {
   isWaiting,
@@ -110,8 +110,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
       const workflowId = request.body.workflowId.toLowerCase();
       const choice = chosenVersion(request.body.workflowVersion);
       requireSubmit(request.caller, workflowId, choice);
-      const idempotency = idempotencyOf(request);
-      const done = await engine.commit({
+      const done = await commitOnce(engine, request, {
         type: "submit",
         organizationId,
         jobId: engine.newId(),
@@ -121,7 +120,6 @@ export function jobRoutes(app: App, parts: ServerParts): void {
         submittedBy: actorOf(request.caller),
         answer: submittedJob,
         bytes: request.bodyBytes,
-        ...(idempotency !== undefined && { idempotency }),
       });
       const submitted = done.answer as Static<typeof SubmittedJobSchema>;
       const { jobId, versionId, versionNumber } = submitted;
@@ -162,15 +160,13 @@ export function jobRoutes(app: App, parts: ServerParts): void {
 
   const steer = async (request: FastifyRequest<{ Params: JobKey }>, fact: UntimedFact) => {
     const key = request.params;
-    const idempotency = idempotencyOf(request);
-    const done = await engine.commit({
+    const done = await commitOnce(engine, request, {
       type: "fact",
       ...key,
       fact,
       answer: summaryOf,
       audit: auditOf(request, { targetType: "job", targetId: key.jobId }),
       bytes: 0,
-      ...(idempotency !== undefined && { idempotency }),
     });
     const summary = done.answer as Static<typeof JobSummarySchema>;
     return { ...summary, ...renderSubmitter(summary.submittedBy, await userNames.of([summary.submittedBy])) };

@@ -4,7 +4,7 @@ import type { FastifyRequest } from "fastify";
 import { isJsonObject, type JsonObject, parseJson } from "../core/json.ts";
 import { ServiceError } from "../core/service-error.ts";
 import type { App } from "./app.ts";
-import { idempotencyHeader } from "./idempotency.ts";
+import { mayHaveKey } from "./request-key.ts";
 import { sentence } from "./sentence.ts";
 
 /** Takes JSON objects as bodies and nothing else: whatever a later part could choke on or misread is refused at this edge. */
@@ -14,7 +14,7 @@ export function parseJsonBodies(app: App, maxDepth: number): void {
     try {
       checkEncoding(request);
       request.bodyBytes = body.length;
-      if (request.headers[idempotencyHeader] !== undefined) request.bodyHash = hash("sha256", body);
+      if (mayHaveKey(request)) request.bodyHash = hash("sha256", body);
       done(null, body.length === 0 ? undefined : parseBody(body, maxDepth));
     } catch (error) {
       done(error as Error);

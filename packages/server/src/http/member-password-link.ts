@@ -12,6 +12,7 @@ import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
 import { addressOf } from "./client-address.ts";
 import { lockGrantsFor, requireRolesHeld } from "./grants.ts";
+import { transactAnew } from "./idempotency.ts";
 import { answer, MemberParams, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
 
@@ -25,10 +26,13 @@ const PasswordLinkSchema = Type.Object(
   { title: "PasswordLink" },
 );
 
-export function memberPasswordLinkRoutes(app: App, { engine, database, publicUrl }: ServerParts): void {
+export function memberPasswordLinkRoutes(app: App, parts: ServerParts): void {
+  const { engine, publicUrl } = parts;
+
   app.post(
     "/organizations/:organizationId/members/:userId/password-link",
     {
+      config: { repetition: "renewed" },
       schema: {
         operationId: "CreatePasswordLink",
         "x-permission": "member:update",
@@ -40,9 +44,10 @@ export function memberPasswordLinkRoutes(app: App, { engine, database, publicUrl
       },
     },
     async (request, reply) => {
-      const { userId } = request.params;
+      const { organizationId, userId } = request.params;
       const createdAt = engine.now();
-      const issued = await database.transaction(async (transaction) => {
+      // A new link ends the one before by itself.
+      const issued = await transactAnew(parts, request, { organizationId }, async (transaction) => {
         await requireMayReset(transaction, request, userId);
         const credentials = await findCredentials(transaction, userId);
         if (credentials === undefined) throw notFound("member");
@@ -53,7 +58,7 @@ export function memberPasswordLinkRoutes(app: App, { engine, database, publicUrl
         const details = { by: request.caller.principal.id };
         await insertAccountActivity(transaction, { ...activity, action: "password-link-made", details });
         await recordAudit(transaction, request, { targetType: "member", targetId: userId, details: { kind } });
-        return link;
+        return { made: {}, answer: link };
       });
       const link = passwordLinkUrl(publicUrl(), issued.secret);
       return reply.code(201).send({ link, expiresAt: toTime(issued.expiresAt) });

@@ -153,7 +153,7 @@ export function memberRoutes(app: App, { database, authenticator }: ServerParts)
   app.post(
     `${path}/me/leave`,
     {
-      config: { errors: ["ConflictError"] },
+      config: { errors: ["ConflictError"], repetition: "not-found" },
       schema: {
         operationId: "LeaveOrganization",
         "x-permission": "any",

@@ -7,8 +7,9 @@ import type { Database } from "../store/database.ts";
 import type { App } from "./app.ts";
 import { authorization } from "./authorization.ts";
 import { type AnswerCode, errorKinds } from "./errors.ts";
-import { refuseKey } from "./idempotency.ts";
+import { markReplayed } from "./idempotency.ts";
 import { limitRate } from "./rate-limit.ts";
+import { refuseKey } from "./request-key.ts";
 import { closed, ProblemSchema } from "./schemas.ts";
 import { enforceBounds } from "./token-bounds.ts";
 
@@ -31,7 +32,7 @@ export interface Door {
 
 /**
  * Makes each route's declaration the one source: from it come authorization, the errors in the document and the name in the metrics.
- * A route that does not declare its permission does not start.
+ * A route that does not declare its permission does not start, and neither does a POST about whose repetition nobody thought.
  */
 export function completeOperations(app: App, door: Door): void {
   app.addHook("onRoute", (route) => {
@@ -40,16 +41,26 @@ export function completeOperations(app: App, door: Door): void {
     if (schema?.operationId === undefined || permission === undefined || schema.tags === undefined) {
       throw new Error(`The route ${route.method} ${route.url} must declare operationId, tags and x-permission.`);
     }
+    requireRepetition(route);
     if (permission !== "none") schema.querystring ??= noQuery;
     schema.security = permission === "none" ? [] : [{ bearerToken: [] }];
     schema.response = { ...(schema.response as object), ...errorAnswers(errorsOf(route, permission)) };
     const bounds = enforceBounds(route.config?.bounds, door.database);
+    if (takesIdempotencyKey(schema.headers) || route.config?.repetition === "replayed") route.onSend = markReplayed;
     route.onRequest = [measure(schema.operationId, door.metrics), ...gates(schema, permission, door, bounds)];
   });
 }
 
 /** An operation without parameters refuses those that are sent, so that a typo is never ignored. */
 const noQuery = closed({});
+
+/** Forms of pages are sent by browsers, which repeat nothing by themselves. */
+function requireRepetition({ method, url, schema, config }: RouteOptions): void {
+  if (method !== "POST" || schema?.hide === true) return;
+  if (takesIdempotencyKey(schema?.headers) === (config?.repetition !== undefined)) {
+    throw new Error(`The route POST ${url} must either take IdempotencyHeaders or declare its repetition.`);
+  }
+}
 
 /** Also for a client that goes before it has its answer: nginx writes such a request down as 499, and so do we. */
 export function measure(operationId: string, metrics: RequestMetrics): onRequestHookHandler {
@@ -85,7 +96,7 @@ function errorsOf({ schema, url, config }: RouteOptions, permission: DeclaredPer
   if (url.includes(":organizationId")) codes.add("NotFoundError");
   if (schema?.querystring !== undefined || schema?.headers !== undefined || url.includes(":tag"))
     codes.add("ValidationError");
-  if (takesIdempotencyKey(schema?.headers)) codes.add("ConflictError");
+  if (takesIdempotencyKey(schema?.headers) || config?.repetition === "renewed") codes.add("ConflictError");
   if (schema?.body !== undefined) {
     codes.add("ValidationError").add("PayloadTooLargeError").add("UnsupportedMediaTypeError");
   }

@@ -59,7 +59,7 @@ export function ownPermissionRoutes(app: App, { database }: ServerParts): void {
   app.post(
     `${path}/check`,
     {
-      config: { bounds: unaffected, unaudited: "It changes nothing." },
+      config: { bounds: unaffected, repetition: "without-effect", unaudited: "It changes nothing." },
       schema: {
         operationId: "CheckPermissions",
         "x-permission": "any",

@@ -167,6 +167,12 @@ export const ProblemSchema = Type.Object(
         { description: "Everything that is wrong with the input." },
       ),
     ),
+    message: Type.String({ description: "The same as `detail`, for clients that look here." }),
+    errorType: Type.String({ description: "The same as `code`." }),
+    statusCode: Type.Integer({ description: "The same as `status`." }),
+    fields: Type.Optional(
+      Type.Record(Type.String(), Type.String(), { description: "The same as `errors`: what is wrong, by pointer." }),
+    ),
   },
   { title: "Problem", description: "An error, as in RFC 9457." },
 );

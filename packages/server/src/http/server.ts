@@ -161,6 +161,7 @@ function createApp(config: Config): App {
   app.decorateRequest("granted", null as unknown as PermissionSet);
   app.decorateRequest("bodyHash", null);
   app.decorateRequest("bodyBytes", 0);
+  app.decorateRequest("isReplayed", false);
   return app as App;
 }
 

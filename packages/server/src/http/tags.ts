@@ -1,3 +1,4 @@
+import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { actorOf } from "../auth/authenticator.ts";
 import type { Timestamp } from "../core/job-state.ts";
@@ -18,6 +19,7 @@ import { findVersion, findVersionNumber } from "../store/versions.ts";
 import { findWorkflow, lockWorkflow, type WorkflowKey } from "../store/workflows.ts";
 import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
+import { transactOnce } from "./idempotency.ts";
 import { isPositiveInteger, nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
 import { ActorSchema, answer, closed, Id, noContent, oneOf, TagParams, Time, WorkflowParams } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -41,13 +43,19 @@ const TagChangeSchema = Type.Object(
 
 const path = "/organizations/:organizationId/workflows/:workflowId/tags";
 
-export function tagRoutes(app: App, { engine, database }: ServerParts): void {
-  /** A tag and its history change together, one change of a workflow's tags after the other. */
-  const changeTag = async <Result>(
+export function tagRoutes(app: App, parts: ServerParts): void {
+  const { engine, database } = parts;
+
+  /**
+   * A tag and its history change together, one change of a workflow's tags after the other. A repeated change does nothing: somebody else may have
+   * moved the tag since.
+   */
+  const changeTag = async <Result extends object>(
+    request: FastifyRequest,
     workflow: WorkflowKey,
     change: (transaction: Transaction, at: Timestamp) => Promise<Result>,
   ): Promise<Result> =>
-    await database.transaction(async (transaction) => {
+    await transactOnce(parts, request, { organizationId: workflow.organizationId }, async (transaction) => {
       if (!(await lockWorkflow(transaction, workflow))) throw notFound("workflow");
       return await change(transaction, engine.now());
     });
@@ -55,7 +63,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.put(
     `${path}/:tag`,
     {
-      config: { bounds: { workflows: "path", tags: "path" } },
+      config: { bounds: { workflows: "path", tags: "path" }, repetition: "replayed" },
       schema: {
         operationId: "SetWorkflowVersionTag",
         "x-permission": "workflow:version:create",
@@ -76,7 +84,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
       const { tag, ...workflow } = request.params;
       const versionId = request.body.versionId.toLowerCase();
       const by = actorOf(request.caller);
-      return await changeTag(workflow, async (transaction, at) => {
+      return await changeTag(request, workflow, async (transaction, at) => {
         const versionNumber = await findVersionNumber(transaction, workflow, versionId);
         if (versionNumber === undefined) throw notFound("version of this workflow");
         const { organizationId, workflowId } = workflow;
@@ -145,7 +153,7 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
   app.delete(
     `${path}/:tag`,
     {
-      config: { bounds: { workflows: "path", tags: "path" } },
+      config: { bounds: { workflows: "path", tags: "path" }, repetition: "replayed" },
       schema: {
         operationId: "DeleteTag",
         "x-permission": "workflow:version:create",
@@ -159,13 +167,14 @@ export function tagRoutes(app: App, { engine, database }: ServerParts): void {
     async (request, reply) => {
       const { tag, ...workflow } = request.params;
       const by = actorOf(request.caller);
-      await changeTag(workflow, async (transaction, at) => {
+      await changeTag(request, workflow, async (transaction, at) => {
         const from = await findTag(transaction, workflow, tag);
         if (!(await deleteTag(transaction, workflow, tag))) throw notFound("tag of this workflow");
         const change = { versionId: null, versionNumber: null, changedBy: by, changedAt: at };
         await insertTagChange(transaction, workflow, tag, change);
         const details = { workflowId: workflow.workflowId, from: meaningOf(from), to: null };
         await recordAudit(transaction, request, { targetType: "tag", targetId: tag, details });
+        return {};
       });
       return reply.code(204).send(null);
     },

@@ -1,11 +1,13 @@
 import { Type } from "typebox";
 import { createToken } from "../auth/token-form.ts";
+import type { Timestamp } from "../core/job-state.ts";
 import { notFound } from "../core/service-error.ts";
-import { type ApiToken, lockApiToken, rotateApiToken } from "../store/tokens.ts";
+import { type ApiToken, lockApiToken, replaceLostSecret, rotateApiToken } from "../store/tokens.ts";
 import type { App, ServerParts } from "./app.ts";
 import { recordAudit } from "./audit-trail.ts";
 import { requireAll } from "./authorization.ts";
 import { lockGrantsFor } from "./grants.ts";
+import { transactAnew } from "./idempotency.ts";
 import { RotatedApiTokenSchema, renderToken } from "./render-token.ts";
 import { answer, closed, TokenParams } from "./schemas.ts";
 import { toTime } from "./time.ts";
@@ -28,10 +30,13 @@ const RotationBody = Type.Unsafe<{ overlapSeconds?: number } | null>({
   "x-optional-body": true,
 });
 
-export function tokenRotationRoutes(app: App, { engine, database, authenticator }: ServerParts): void {
+export function tokenRotationRoutes(app: App, parts: ServerParts): void {
+  const { engine, authenticator } = parts;
+
   app.post(
     "/organizations/:organizationId/api-tokens/:tokenId/rotate",
     {
+      config: { repetition: "renewed" },
       schema: {
         operationId: "RotateApiToken",
         "x-permission": "apitoken:update",
@@ -48,22 +53,30 @@ export function tokenRotationRoutes(app: App, { engine, database, authenticator 
       const { organizationId, tokenId } = request.params;
       const overlapMs = (request.body?.overlapSeconds ?? defaultOverlapSeconds) * 1_000;
       const { token, tokenHash, tokenPrefix } = createToken("organization", organizationId);
-      const { rotated, ended } = await database.transaction(async (transaction) => {
+      const scope = { organizationId };
+      const { rotated, ended } = await transactAnew(parts, request, scope, async (transaction, earlier?: Rotation) => {
         const granted = await lockGrantsFor(transaction, request);
         const found = await lockApiToken(transaction, organizationId, tokenId);
         if (found === undefined) throw notFound("API token");
         const { tokenHash: endingHash, previousTokenHash: endedHash, ...current } = found;
         requireAll(granted, current.permissions);
         const rotatedAt = engine.now();
-        const previousExpiresAt = Math.min(rotatedAt + overlapMs, current.expiresAt ?? Number.POSITIVE_INFINITY);
+        // The secret that nobody received ends; the one before it, which programs use, goes on as the first attempt promised.
+        const isLost = earlier !== undefined && earlier.rotatedAt === current.rotatedAt;
+        const previousExpiresAt = isLost
+          ? (current.previousExpiresAt ?? rotatedAt)
+          : Math.min(rotatedAt + overlapMs, current.expiresAt ?? Number.POSITIVE_INFINITY);
         const rotated: ApiToken = { ...current, tokenPrefix, rotatedAt, previousExpiresAt, updatedAt: rotatedAt };
-        await rotateApiToken(transaction, rotated, tokenHash);
-        const details = { previousExpiresAt: toTime(previousExpiresAt) };
+        await (isLost ? replaceLostSecret : rotateApiToken)(transaction, rotated, tokenHash);
+        const details = { previousExpiresAt: toTime(previousExpiresAt), ...(isLost && { lostSecretEnded: true }) };
         await recordAudit(transaction, request, { targetType: "apiToken", targetId: tokenId, details });
-        return { rotated, ended: [endingHash, endedHash] };
+        return { made: { rotatedAt }, answer: { rotated, ended: [endingHash, endedHash] } };
       });
       for (const earlierHash of ended) if (earlierHash !== null) authenticator.forgetToken(earlierHash);
       return { ...renderToken(rotated), token };
     },
   );
 }
+
+/** The attempt before, whose answer was lost. */
+type Rotation = { readonly rotatedAt: Timestamp };

@@ -123,7 +123,11 @@ export function versionRoutes(app: App, parts: ServerParts): void {
   app.post(
     `${path}/validate`,
     {
-      config: { bounds: { workflows: "path", tags: "unaffected" }, unaudited: "It changes nothing." },
+      config: {
+        bounds: { workflows: "path", tags: "unaffected" },
+        repetition: "without-effect",
+        unaudited: "It changes nothing.",
+      },
       schema: {
         operationId: "ValidateWorkflowVersion",
         "x-permission": "workflow:version:create",

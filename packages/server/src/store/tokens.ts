@@ -206,6 +206,20 @@ const rotateApiTokenRow = statement<never>(
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
+/** Gives a locked token this secret in the place of one that nobody received. The one before that goes on as it was told. */
+export async function replaceLostSecret(db: Queryable, token: ApiToken, tokenHash: Buffer): Promise<void> {
+  const { organizationId, tokenId, tokenPrefix, rotatedAt } = token;
+  await db.query(replaceLostSecretRow, [organizationId, tokenId, tokenHash, tokenPrefix, timeOf(rotatedAt)]);
+}
+
+const replaceLostSecretRow = statement<never>(
+  "replace_lost_secret",
+  "organization",
+  `UPDATE api_token
+   SET token_hash = $3, token_prefix = $4, rotated_at = $5, updated_at = $5
+   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
+);
+
 /** Ends a locked token, with the secret before its own. */
 export async function revokeApiToken(
   db: Queryable,

@@ -25,6 +25,8 @@ onEveryStore((home) => {
       expect(again.body, operation).toEqual(first.body);
       expect(again.status, operation).toBe(first.status);
       expect(again.headers.get("location"), operation).toBe(first.headers.get("location"));
+      const marks = [first, again].map(({ headers }) => headers.get("idempotency-replayed"));
+      expect(marks, operation).toEqual([null, "true"]);
     }
     expect(
       (await owner.client.call<{ organizations: unknown[] }>("ListOrganizations")).body.organizations,
@@ -99,6 +101,7 @@ onEveryStore((home) => {
     await api.call("GetJob", { params, query: { waitSeconds: 20 } });
     const again = await api.call<JobBody>("SubmitJob", { query: { waitSeconds: 5 }, body: { workflowId }, ...used });
     expect(again.body).toMatchObject({ jobId: first.body.jobId, status: "SUCCEEDED" });
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
   });
 
   test("cancelling and resuming under a key act once", async () => {

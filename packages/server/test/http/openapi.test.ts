@@ -17,6 +17,7 @@ import { readConfig } from "../../src/config.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { definitionLimits, Plans } from "../../src/engine/plans.ts";
 import type { App } from "../../src/http/app.ts";
+import { IdempotencyHeaders } from "../../src/http/idempotency.ts";
 import { createServer } from "../../src/http/server.ts";
 import { secrets } from "../support/people.ts";
 import { useService } from "../support/service.ts";
@@ -97,6 +98,15 @@ onEveryStore((home) => {
 
   test("a route that does not declare its permission does not start", () => {
     expect(() => anotherServer().get("/forgotten", async () => "")).toThrow(/x-permission/);
+  });
+
+  test("a POST that does not declare what its repetition does does not start", () => {
+    const schema = { operationId: "Forgotten", "x-permission": "any", tags: ["service"] } as const;
+    expect(() => anotherServer().post("/forgotten", { schema }, async () => "")).toThrow(/repetition/);
+    const config = { repetition: "without-effect" } as const;
+    expect(() => anotherServer().post("/known", { config, schema }, async () => "")).not.toThrow();
+    const both = { config, schema: { ...schema, headers: IdempotencyHeaders } };
+    expect(() => anotherServer().post("/both", both, async () => "")).toThrow(/repetition/);
   });
 
   test("every operation has a name of its own, a permission that exists, a tag, a summary and described answers", async () => {

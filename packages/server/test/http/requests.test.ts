@@ -180,6 +180,7 @@ onEveryStore((home) => {
       );
       expect(statusOf(answer)).toBe(405);
       expect(answer).toMatch(/allow: DELETE, GET, PATCH/i);
+      expect(answer).toMatch(/x-amzn-errortype: MethodNotAllowedError/i);
     },
   );
 

@@ -43,15 +43,20 @@ onEveryStore((home) => {
     const good = "https://app.example.org";
     await using service = await started(home, { STEPWELL_CORS_ORIGINS: `${good}, https://other.example.org` });
     const url = `${service.baseUrl}/organizations`;
-    const ask = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" };
+    const ask = {
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "authorization,amz-sdk-invocation-id",
+    };
     const asked = await fetch(url, { method: "OPTIONS", headers: { origin: good, ...ask } });
     expect(asked.status).toBe(204);
     expect(asked.headers.get("access-control-allow-origin")).toBe(good);
-    expect(asked.headers.get("access-control-allow-headers")).toContain("authorization");
+    expect(asked.headers.get("access-control-allow-headers")).toBe(ask["access-control-request-headers"]);
+    expect(asked.headers.get("vary")).toBe("Origin, Access-Control-Request-Headers");
     expect(asked.headers.get("access-control-allow-credentials")).toBeNull();
     const called = await fetch(url, { headers: { origin: good } });
     expect([called.status, called.headers.get("access-control-allow-origin")]).toEqual([401, good]);
     expect(called.headers.get("vary")).toBe("Origin");
+    expect(called.headers.get("access-control-expose-headers")).toContain("x-amzn-requestid");
     for (const origin of ["https://evil.example.org", "null", `${good}.evil.org`, good.toUpperCase()]) {
       const refused = await fetch(url, { method: "OPTIONS", headers: { origin, ...ask } });
       expect(refused.headers.get("access-control-allow-origin")).toBeNull();

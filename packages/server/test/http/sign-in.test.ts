@@ -129,6 +129,16 @@ onEveryStore((home) => {
     expect(stranger.page.url.searchParams.get("error")).toBe("login_required");
   });
 
+  test("a client that asks for consent signs in as without it: for the service's own clients there is none to give", async () => {
+    const person = await newPerson(service);
+    const first = await signIn(service.baseUrl, person);
+    const again = await pageOfSignIn(first.browser, { prompt: "consent" });
+    expect((await again.finish(again.page.url)).claims()?.sid).toBe(first.tokens.claims()?.sid);
+    const { browser, page, finish } = await pageOfSignIn(new Browser(), { prompt: "login consent" });
+    const arrival = await typePassword(browser, page, person);
+    expect(await accessOf(signedIn(browser, await finish(arrival.url)).idToken)).toBe(200);
+  });
+
   test("each sign-in is a session of its own, with new cookies", async () => {
     const person = await newPerson(service);
     const first = await signIn(service.baseUrl, person);

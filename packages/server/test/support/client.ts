@@ -25,6 +25,10 @@ export interface ProblemBody {
   readonly code: string;
   readonly requestId: string;
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly message: string;
+  readonly errorType: string;
+  readonly statusCode: number;
+  readonly fields?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -77,6 +81,14 @@ export class Client {
     expect(answer.body.code).toBe(code);
     expect(answer.headers.get("x-amzn-errortype")).toBe(code);
     expect(answer.headers.get("x-request-id")).toBe(answer.body.requestId);
+    expect(answer.headers.get("x-amzn-requestid")).toBe(answer.body.requestId);
+    const { message, errorType, statusCode, errors = [], fields = {} } = answer.body;
+    expect({ message, errorType, statusCode }).toEqual({
+      message: answer.body.detail,
+      errorType: code,
+      statusCode: status,
+    });
+    expect(Object.keys(fields).sort()).toEqual([...new Set(errors.map(({ pointer }) => pointer))].sort());
     return answer;
   }
 
