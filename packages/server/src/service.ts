@@ -12,6 +12,7 @@ import { RateLimits } from "./auth/rate-limits.ts";
 import { resealingDuty } from "./auth/resealing.ts";
 import type { SecretBox } from "./auth/secret-box.ts";
 import { secretBoxOf } from "./auth/secret-key.ts";
+import { requireSecretKey } from "./auth/secret-key-check.ts";
 import { forgetOldAttempts } from "./auth/sign-in-backoff.ts";
 import type { Config } from "./config.ts";
 import type { Timestamp } from "./core/job-state.ts";
@@ -60,6 +61,7 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   const providers = readProviderFile(config.signInProvidersFile);
   const database = await openStore(config, logger);
   parts.defer(() => database.close());
+  await requireSecretKey(database, secrets);
 
   const metrics = new Metrics();
   const executors = executorCatalog(config);
