@@ -111,5 +111,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   explain(error);
-  process.exitCode = 1;
+  // Not only the exit code: a connection on which the database still waits for a password would hold the process for a minute.
+  process.exit(1);
 }

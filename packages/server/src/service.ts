@@ -25,12 +25,15 @@ import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
 import { NodeEngine } from "./engine/node-engine.ts";
 import { definitionLimits, Plans } from "./engine/plans.ts";
 import type { App } from "./http/app.ts";
+import { explainListening } from "./http/listening.ts";
 import { Metrics, serveMetrics } from "./http/prometheus.ts";
 import { createServer, publicUrlOf } from "./http/server.ts";
 import type { Database } from "./store/database.ts";
 import { migrate } from "./store/migrate.ts";
 import { deleteExpiredPasswordLinks } from "./store/password-links.ts";
 import { openPostgres } from "./store/postgres.ts";
+import { reachServer } from "./store/reach-server.ts";
+import { serverTrouble } from "./store/server-trouble.ts";
 import { deleteExpiredSignInLinks } from "./store/sign-in-links.ts";
 
 export interface RunningService {
@@ -52,7 +55,7 @@ export async function startService(config: Config): Promise<RunningService> {
     return await startParts(config, logger, parts);
   } catch (error) {
     await parts.disposeAsync();
-    throw error;
+    throw explained(config, error);
   }
 }
 
@@ -178,9 +181,8 @@ async function openAdmission({ config, database, engine, secrets, providers, pub
 async function listen(server: App, { host, port }: Config): Promise<string> {
   try {
     return await server.listen({ host, port });
-  } catch (cause) {
-    if (!(cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")) throw cause;
-    throw new Error(`Port ${port} is taken. Stop what listens there, or choose another with STEPWELL_PORT.`, { cause });
+  } catch (error) {
+    throw explainListening(error, { host, port, hostVariable: "STEPWELL_HOST", portVariable: "STEPWELL_PORT" });
   }
 }
 
@@ -221,11 +223,12 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
   const database =
     config.databaseUrl === undefined ? await openEmbeddedStore(config, logger) : openServer(config, logger);
   try {
+    if (config.databaseUrl !== undefined) await waitForServer(database, config.databaseUrl, config, logger);
     await migrate(database);
     return database;
   } catch (error) {
     await database.close();
-    throw error;
+    throw explained(config, error);
   }
 }
 
@@ -241,6 +244,17 @@ async function openEmbeddedStore(config: Config, logger: Logger): Promise<Databa
       process.exit(1);
     },
   });
+}
+
+async function waitForServer(database: Database, databaseUrl: string, config: Config, logger: Logger): Promise<void> {
+  const seconds = config.databaseStartSeconds;
+  const onWaiting = (reason: string) => logger.warn({ reason, seconds }, "waiting for the database");
+  await reachServer(database, { databaseUrl, patienceMs: seconds * 1_000, onWaiting });
+}
+
+/** What stopped a start, in words about DATABASE_URL where the database did. */
+function explained({ databaseUrl }: Config, error: unknown): unknown {
+  return (databaseUrl === undefined ? undefined : serverTrouble(error, databaseUrl)?.error) ?? error;
 }
 
 function openServer(config: Config, logger: Logger): Database {

@@ -11,10 +11,10 @@ export interface PostgresOptions {
   readonly onConnectionLost: (error: Error) => void;
 }
 
-/** The store on a PostgreSQL server, 15 or newer. Connects on first use: a server that is away at start is no error yet. */
+/** The store on a PostgreSQL server, 15 or newer. Connects on first use. */
 export function openPostgres(options: PostgresOptions): Database {
   const pool = new pg.Pool({
-    connectionString: options.databaseUrl,
+    connectionString: withStrictTls(options.databaseUrl),
     max: options.poolSize,
     application_name: "stepwell",
     connectionTimeoutMillis: Math.min(options.timeoutMs, 3_000),
@@ -42,6 +42,13 @@ export function openPostgres(options: PostgresOptions): Database {
     groupOf: () => "server",
     closeHome: async () => {},
   });
+}
+
+/** The driver takes every mode that asks for TLS as this one, and warns on standard error that it may not always. */
+function withStrictTls(databaseUrl: string): string {
+  return databaseUrl.includes("uselibpqcompat=")
+    ? databaseUrl
+    : databaseUrl.replace(/([?&]sslmode=)(prefer|require|verify-ca)\b/, "$1verify-full");
 }
 
 function standbyError(): Error {
