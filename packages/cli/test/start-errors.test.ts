@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -141,11 +141,13 @@ test.concurrent("a start waits for a server that comes up later, and says so", a
   await remove();
 });
 
-test.concurrent("another secret key than the store's stops the start", async () => {
+test.concurrent("a mistyped setting is a warning in the log, and another secret key than the store's stops the start", async () => {
   const { url, remove } = await newDatabase("newest");
   const environment = { DATABASE_URL: url, STEPWELL_SECRET_KEY: secretKey, STEPWELL_PORT: "0" };
-  const service = start(environment, "serve");
-  await printed(service, '"msg":"listening"');
+  const service = start({ ...environment, STEPWELL_PROT: "1" }, "serve");
+  expect(await printed(service, '"msg":"listening"')).toContain(
+    '"msg":"The variable STEPWELL_PROT is set, but Stepwell knows no such setting; did you mean `STEPWELL_PORT`?"',
+  );
   await stop(service, "SIGTERM");
   const said = await complaint({ ...environment, STEPWELL_SECRET_KEY: randomBytes(32).toString("base64") });
   expect(said).toContain("STEPWELL_SECRET_KEY is not the secret key of this store");
@@ -222,4 +224,14 @@ test("a directory that this user may not write to stops the start with a sentenc
   expect(stderr).toMatch(
     /^stepwell: STEPWELL_DATA_DIR names .*, but the user that runs this process may not [^\n]+\n$/,
   );
+});
+
+test.concurrent.each([
+  ["ada", "acme", '--email must be an e-mail address, but is "ada".'],
+  ["ada@example.org", " ", "--organization must be a name of 1 to 256 visible characters."],
+])("init refuses an owner %s of the organization '%s' before it makes anything", async (email, organization, words) => {
+  const dataDir = join(directory, "never-made");
+  const ended = await run({ STEPWELL_DATA_DIR: dataDir }, "init", "--email", email, "--organization", organization);
+  expect(ended).toMatchObject({ code: 1, complaint: `stepwell: ${words}\n` });
+  expect(existsSync(dataDir)).toBe(false);
 });

@@ -47,9 +47,13 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-/** Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. */
-export async function startService(config: Config): Promise<RunningService> {
+/**
+ * Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. `doubts` are sentences about
+ * the environment, which are logged.
+ */
+export async function startService(config: Config, doubts: readonly string[] = []): Promise<RunningService> {
   const logger = pino({ level: config.logLevel, base: { node: config.nodeName } });
+  for (const doubt of doubts) logger.warn(doubt);
   const parts = new AsyncDisposableStack();
   try {
     return await startParts(config, logger, parts);
