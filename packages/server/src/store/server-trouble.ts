@@ -9,6 +9,9 @@ export class DatabaseUnusableError extends Error {
   }
 }
 
+export const forgetfulPooler =
+  "a connection pooler stands before the server, shares its sessions and forgets prepared statements. Set STEPWELL_PREPARED_STATEMENTS=false, or use PgBouncer 1.21 or newer with max_prepared_statements.";
+
 export interface ServerTrouble {
   readonly error: DatabaseUnusableError;
   /** Whether waiting may help: the server may be starting, with everything else. */
@@ -76,7 +79,7 @@ function withoutPassword(text: string, password: string): string {
 type Say = (about: Target & { readonly message: string; readonly file: string }) => string;
 
 const passing =
-  /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P0[123]|53300) |timeout|terminated unexpectedly|\.s\.PGSQL\./;
+  /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P0[123]|53300) |connection timeout|timeout expired|timeout exceeded|read timeout|terminated unexpectedly|\.s\.PGSQL\./;
 
 /** Each by the code and the words of what was thrown: the driver has words without codes for its own findings. */
 const troubles: readonly (readonly [RegExp, Say])[] = [
@@ -99,7 +102,7 @@ const troubles: readonly (readonly [RegExp, Say])[] = [
       `the file ${file} cannot be read (${message}). Correct sslrootcert, sslcert or sslkey in the address.`,
   ],
   [
-    /timeout|^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH) /i,
+    /^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH) |connection timeout|timeout expired|timeout exceeded|read timeout/,
     ({ place }) =>
       `the server at ${place} does not answer in time. Check the host, the port, and the firewalls on the way.`,
   ],
@@ -143,6 +146,7 @@ const troubles: readonly (readonly [RegExp, Say])[] = [
     ({ place, message }) =>
       `the connection pooler at ${place} refuses a setting of the session (${message}). In PgBouncer set ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout.`,
   ],
+  [/^(26000|42P05) /, () => forgetfulPooler],
   [
     /does not support SSL/,
     ({ place }) =>
