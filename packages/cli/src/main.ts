@@ -28,6 +28,13 @@ program
   .requiredOption("--email <address>", "the owner's mail address")
   .requiredOption("--organization <name>", "name of the first organization")
   .action(async (options) => (await import("./init.ts")).init(options));
+program
+  .command("doctor")
+  .option("--json", "as JSON")
+  .description(
+    "check the database, the secret key, the disk, the clock and the settings; changes nothing, and ends with 1 on a problem",
+  )
+  .action(async (options) => (await import("./doctor.ts")).doctor(options));
 const user = program
   .command("user")
   .description("people's accounts, for who runs the service: works on the store itself");
@@ -111,5 +118,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   explain(error);
-  process.exitCode = 1;
+  // Not only the exit code: a connection on which the database still waits for a password would hold the process for a minute.
+  process.exit(1);
 }

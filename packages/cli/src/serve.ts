@@ -1,4 +1,4 @@
-import { type Config, type RunningService, readConfig, startService } from "@stepwell/server";
+import { type Config, describeUnknownVariables, type RunningService, readConfig, startService } from "@stepwell/server";
 
 export async function serve(): Promise<void> {
   await startUntilSignal(readConfig(process.env));
@@ -6,7 +6,7 @@ export async function serve(): Promise<void> {
 
 /** Starts the service and stops it in order on SIGTERM or SIGINT; a second signal ends the process at once. */
 export async function startUntilSignal(config: Config): Promise<RunningService> {
-  const service = await startService(config);
+  const service = await startService(config, describeUnknownVariables(process.env));
   let isStopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {

@@ -6,7 +6,7 @@ import { vi } from "vitest";
 // Each command is a process, and some make a store: on a busy machine a dozen of them take more than other tests do.
 vi.setConfig({ testTimeout: 120_000 });
 
-const entry = resolve(import.meta.dirname, "../dist/main.js");
+export const entry = resolve(import.meta.dirname, "../dist/main.js");
 
 export interface Ended {
   readonly code: number | null;

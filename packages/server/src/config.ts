@@ -6,9 +6,11 @@ import {
   machineName,
   networks,
   oneOf,
-  optionalInteger,
+  optionalPort,
+  optionalPostgresUrl,
   optionalText,
   optionalUrl,
+  port,
   text,
   urls,
 } from "./setting.ts";
@@ -25,7 +27,7 @@ export const maxPerMinute = 2_000_000_000;
 export const settings = {
   // Where it listens.
   host: text("STEPWELL_HOST", "127.0.0.1", "Address to listen on. The default is reachable from this machine only."),
-  port: integer("STEPWELL_PORT", 8080, 0, 65_535, "Port of the HTTP API. 0 takes any free one."),
+  port: port("STEPWELL_PORT", 8080, "Port of the HTTP API. 0 takes any free one."),
   baseUrl: optionalUrl(
     "STEPWELL_BASE_URL",
     "The address by which clients reach the service. A path in it prefixes every route. Default: http://localhost:PORT.",
@@ -39,10 +41,8 @@ export const settings = {
     "127.0.0.1",
     "Address of the Prometheus metrics, kept off the public one.",
   ),
-  metricsPort: optionalInteger(
+  metricsPort: optionalPort(
     "STEPWELL_METRICS_PORT",
-    0,
-    65_535,
     "Port of the Prometheus metrics. Default: the next free one after PORT.",
   ),
   corsOrigins: list(
@@ -51,9 +51,9 @@ export const settings = {
   ),
 
   // The store.
-  databaseUrl: optionalText(
+  databaseUrl: optionalPostgresUrl(
     "DATABASE_URL",
-    "A PostgreSQL server (15 or newer). Without it the service keeps its data in an embedded PostgreSQL in the data directory.",
+    "A PostgreSQL server (15 or newer): postgres://USER:PASSWORD@HOST:5432/DATABASE, with sslmode=verify-full for TLS (the weaker modes that ask for TLS count as that one). Without it the service keeps its data in an embedded PostgreSQL in the data directory.",
   ),
   dataDir: directory("STEPWELL_DATA_DIR", "./.stepwell", "Directory of the embedded store and of dev.json."),
   databasePoolSize: integer(
@@ -62,6 +62,13 @@ export const settings = {
     2,
     200,
     "Connections to the PostgreSQL server: one commits, the others read. More help only when many clients list and search.",
+  ),
+  databaseStartSeconds: integer(
+    "STEPWELL_DATABASE_START_SECONDS",
+    15,
+    0,
+    3_600,
+    "How long a start waits for a PostgreSQL server that refuses connections, is not known by name yet or is itself starting, as when all containers start together. Then it ends with an error, for its supervisor to start it again. A wrong password or an unknown database ends it at once.",
   ),
   preparedStatements: boolean(
     "STEPWELL_PREPARED_STATEMENTS",
@@ -388,7 +395,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     try {
       return [name, setting.parse(raw === undefined || raw === "" ? undefined : raw)];
     } catch (error) {
-      problems.push(`${setting.variable}: ${error instanceof Error ? error.message : String(error)}`);
+      problems.push(`${setting.variable} ${error instanceof Error ? error.message : String(error)}.`);
       return [name, undefined];
     }
   });
@@ -398,7 +405,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
-    super(`The configuration is not usable:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+    super(
+      problems.length === 1
+        ? problems[0]
+        : `${problems.length} settings are wrong:\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
+    );
     this.name = "ConfigError";
   }
 }

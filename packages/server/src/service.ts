@@ -12,9 +12,12 @@ import { RateLimits } from "./auth/rate-limits.ts";
 import { resealingDuty } from "./auth/resealing.ts";
 import type { SecretBox } from "./auth/secret-box.ts";
 import { secretBoxOf } from "./auth/secret-key.ts";
+import { requireSecretKey } from "./auth/secret-key-check.ts";
 import { forgetOldAttempts } from "./auth/sign-in-backoff.ts";
 import type { Config } from "./config.ts";
 import type { Timestamp } from "./core/job-state.ts";
+import { judgeServer } from "./doctor/server.ts";
+import { judgeSurroundings } from "./doctor/surroundings.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
 import { auditSealingDuty } from "./engine/maintenance/audit-sealing.ts";
 import type { Duty } from "./engine/maintenance/duty.ts";
@@ -24,12 +27,18 @@ import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
 import { NodeEngine } from "./engine/node-engine.ts";
 import { definitionLimits, Plans } from "./engine/plans.ts";
 import type { App } from "./http/app.ts";
+import { explainListening } from "./http/listening.ts";
 import { Metrics, serveMetrics } from "./http/prometheus.ts";
 import { createServer, publicUrlOf } from "./http/server.ts";
 import type { Database } from "./store/database.ts";
+import type { SyncOptions } from "./store/durable-file-system.ts";
 import { migrate } from "./store/migrate.ts";
 import { deleteExpiredPasswordLinks } from "./store/password-links.ts";
+import { examinePooler } from "./store/pooler.ts";
 import { openPostgres } from "./store/postgres.ts";
+import { reachServer } from "./store/reach-server.ts";
+import { readServerFacts, type ServerFacts } from "./store/server-facts.ts";
+import { DatabaseUnusableError, forgetfulPooler, serverTrouble } from "./store/server-trouble.ts";
 import { deleteExpiredSignInLinks } from "./store/sign-in-links.ts";
 
 export interface RunningService {
@@ -43,15 +52,19 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-/** Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. */
-export async function startService(config: Config): Promise<RunningService> {
+/**
+ * Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. `doubts` are sentences about
+ * the environment, which are logged.
+ */
+export async function startService(config: Config, doubts: readonly string[] = []): Promise<RunningService> {
   const logger = pino({ level: config.logLevel, base: { node: config.nodeName } });
+  for (const doubt of doubts) logger.warn(doubt);
   const parts = new AsyncDisposableStack();
   try {
     return await startParts(config, logger, parts);
   } catch (error) {
     await parts.disposeAsync();
-    throw error;
+    throw explained(config, error);
   }
 }
 
@@ -60,6 +73,7 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   const providers = readProviderFile(config.signInProvidersFile);
   const database = await openStore(config, logger);
   parts.defer(() => database.close());
+  await requireSecretKey(database, secrets);
 
   const metrics = new Metrics();
   const executors = executorCatalog(config);
@@ -176,9 +190,8 @@ async function openAdmission({ config, database, engine, secrets, providers, pub
 async function listen(server: App, { host, port }: Config): Promise<string> {
   try {
     return await server.listen({ host, port });
-  } catch (cause) {
-    if (!(cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE")) throw cause;
-    throw new Error(`Port ${port} is taken. Stop what listens there, or choose another with STEPWELL_PORT.`, { cause });
+  } catch (error) {
+    throw explainListening(error, { host, port, hostVariable: "STEPWELL_HOST", portVariable: "STEPWELL_PORT" });
   }
 }
 
@@ -214,20 +227,52 @@ function signInRetentionDuty(database: Database, now: () => Timestamp): Duty {
   };
 }
 
-/** Opens the store that the configuration names, at this version's schema. */
+/** Opens the store that the configuration names, at this version's schema. What could be safer goes to the log. */
 export async function openStore(config: Config, logger: Logger = pino({ level: "silent" })): Promise<Database> {
-  const database =
-    config.databaseUrl === undefined ? await openEmbeddedStore(config, logger) : openServer(config, logger);
+  let isPooled = false;
+  const database = await openHome(config, {
+    onSyncFailed: (error) => {
+      logger.fatal({ err: error }, "the disk refused to sync: ending, to recover from the log at the next start");
+      process.exit(1);
+    },
+    onConnectionLost: (error) => logger.warn({ reason: error.message }, "a connection to the database was lost"),
+    onPooler: () => {
+      isPooled = true;
+    },
+  });
   try {
+    const facts = await readFacts(database, config, logger);
+    if (isPooled && config.preparedStatements) await requirePreparedStatements(config);
+    for (const { level, check, detail } of [...judgeServer(facts, config), ...judgeSurroundings(config)]) {
+      if (level !== "ok") logger.warn({ check, level }, detail);
+    }
     await migrate(database);
     return database;
   } catch (error) {
     await database.close();
-    throw error;
+    throw explained(config, error);
   }
 }
 
-async function openEmbeddedStore(config: Config, logger: Logger): Promise<Database> {
+/** What a store tells while it is open. */
+export interface HomeEvents extends Partial<SyncOptions> {
+  readonly onConnectionLost?: (error: Error) => void;
+  readonly onPooler?: () => void;
+}
+
+/** Opens the store as it is, whatever its schema. */
+export async function openHome(config: Config, events: HomeEvents): Promise<Database> {
+  if (config.databaseUrl !== undefined) {
+    return openPostgres({
+      databaseUrl: config.databaseUrl,
+      poolSize: config.databasePoolSize,
+      timeoutMs: config.databaseTimeoutMs,
+      preparedStatements: config.preparedStatements,
+      onConnectionLost: () => {},
+      onPooler: () => {},
+      ...events,
+    });
+  }
   // A node on a server needs none of PGlite.
   const { openEmbedded } = await import("./store/embedded.ts");
   return await openEmbedded({
@@ -235,18 +280,26 @@ async function openEmbeddedStore(config: Config, logger: Logger): Promise<Databa
     bufferMb: config.embeddedBufferMb,
     isSynced: config.plantedFault !== "no-sync",
     onSyncFailed: (error) => {
-      logger.fatal({ err: error }, "the disk refused to sync: ending, to recover from the log at the next start");
-      process.exit(1);
+      throw error;
     },
+    ...events,
   });
 }
 
-function openServer(config: Config, logger: Logger): Database {
-  return openPostgres({
-    databaseUrl: config.databaseUrl ?? "",
-    poolSize: config.databasePoolSize,
-    timeoutMs: config.databaseTimeoutMs,
-    preparedStatements: config.preparedStatements,
-    onConnectionLost: (error) => logger.warn({ reason: error.message }, "a connection to the database was lost"),
-  });
+/** Behind a pooler that forgets them requests would fail at random, and a few hundred of them before somebody knows why. */
+async function requirePreparedStatements({ databaseUrl = "", databaseTimeoutMs }: Config): Promise<void> {
+  const { keepsPreparedStatements } = await examinePooler(databaseUrl, databaseTimeoutMs);
+  if (!keepsPreparedStatements) throw new DatabaseUnusableError(forgetfulPooler);
+}
+
+async function readFacts(database: Database, config: Config, logger: Logger): Promise<ServerFacts> {
+  const { databaseUrl, databaseStartSeconds: seconds } = config;
+  if (databaseUrl === undefined) return await readServerFacts(database);
+  const onWaiting = (reason: string) => logger.warn({ reason, seconds }, "waiting for the database");
+  return await reachServer(database, { databaseUrl, patienceMs: seconds * 1_000, onWaiting });
+}
+
+/** What stopped a start, in words about DATABASE_URL where the database did. */
+function explained({ databaseUrl }: Config, error: unknown): unknown {
+  return (databaseUrl === undefined ? undefined : serverTrouble(error, databaseUrl)?.error) ?? error;
 }

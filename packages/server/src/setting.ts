@@ -41,6 +41,60 @@ export function optionalUrl(variable: string, meaning: string): Setting<URL | un
   };
 }
 
+/** The address of a PostgreSQL database. No error shows it: it holds a password. */
+export function optionalPostgresUrl(variable: string, meaning: string): Setting<string | undefined> {
+  return {
+    variable,
+    fallback: "",
+    meaning,
+    parse: (raw) => {
+      if (raw === undefined) return undefined;
+      const form = "must look like postgres://USER:PASSWORD@HOST:5432/DATABASE";
+      const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(raw) ?? [];
+      if (scheme === undefined) throw new Error(`${form}, but does not begin with postgres://`);
+      if (!/^postgres(ql)?$/i.test(scheme)) throw new Error(`${form}, but begins with ${scheme}://`);
+      if (!isPostgresUrl(raw)) {
+        throw new Error(
+          `${form}; in USER and PASSWORD write # as %23, / as %2F, ? as %3F, @ as %40, : as %3A and % as %25`,
+        );
+      }
+      return raw;
+    },
+  };
+}
+
+/** As the driver reads it: an address without a host (postgres://USER:PASSWORD@/DATABASE?host=/var/run/postgresql) is one, too. */
+function isPostgresUrl(raw: string): boolean {
+  const url = URL.parse(raw) ?? URL.parse(raw.replace("@/", "@localhost/"));
+  try {
+    return url !== null && url.hash === "" && decodeURIComponent(url.username + url.password) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+export function port(variable: string, fallback: number, meaning: string): Setting<number> {
+  const optional = optionalPort(variable, meaning);
+  return { ...optional, fallback: String(fallback), parse: (raw) => optional.parse(raw) ?? fallback };
+}
+
+/** A port to listen on; 0 takes any free one. */
+export function optionalPort(variable: string, meaning: string): Setting<number | undefined> {
+  const number = optionalInteger(variable, 0, 65_535, meaning);
+  return {
+    ...number,
+    parse: (raw) => {
+      // As Kubernetes has it for a Service of this name.
+      if (raw !== undefined && /^(tcp|udp|sctp):\/\//.test(raw)) {
+        throw new Error(
+          `must be a port, but is "${raw}", which Kubernetes puts there for a Service of the same name. Set \`enableServiceLinks: false\` in the pod's spec, or set ${variable} to the port in the container's env`,
+        );
+      }
+      return number.parse(raw);
+    },
+  };
+}
+
 export function integer(
   variable: string,
   fallback: number,

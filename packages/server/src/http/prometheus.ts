@@ -5,6 +5,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { isTerminal } from "../core/job-state.ts";
 import type { ChangedJob } from "../engine/batch.ts";
 import type { CommitStats } from "../engine/group-commit.ts";
+import { explainListening } from "./listening.ts";
 import type { RequestMetrics } from "./operation.ts";
 
 /** What a gauge shows is asked when somebody looks. */
@@ -162,6 +163,8 @@ export async function serveMetrics(metrics: Metrics, options: MetricsServerOptio
   }
 }
 
+const variables = { hostVariable: "STEPWELL_METRICS_HOST", portVariable: "STEPWELL_METRICS_PORT" };
+
 async function listen(metrics: Metrics, host: string, port: number): Promise<MetricsServer> {
   const server = createServer(async (request, response) => {
     if (request.url !== "/metrics") {
@@ -172,7 +175,9 @@ async function listen(metrics: Metrics, host: string, port: number): Promise<Met
     response.writeHead(200, { "content-type": metrics.registry.contentType }).end(text);
   });
   server.listen(port, host);
-  await once(server, "listening");
+  await once(server, "listening").catch((error: unknown) => {
+    throw explainListening(error, { host, port, ...variables });
+  });
   return {
     port: (server.address() as AddressInfo).port,
     async close() {

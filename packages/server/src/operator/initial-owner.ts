@@ -2,6 +2,7 @@ import { hashAlone } from "../auth/password-hasher.ts";
 import { type IssuedPasswordLink, issuePasswordLink } from "../auth/password-link.ts";
 import { createToken } from "../auth/token-form.ts";
 import { organizationKeysFor } from "../core/organization-key.ts";
+import { hasFormat } from "../core/schema/format.ts";
 import { newId } from "../engine/identifier.ts";
 import { insertAuditEntries } from "../store/audit.ts";
 import type { Database } from "../store/database.ts";
@@ -27,6 +28,16 @@ export interface OwnerRequest {
   /** Left out: the owner sets it, by a link that works once. There is no default. */
   readonly password?: string;
 }
+
+/** Throws what is wrong with it, by the options of `stepwell init`. The owner signs in with the address, and others find the organization by its name. */
+export function requireOwnerRequest({ email, organizationName }: OwnerRequest): void {
+  if (!hasFormat(email, "email")) throw new Error(`--email must be an e-mail address, but is "${email}".`);
+  if (!/^\P{Cc}*[^\s\p{Cc}]\P{Cc}*$/u.test(organizationName) || organizationName.length > maxNameLength) {
+    throw new Error(`--organization must be a name of 1 to ${maxNameLength} visible characters.`);
+  }
+}
+
+const maxNameLength = 256;
 
 /**
  * Makes the first user of an empty store, owner of a first organization, with a token; undefined when there is a user already. In one

@@ -1,6 +1,6 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { DataDirectoryError, inDataDirectory } from "./data-directory.ts";
 
 /**
  * Keeps a second process off a data directory for as long as this one lives. Answers the release.
@@ -10,21 +10,32 @@ import { DatabaseSync } from "node:sqlite";
  * ids are reused or two containers share a directory; a lock that expires by time would delay every restart after a crash.
  */
 export function lockDirectory(directory: string): () => void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const lock = new DatabaseSync(join(directory, "lock"));
+  const file = join(directory, "lock");
+  let lock: DatabaseSync | undefined;
   try {
+    lock = inDataDirectory(directory, () => new DatabaseSync(file));
     lock.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;");
-  } catch (cause) {
-    lock.close();
-    throw new DirectoryLockedError(directory, cause);
+  } catch (error) {
+    lock?.close();
+    throw explain(directory, file, error);
   }
   return () => lock.close();
 }
 
+function explain(directory: string, file: string, error: unknown): unknown {
+  if (!(error instanceof Error && "errcode" in error)) return error;
+  if (error.errcode === busy) return new DirectoryLockedError(directory, error);
+  const reason = `but its lock, the file ${file}, cannot be taken (${error.message}). Delete that file if no Stepwell process uses the directory; a network's file system may have no locks.`;
+  return new DataDirectoryError(directory, reason, error);
+}
+
+/** SQLite's SQLITE_BUSY. */
+const busy = 5;
+
 export class DirectoryLockedError extends Error {
   constructor(directory: string, cause: unknown) {
     super(
-      `Another Stepwell process holds the data directory ${directory}. Stop it, or give this one a directory of its own (STEPWELL_DATA_DIR).`,
+      `Another Stepwell process holds the data directory ${directory}. Stop it, or give this one a directory of its own with STEPWELL_DATA_DIR.`,
       { cause },
     );
     this.name = "DirectoryLockedError";

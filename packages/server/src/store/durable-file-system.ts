@@ -14,6 +14,21 @@ export interface SyncOptions {
 
 const EIO = 29; // Emscripten's number for it, not the kernel's.
 
+/** What stopped PGlite. Its file system throws numbers without words. */
+export function describeFileError(error: unknown): string {
+  const known =
+    typeof error === "object" && error !== null && "errno" in error ? emscripten.get(error.errno) : undefined;
+  return known ?? (error instanceof Error ? error.message : String(error));
+}
+
+const emscripten: ReadonlyMap<unknown, string> = new Map([
+  [2, "permission denied"],
+  [EIO, "the disk failed"],
+  [51, "no space is left on the disk"],
+  [63, "permission denied"],
+  [69, "the file system can only be read"],
+]);
+
 /** PGlite's Node file system with an fsync that reaches the disk. The one that it brings does nothing. */
 export class DurableFileSystem extends NodeFS {
   readonly #options: SyncOptions;

@@ -1,11 +1,17 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
-import { DurableFileSystem } from "./durable-file-system.ts";
+import { DurableFileSystem, describeFileError } from "./durable-file-system.ts";
 
 /** The entry of the child process that creates an embedded cluster: `node embedded-create.js DIRECTORY PARENT`. */
 const [, , directory, parent] = process.argv;
 if (directory === undefined || parent === undefined) throw new Error("Which directory, for which process?");
+
+// The parent tells a person in one sentence; a trace of this process would be of no help.
+process.once("uncaughtException", (error: unknown) => {
+  process.stderr.write(describeFileError(error));
+  process.exit(1);
+});
 
 // Made beside its place and renamed when it is whole: a process that is killed here leaves nothing that looks like a store. Under a name
 // of its own, since one whose parent was killed may still be at work.

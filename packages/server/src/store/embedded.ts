@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
+import { DataDirectoryError } from "./data-directory.ts";
 import type { Database } from "./database.ts";
 import { lockDirectory } from "./directory-lock.ts";
-import { DurableFileSystem, type SyncOptions } from "./durable-file-system.ts";
+import { DurableFileSystem, describeFileError, type SyncOptions } from "./durable-file-system.ts";
 import { EmbeddedSocket } from "./embedded-socket.ts";
 import { columnTypes, poolDatabase } from "./pool.ts";
 
@@ -26,13 +27,10 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
   const unlock = lockDirectory(options.dataDir);
   try {
     const cluster = join(options.dataDir, "postgres");
-    if (!existsSync(cluster)) await createCluster(cluster);
+    if (!existsSync(cluster)) await createCluster(options.dataDir, cluster);
     // PGlite makes its files readable and writable for all, and a copy from a backup may have lost its mode.
     chmodSync(cluster, 0o700);
-    const pglite = await PGlite.create({
-      fs: new DurableFileSystem(cluster, options),
-      startParams: startParameters(options.bufferMb, options.isSynced ?? true),
-    });
+    const pglite = await openCluster(cluster, options);
     // PGlite is one session: a pool of one queues reads behind a transaction, as they must be.
     const pool = new pg.Pool({
       stream: () => new EmbeddedSocket(pglite),
@@ -86,8 +84,22 @@ function startParameters(bufferMb: number, isSynced: boolean): string[] {
   return ["--single", "-O", "-j", ...Object.entries(parameters).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
 }
 
+async function openCluster(cluster: string, options: EmbeddedOptions): Promise<PGlite> {
+  try {
+    // Without this file PGlite would take what is there for nothing, and begin anew.
+    accessSync(join(cluster, "PG_VERSION"), constants.R_OK);
+    return await PGlite.create({
+      fs: new DurableFileSystem(cluster, options),
+      startParams: startParameters(options.bufferMb, options.isSynced ?? true),
+    });
+  } catch (error) {
+    const reason = `but the store in ${cluster} does not open (${describeFileError(error)}). If this user may read and write all of its files, they are damaged: restore the directory from a backup.`;
+    throw new DataDirectoryError(options.dataDir, reason, error);
+  }
+}
+
 /** In a process of its own: creating a cluster takes 200 MB that this process would keep until its end. */
-async function createCluster(cluster: string): Promise<void> {
+async function createCluster(dataDir: string, cluster: string): Promise<void> {
   const script = fileURLToPath(new URL(`./embedded-create${extname(import.meta.url)}`, import.meta.url));
   const child = spawn(process.execPath, [script, cluster, String(process.pid)], {
     stdio: ["ignore", "ignore", "pipe"],
@@ -97,5 +109,7 @@ async function createCluster(cluster: string): Promise<void> {
     complaint += chunk.toString("utf8");
   });
   const [code] = (await once(child, "exit")) as [number | null];
-  if (code !== 0) throw new Error(`The embedded store could not be created in ${cluster}: ${complaint.trim()}`);
+  if (code === 0) return;
+  const reason = complaint.trim() || `the process that creates it ended with ${code}`;
+  throw new DataDirectoryError(dataDir, `but no store could be created in ${cluster}: ${reason}.`);
 }

@@ -20,6 +20,13 @@ export async function migrate(database: Database): Promise<void> {
   }
 }
 
+/** The newest migration that was applied, and the newest that this program knows. Writes nothing; 0 in a store without tables. */
+export async function readSchema(database: Database): Promise<{ readonly applied: number; readonly known: number }> {
+  const [ledger] = await database.query(findLedger, []);
+  const done = ledger?.isThere === true ? await database.query(listDone, []) : [];
+  return { applied: done.at(-1)?.number ?? 0, known: readMigrations().length };
+}
+
 /**
  * IF NOT EXISTS does not help those that create it at one instant: the later ones meet the earlier one's table or its type, as a key that
  * is taken (23505), a table (42P07) or another object (42710) of that name, by how far the first one was.
@@ -86,6 +93,12 @@ const createLedger = statement<never>(
      name text NOT NULL,
      applied_at timestamptz NOT NULL DEFAULT now()
    )`,
+);
+
+const findLedger = statement<{ isThere: boolean }>(
+  "find_schema_migration",
+  "global",
+  `SELECT to_regclass('schema_migration') IS NOT NULL AS "isThere"`,
 );
 
 const listDone = statement<{ number: number }>(

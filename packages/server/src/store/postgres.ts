@@ -9,12 +9,14 @@ export interface PostgresOptions {
   readonly preparedStatements: boolean;
   /** Told of connections that break while idle; the pool replaces them by itself. */
   readonly onConnectionLost: (error: Error) => void;
+  /** Told with each connection that ends at a connection pooler and not at the server. */
+  readonly onPooler: () => void;
 }
 
-/** The store on a PostgreSQL server, 15 or newer. Connects on first use: a server that is away at start is no error yet. */
+/** The store on a PostgreSQL server, 15 or newer. Connects on first use. */
 export function openPostgres(options: PostgresOptions): Database {
   const pool = new pg.Pool({
-    connectionString: options.databaseUrl,
+    connectionString: withStrictTls(options.databaseUrl),
     max: options.poolSize,
     application_name: "stepwell",
     connectionTimeoutMillis: Math.min(options.timeoutMs, 3_000),
@@ -28,8 +30,13 @@ export function openPostgres(options: PostgresOptions): Database {
     types: columnTypes,
     // After a failover a pool may reach the old primary, or a standby: take no connection that cannot write.
     verify: (client: pg.PoolClient, done: (error?: Error) => void) => {
-      client.query<{ recovering: boolean }>("SELECT pg_is_in_recovery() AS recovering").then(
-        (result) => done(result.rows[0]?.recovering === true ? standbyError() : undefined),
+      const ask = "SELECT pg_is_in_recovery() AS recovering, pg_backend_pid() AS pid";
+      client.query<{ recovering: boolean; pid: number }>(ask).then(
+        ({ rows: [row] }) => {
+          // A pooler tells each client a process that is its own invention, for cancelling.
+          if (row?.pid !== (client as unknown as { processID: number }).processID) options.onPooler();
+          done(row?.recovering === true ? standbyError() : undefined);
+        },
         (error: Error) => done(error),
       );
     },
@@ -42,6 +49,13 @@ export function openPostgres(options: PostgresOptions): Database {
     groupOf: () => "server",
     closeHome: async () => {},
   });
+}
+
+/** The driver takes every mode that asks for TLS as this one, and warns on standard error that it may not always. */
+function withStrictTls(databaseUrl: string): string {
+  return databaseUrl.includes("uselibpqcompat=")
+    ? databaseUrl
+    : databaseUrl.replace(/([?&]sslmode=)(prefer|require|verify-ca)\b/, "$1verify-full");
 }
 
 function standbyError(): Error {

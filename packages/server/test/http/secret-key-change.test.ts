@@ -70,10 +70,13 @@ test("the secret key is changed node by node, and nobody is signed out or locked
   await there.call("RegisterWorkflow", { body: { name: "after" } });
   expect(await sealedTrail(there)).toMatchObject({ isIntact: true, findings: [] });
 
-  // A signing key, and the second factor; not what was sealed under a key that nobody has any more.
+  // A signing key, the second factor and the check value; not what was sealed under a key that nobody has any more.
   await giveSecondFactor(between, await newSignedInPerson(between), box(randomBytes(32).toString("base64")));
-  expect(await reseal(between, box(newKey, oldKey))).toBe(2);
+  expect(await reseal(between, box(newKey, oldKey))).toBe(3);
   expect(await reseal(between, box(newKey, oldKey))).toBe(0);
+  await expect(cluster.addNode({ STEPWELL_SECRET_KEY: oldKey, STEPWELL_OTHER_SECRET_KEYS: "" })).rejects.toThrow(
+    /^STEPWELL_SECRET_KEY is not the secret key of this store/,
+  );
   const after = await cluster.addNode({ STEPWELL_SECRET_KEY: newKey, STEPWELL_OTHER_SECRET_KEYS: "" });
   await at(after, idToken).call("GetAccount");
   await at(after, person.token).call("ChangePassword", {

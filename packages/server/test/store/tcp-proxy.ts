@@ -23,6 +23,7 @@ export class TcpProxy {
   #listener: Server;
   #isFrozen = false;
   #mark: Mark | undefined;
+  #change: (answer: Buffer) => Buffer = (answer) => answer;
   #port = 0;
 
   private constructor(target: URL) {
@@ -90,6 +91,11 @@ export class TcpProxy {
     });
   }
 
+  /** From now on the server seems to say something else. */
+  changeAnswers(change: (answer: Buffer) => Buffer): void {
+    this.#change = change;
+  }
+
   async stop(): Promise<void> {
     if (this.#listener.listening) await this.refuse();
     this.drop();
@@ -118,7 +124,7 @@ export class TcpProxy {
     };
     client.on("close", part);
     server.on("close", part);
-    server.on("data", (chunk) => client.write(chunk));
+    server.on("data", (chunk) => client.write(this.#change(chunk)));
     client.on("data", (chunk) => {
       const mark = this.#mark;
       if (mark === undefined || !chunk.includes(mark.text)) return void server.write(chunk);

@@ -23,7 +23,8 @@ export class ProviderFileError extends Error {
 
   constructor(path: string, problems: readonly Problem[]) {
     const lines = problems.map(({ pointer, detail }) => `  ${pointer === "" ? "" : `${pointer} `}${detail}`);
-    super(`STEPWELL_SIGN_IN_PROVIDERS_FILE (${path}) is not usable:\n${lines.join("\n")}`);
+    const found = lines.length === 1 ? ` ${lines[0]?.trim()}` : `\n${lines.join("\n")}`;
+    super(`STEPWELL_SIGN_IN_PROVIDERS_FILE (${path}) is not usable:${found}`);
     this.name = "ProviderFileError";
     this.problems = problems;
   }

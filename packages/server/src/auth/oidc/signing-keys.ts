@@ -94,7 +94,7 @@ export class SigningKeys {
     const { database, secrets } = this.#parts;
     let count = 0;
     for (const { keyNumber, keyId, privateKey } of await listSigningKeys(database)) {
-      const resealed = secrets.reseal(purpose, keyId, privateKey);
+      const resealed = secrets.reseal(signingKeyPurpose, keyId, privateKey);
       if (resealed !== undefined && (await replacePrivateKey(database, keyNumber, privateKey, resealed))) count += 1;
     }
     return count;
@@ -148,7 +148,7 @@ export class SigningKeys {
       keyNumber,
       keyId,
       publicKey: { kty, n, e },
-      privateKey: this.#parts.secrets.seal(purpose, keyId, plain),
+      privateKey: this.#parts.secrets.seal(signingKeyPurpose, keyId, plain),
       createdAt,
       activeAt,
       retiredAt: null,
@@ -167,7 +167,7 @@ export class SigningKeys {
 
   #unseal(keyId: string, sealed: Buffer): Buffer {
     try {
-      return this.#parts.secrets.open(purpose, keyId, sealed);
+      return this.#parts.secrets.open(signingKeyPurpose, keyId, sealed);
     } catch (cause) {
       const message =
         "The signing keys in the store were encrypted under another STEPWELL_SECRET_KEY. Start with that one, or name it in STEPWELL_OTHER_SECRET_KEYS.";
@@ -176,6 +176,7 @@ export class SigningKeys {
   }
 }
 
-const purpose = "signing-key";
+/** Under which private keys are sealed, each with its key id as the context. */
+export const signingKeyPurpose = "signing-key";
 /** An id token's life, and time for nodes whose clocks or looks are late. */
 const graceMs = idTokenSeconds * 1_000 + 10 * 60_000;

@@ -1,0 +1,28 @@
+import { settings } from "./config.ts";
+import { didYouMean } from "./core/closest-name.ts";
+
+/** One sentence for each variable that begins like ours and that nobody reads: a mistyped setting would otherwise be ignored in silence. */
+export function describeUnknownVariables(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const known = [...Object.values(settings).map(({ variable }) => variable), ...commandLineVariables];
+  return Object.entries(environment)
+    .filter(([name, value]) => name.startsWith(prefix) && !known.includes(name) && !isServiceLink(name, value ?? ""))
+    .map(([name]) => `The variable ${name} is set, but Stepwell knows no such setting${suggestion(name, known)}`);
+}
+
+const prefix = "STEPWELL_";
+
+/** The service itself reads none of these, but they may stand in the environment that it shares with the other commands. */
+const commandLineVariables = ["STEPWELL_URL", "STEPWELL_TOKEN", "STEPWELL_ORGANIZATION", "STEPWELL_CREDENTIALS_FILE"];
+
+function suggestion(name: string, known: readonly string[]): string {
+  const withoutPrefix = name.slice(prefix.length);
+  if (known.includes(withoutPrefix)) return `; did you mean \`${withoutPrefix}\`?`;
+  return didYouMean(name, known) || ".";
+}
+
+/** Kubernetes puts these into each container, for every Service whose name is `stepwell` or begins with `stepwell-`. */
+function isServiceLink(name: string, value: string): boolean {
+  if (/_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name))
+    return true;
+  return name.endsWith("_PORT") && /^(tcp|udp|sctp):\/\//.test(value);
+}

@@ -1,0 +1,31 @@
+/** Which address it was, and which settings name it. */
+export interface ListenedAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly hostVariable: string;
+  readonly portVariable: string;
+}
+
+/** What stands in the way of listening, with the setting that helps; any other error as it is. */
+export function explainListening(cause: unknown, { host, port, hostVariable, portVariable }: ListenedAddress): unknown {
+  switch (cause instanceof Error && "code" in cause ? cause.code : undefined) {
+    case "EADDRINUSE":
+      return new Error(`Port ${port} is taken. Stop what listens there, or choose another with ${portVariable}.`, {
+        cause,
+      });
+    case "EACCES":
+      return new Error(`This user may not listen on port ${port}. Choose one above 1023 with ${portVariable}.`, {
+        cause,
+      });
+    case "EADDRNOTAVAIL":
+    case "EAFNOSUPPORT":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return new Error(
+        `${hostVariable} is "${host}", which is no address of this machine. Name one of its addresses, or 0.0.0.0 for all.`,
+        { cause },
+      );
+    default:
+      return cause;
+  }
+}

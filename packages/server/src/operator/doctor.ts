@@ -1,0 +1,158 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { secretBoxOf } from "../auth/secret-key.ts";
+import { judgeSecretKey, WrongSecretKeyError } from "../auth/secret-key-check.ts";
+import { type Config, readConfig } from "../config.ts";
+import { type Finding, ok, problem, warning } from "../doctor/finding.ts";
+import { judgeServer } from "../doctor/server.ts";
+import { judgeSurroundings } from "../doctor/surroundings.ts";
+import { describeUnknownVariables } from "../environment.ts";
+import { openHome } from "../service.ts";
+import type { Database } from "../store/database.ts";
+import { DirectoryLockedError } from "../store/directory-lock.ts";
+import { readSchema } from "../store/migrate.ts";
+import { examinePooler } from "../store/pooler.ts";
+import { reachServer } from "../store/reach-server.ts";
+import { databaseBytes, readServerFacts } from "../store/server-facts.ts";
+import { forgetfulPooler } from "../store/server-trouble.ts";
+
+/** Checks what a service with this environment would find. Changes nothing in the store; works beside a running service. */
+export async function examineInstallation(
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<readonly Finding[]> {
+  const doubts = describeUnknownVariables(environment).map((doubt) => warning("settings", doubt));
+  let config: Config;
+  try {
+    config = readConfig(environment);
+  } catch (error) {
+    return [...doubts, problem("settings", messageOf(error))];
+  }
+  const settings = doubts.length === 0 ? [ok("settings", "Each can be read, and none is unknown.")] : doubts;
+  const store = config.databaseUrl === undefined ? await examineEmbedded(config) : await examineServer(config);
+  return [...settings, ...judgeSurroundings(config), ...store];
+}
+
+async function examineServer(config: Config): Promise<Finding[]> {
+  const databaseUrl = config.databaseUrl ?? "";
+  let isPooled = false;
+  // Without named statements, which some poolers break: that is one of the findings, and must not hide the others.
+  const database = await openHome({ ...config, preparedStatements: false }, { onPooler: () => (isPooled = true) });
+  try {
+    const facts = await reachServer(database, { databaseUrl, patienceMs: 0, onWaiting: () => {} });
+    return [
+      ok("database", `PostgreSQL ${facts.version} answers.`),
+      ...judgeServer(facts, config),
+      isPooled ? await judgePooler(config, databaseUrl) : ok("pooler", "Nothing stands between us and the server."),
+      await judgeClock(database),
+      ...(await examineStore(database, config)),
+    ];
+  } catch (error) {
+    return [problem("database", messageOf(error))];
+  } finally {
+    await database.close();
+  }
+}
+
+async function examineEmbedded(config: Config): Promise<Finding[]> {
+  const cluster = join(config.dataDir, "postgres");
+  if (!existsSync(cluster)) {
+    return [ok("database", `There is no store in ${config.dataDir} yet: the first start makes it.`)];
+  }
+  let syncCount = 0;
+  let findings: Finding[];
+  try {
+    const database = await openHome(config, { onSync: () => (syncCount += 1) });
+    try {
+      const facts = await readServerFacts(database);
+      const answers = ok("database", `The embedded PostgreSQL ${facts.version} answers.`);
+      findings = [answers, ...judgeServer(facts, config), ...(await examineStore(database, config))];
+    } finally {
+      // Ends with a checkpoint, which is synced as every commit is.
+      await database.close();
+    }
+  } catch (error) {
+    if (!(error instanceof DirectoryLockedError)) return [problem("database", messageOf(error))];
+    const left = "durability, schema and secret key are checked at its start, or by this command once it is stopped";
+    return [ok("database", `A running process holds the embedded store: ${left}.`)];
+  }
+  const synced =
+    syncCount > 0
+      ? ok("durability", "An fsync of the embedded store reaches the disk.")
+      : problem(
+          "durability",
+          "No fsync of the embedded store reached the disk: STEPWELL_PLANTED_FAULT must not be set.",
+        );
+  return [...findings, synced];
+}
+
+/** What is in the store, of either home. */
+async function examineStore(database: Database, config: Config): Promise<Finding[]> {
+  const { applied, known } = await readSchema(database);
+  const megabytes = Math.ceil((await databaseBytes(database)) / 1024 / 1024);
+  const size = ok("disk", `The database holds ${megabytes} MB.`);
+  if (applied === 0) return [size, ok("schema", "The database has no tables yet: the first start makes them.")];
+  if (applied > known) {
+    const detail = `The store is at schema ${applied}, and this program knows only ${known}. Use a version of Stepwell at least as new as the one that ran last.`;
+    return [size, problem("schema", detail)];
+  }
+  if (applied < known) {
+    const detail = `The store is at schema ${applied} of ${known}: the next start brings it up to date, and checks the secret key.`;
+    return [size, warning("schema", detail)];
+  }
+  return [size, ok("schema", `It is up to date (${applied}).`), await examineSecretKey(database, config)];
+}
+
+async function examineSecretKey(database: Database, config: Config): Promise<Finding> {
+  const file = join(config.dataDir, "secret.key");
+  if (config.databaseUrl === undefined && config.secretKey === undefined && !existsSync(file)) {
+    const detail = `${file} is missing, and STEPWELL_SECRET_KEY is not set. Bring the file back from its backup: a new key opens nothing that is sealed in the store.`;
+    return problem("secret key", detail);
+  }
+  try {
+    switch (await judgeSecretKey(database, secretBoxOf(config))) {
+      case "wrong":
+        return problem("secret key", new WrongSecretKeyError().message);
+      case "unknown":
+        return ok("secret key", "Nothing in the store tells yet whose key it is: the next start seals a check value.");
+      case "opens":
+        return ok("secret key", "It opens the store's check value.");
+    }
+  } catch (error) {
+    return problem("secret key", messageOf(error));
+  }
+}
+
+async function judgePooler({ preparedStatements, databaseTimeoutMs }: Config, databaseUrl: string): Promise<Finding> {
+  try {
+    const { sharesSessions, keepsPreparedStatements } = await examinePooler(databaseUrl, databaseTimeoutMs);
+    if (!sharesSessions) return ok("pooler", "A connection pooler stands before the server, and keeps sessions whole.");
+    if (keepsPreparedStatements || !preparedStatements) {
+      return ok("pooler", "A connection pooler stands before the server and shares its sessions, which we can take.");
+    }
+    return problem("pooler", `DATABASE_URL: ${forgetfulPooler}`);
+  } catch (error) {
+    return warning(
+      "pooler",
+      `A connection pooler stands before the server, and could not be examined: ${messageOf(error)}.`,
+    );
+  }
+}
+
+/** From here on one-time codes and tokens of issuers outside begin to be refused. */
+const greatestSkewMs = 30_000;
+const noticedSkewMs = 2_000;
+
+async function judgeClock(database: Database): Promise<Finding> {
+  const before = Date.now();
+  const { now } = await readServerFacts(database);
+  const skewMs = now - (before + Date.now()) / 2;
+  const seconds = (Math.abs(skewMs) / 1_000).toFixed(1);
+  if (Math.abs(skewMs) < noticedSkewMs)
+    return ok("clock", `The database's clock and this machine's are ${seconds} s apart.`);
+  const detail = `The database's clock is ${seconds} s ${skewMs > 0 ? "ahead of" : "behind"} this machine's. Stepwell goes by the database's: check the time synchronization of both machines.`;
+  return Math.abs(skewMs) < greatestSkewMs ? warning("clock", detail) : problem("clock", detail);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,42 @@
+import { accessSync, constants, mkdirSync } from "node:fs";
+
+/** Makes the directory if need be, and does something in it. Throws `DataDirectoryError` for what the file system refuses. */
+export function inDataDirectory<Result>(directory: string, work: () => Result): Result {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+    return work();
+  } catch (error) {
+    throw error instanceof Error && "syscall" in error
+      ? new DataDirectoryError(directory, reasonOf(error), error)
+      : error;
+  }
+}
+
+/** The data directory cannot be used. The message names the setting, and says what to do. */
+export class DataDirectoryError extends Error {
+  /** `reason` goes on after "STEPWELL_DATA_DIR names DIRECTORY, ". */
+  constructor(directory: string, reason: string, cause?: unknown) {
+    super(`STEPWELL_DATA_DIR names ${directory}, ${reason}`, { cause });
+    this.name = "DataDirectoryError";
+  }
+}
+
+function reasonOf(error: Error & { readonly code?: unknown; readonly path?: unknown }): string {
+  const place = typeof error.path === "string" ? error.path : "it";
+  switch (error.code) {
+    case "EEXIST":
+    case "ENOTDIR":
+      return "but a file is in the way. Name another directory, or move that file away.";
+    case "EACCES":
+    case "EPERM":
+      return `but the user that runs this process may not read and write ${place}. Give it to that user, or name another directory.`;
+    case "EROFS":
+      return "which is on a file system that can only be read. Name another directory.";
+    case "ENOSPC":
+    case "EDQUOT":
+      return "but no space is left there. Make room, or name a directory on another disk.";
+    default:
+      return `which cannot be used: ${error.message}.`;
+  }
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { sqlState } from "./database.ts";
+
+export interface PoolerBehaviour {
+  /** Another client got the server's session between two statements of one: the pooler works by transactions or statements. */
+  readonly sharesSessions: boolean;
+  readonly keepsPreparedStatements: boolean;
+}
+
+/**
+ * How a connection pooler between us and the server behaves, found out with two connections. While one is in a transaction on the server's session
+ * that the other used last, the other's next statement runs on another session, where its prepared statement may be unknown.
+ */
+export async function examinePooler(connectionString: string, timeoutMs: number): Promise<PoolerBehaviour> {
+  const options = { connectionString, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
+  const [one, other] = [new pg.Client(options), new pg.Client(options)];
+  for (const client of [one, other]) client.on("error", () => {});
+  const name = `stepwell_doctor_${randomBytes(6).toString("hex")}`;
+  try {
+    await one.connect();
+    await other.connect();
+    const first = await sessionOf(one, name);
+    await other.query("BEGIN");
+    const taken = await sessionOf(other);
+    const second = await sessionOf(one, name).catch((error: unknown) => {
+      if (sqlState(error) === unknownStatement) return undefined;
+      throw error;
+    });
+    // What was left on the server's session, unless the pooler gave it a name of its own.
+    if (taken === first) await other.query(`DEALLOCATE ${name}`).catch(() => {});
+    return { sharesSessions: taken === first || second !== first, keepsPreparedStatements: second !== undefined };
+  } finally {
+    await Promise.allSettled([one.end(), other.end()]);
+  }
+}
+
+async function sessionOf(client: pg.Client, name?: string): Promise<number | undefined> {
+  const text = "SELECT pg_backend_pid() AS pid";
+  const { rows } = await client.query<{ pid: number }>(name === undefined ? { text } : { text, name });
+  return rows[0]?.pid;
+}
+
+const unknownStatement = "26000";

@@ -1,0 +1,57 @@
+import type { Timestamp } from "../core/job-state.ts";
+import { type Queryable, statement } from "./database.ts";
+
+/** What a PostgreSQL server says of itself, and of this session. */
+export interface ServerFacts {
+  readonly version: string;
+  /** 150004 for 15.4. */
+  readonly versionNumber: number;
+  readonly now: Timestamp;
+  readonly fsync: string;
+  readonly fullPageWrites: string;
+  readonly synchronousCommit: string;
+  readonly synchronousStandbyNames: string;
+  readonly standbyCount: number;
+  readonly isStandby: boolean;
+  /** That this role may hold in this database; those that are kept for administrators do not count. */
+  readonly maxConnections: number;
+}
+
+/** One statement over settings and small catalogs: a start can afford it. Works on a database that has none of our tables. */
+export async function readServerFacts(db: Queryable): Promise<ServerFacts> {
+  const [row] = await db.query(readFacts, []);
+  if (row === undefined) throw new Error("The server says nothing of itself.");
+  return row;
+}
+
+const readFacts = statement<ServerFacts>(
+  "read_server_facts",
+  "global",
+  `SELECT current_setting('server_version') AS version,
+     current_setting('server_version_num')::integer AS "versionNumber",
+     clock_timestamp() AS now,
+     current_setting('fsync') AS fsync,
+     current_setting('full_page_writes') AS "fullPageWrites",
+     current_setting('synchronous_commit') AS "synchronousCommit",
+     current_setting('synchronous_standby_names') AS "synchronousStandbyNames",
+     (SELECT count(*)::integer FROM pg_stat_replication) AS "standbyCount",
+     pg_is_in_recovery() AS "isStandby",
+     least(
+       current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
+         - coalesce(current_setting('reserved_connections', true)::integer, 0),
+       (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user),
+       (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database())
+     ) AS "maxConnections"`,
+);
+
+/** On the disk, with indexes. Looks at every file of the database. */
+export async function databaseBytes(db: Queryable): Promise<number> {
+  const [row] = await db.query(readSize, []);
+  return row?.bytes ?? 0;
+}
+
+const readSize = statement<{ bytes: number }>(
+  "read_database_size",
+  "global",
+  "SELECT pg_database_size(current_database()) AS bytes",
+);

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { describeUnknownVariables } from "../src/environment.ts";
+
+test.each([
+  ["STEPWELL_PROT", "`STEPWELL_PORT`"],
+  ["STEPWELL_BASEURL", "`STEPWELL_BASE_URL`"],
+  ["STEPWELL_DATABASE_URL", "`DATABASE_URL`"],
+])("a mistyped setting %s is named with the one that was meant", (name, meant) => {
+  expect(describeUnknownVariables({ [name]: "1", STEPWELL_PORT: "80", PATH: "/bin" })).toEqual([
+    `The variable ${name} is set, but Stepwell knows no such setting; did you mean ${meant}?`,
+  ]);
+});
+
+test("a name that is near to none is named alone", () => {
+  expect(describeUnknownVariables({ STEPWELL_FAVOURITE_COLOUR: "green" })).toEqual([
+    "The variable STEPWELL_FAVOURITE_COLOUR is set, but Stepwell knows no such setting.",
+  ]);
+});
+
+test("what only the command line reads is known, and so is what Kubernetes sets for its Services", () => {
+  const links = {
+    STEPWELL_SERVICE_HOST: "10.0.0.1",
+    STEPWELL_SERVICE_PORT: "8080",
+    STEPWELL_SERVICE_PORT_HTTP: "8080",
+    STEPWELL_PORT_8080_TCP: "tcp://10.0.0.1:8080",
+    STEPWELL_PORT_8080_TCP_ADDR: "10.0.0.1",
+    STEPWELL_PORT_8080_TCP_PORT: "8080",
+    STEPWELL_PORT_8080_TCP_PROTO: "tcp",
+    STEPWELL_POSTGRES_PORT: "tcp://10.0.0.2:5432",
+    STEPWELL_POSTGRES_SERVICE_HOST: "10.0.0.2",
+  };
+  const ours = { STEPWELL_URL: "u", STEPWELL_TOKEN: "t", STEPWELL_ORGANIZATION: "o", STEPWELL_CREDENTIALS_FILE: "f" };
+  expect(describeUnknownVariables({ ...links, ...ours })).toEqual([]);
+});
