@@ -1135,7 +1135,7 @@ export interface components {
              * @description Stable; also in the header `x-amzn-errortype`. Programs branch on it.
              * @enum {string}
              */
-            code: "ValidationError" | "AuthenticationError" | "AuthorizationError" | "NotFoundError" | "ConflictError" | "PayloadTooLargeError" | "UnsupportedMediaTypeError" | "RateLimitError" | "UnhandledError" | "UnavailableError";
+            code: "ValidationError" | "AuthenticationError" | "AuthorizationError" | "NotFoundError" | "MethodNotAllowedError" | "ConflictError" | "PayloadTooLargeError" | "UnsupportedMediaTypeError" | "RateLimitError" | "UnhandledError" | "UnavailableError";
             /**
              * Format: uuid
              * @description Also in the header `x-request-id`, and in the service's log.
@@ -1147,6 +1147,16 @@ export interface components {
                 pointer: string;
                 detail: string;
             }[];
+            /** @description The same as `detail`, for clients that look here. */
+            message: string;
+            /** @description The same as `code`. */
+            errorType: string;
+            /** @description The same as `status`. */
+            statusCode: number;
+            /** @description The same as `errors`: what is wrong, by pointer. */
+            fields?: {
+                [key: string]: string;
+            };
         };
         /** NewWorkflow */
         NewWorkflow: {
@@ -5701,6 +5711,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too large (`PayloadTooLargeError`). */
             413: {
                 headers: {
@@ -7314,6 +7333,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too large (`PayloadTooLargeError`). */
             413: {
                 headers: {
@@ -7507,6 +7535,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8182,6 +8219,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
