@@ -1249,7 +1249,7 @@ export interface components {
              * @description Stable; also in the header `x-amzn-errortype`. Programs branch on it.
              * @enum {string}
              */
-            code: "ValidationError" | "AuthenticationError" | "AuthorizationError" | "NotFoundError" | "ConflictError" | "PayloadTooLargeError" | "UnsupportedMediaTypeError" | "RateLimitError" | "UnhandledError" | "UnavailableError";
+            code: "ValidationError" | "AuthenticationError" | "AuthorizationError" | "NotFoundError" | "MethodNotAllowedError" | "ConflictError" | "PayloadTooLargeError" | "UnsupportedMediaTypeError" | "RateLimitError" | "UnhandledError" | "UnavailableError";
             /**
              * Format: uuid
              * @description Also in the header `x-request-id`, and in the service's log.
@@ -1261,6 +1261,16 @@ export interface components {
                 pointer: string;
                 detail: string;
             }[];
+            /** @description The same as `detail`, for clients that look here. */
+            message: string;
+            /** @description The same as `code`. */
+            errorType: string;
+            /** @description The same as `status`. */
+            statusCode: number;
+            /** @description The same as `errors`: what is wrong, by pointer. */
+            fields?: {
+                [key: string]: string;
+            };
         };
         /** NewWorkflow */
         NewWorkflow: {
@@ -6150,6 +6160,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too large (`PayloadTooLargeError`). */
             413: {
                 headers: {
@@ -8304,6 +8323,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too large (`PayloadTooLargeError`). */
             413: {
                 headers: {
@@ -8497,6 +8525,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9288,6 +9325,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
