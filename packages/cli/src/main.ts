@@ -1,9 +1,9 @@
-#!/usr/bin/env node
 import { Command } from "commander";
 import { deploy } from "./deploy.ts";
 import { sendEvent, showJob, submit } from "./jobs.ts";
 import { login } from "./login.ts";
 import { logout } from "./logout.ts";
+import { sample, sampleName } from "./sample.ts";
 import { explain } from "./terminal.ts";
 import { whoAmI } from "./who-am-i.ts";
 
