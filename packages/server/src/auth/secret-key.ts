@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
+import { makeDataDirectory } from "../store/data-directory.ts";
 import { SecretBox } from "./secret-box.ts";
 
 /** Seals under the service's secret key, and opens what was sealed under one that was it before or will be. Throws as `secretKeyOf` does. */
@@ -42,7 +43,7 @@ function parse(text: string, where: string): Buffer {
 /** `wx` fails when another process made it meanwhile; then that one holds. */
 function keyInFile(dataDir: string): Buffer {
   const file = join(dataDir, "secret.key");
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeDataDirectory(dataDir);
   try {
     writeFileSync(file, `${randomBytes(minBytes).toString("base64")}\n`, { flag: "wx", mode: 0o600, flush: true });
   } catch (error) {

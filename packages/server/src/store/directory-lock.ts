@@ -1,6 +1,6 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { makeDataDirectory } from "./data-directory.ts";
 
 /**
  * Keeps a second process off a data directory for as long as this one lives. Answers the release.
@@ -10,7 +10,7 @@ import { DatabaseSync } from "node:sqlite";
  * ids are reused or two containers share a directory; a lock that expires by time would delay every restart after a crash.
  */
 export function lockDirectory(directory: string): () => void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDataDirectory(directory);
   const lock = new DatabaseSync(join(directory, "lock"));
   try {
     lock.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;");
