@@ -7,4 +7,5 @@ import { buildDashboard } from "./build-dashboard.ts";
 const dashboard = buildDashboard();
 const compiled = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-b"], { stdio: "inherit" });
 cpSync("packages/server/src/store/migrations", "packages/server/dist/store/migrations", { recursive: true });
+cpSync("examples", "packages/cli/dist/examples", { recursive: true });
 process.exitCode = (compiled.status ?? 1) || (await dashboard);

@@ -77,6 +77,11 @@ program
   .description("say whom the service takes you for")
   .action(whoAmI);
 program
+  .command("sample")
+  .option("--name <name>", "the name of the workflow in it", sampleName)
+  .description("print the definition of the sample workflow, to change and deploy")
+  .action(sample);
+program
   .command("deploy")
   .argument("<file>", "a workflow definition, as JSON")
   .option("--tag <tag>", "the tag to point at the new version", "$LIVE")
