@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { Command } from "commander";
 import { deploy } from "./deploy.ts";
 import { sendEvent, showJob, submit } from "./jobs.ts";
@@ -12,6 +13,7 @@ const program = new Command("stepwell")
   .description(
     "Durable workflows, self-hosted. Commands that talk to a service read STEPWELL_URL, STEPWELL_TOKEN and\nSTEPWELL_ORGANIZATION; what is not set comes from `stepwell login`, or the dev.json that `stepwell dev` wrote.",
   )
+  .version((createRequire(import.meta.url)("../package.json") as { readonly version: string }).version)
   .showHelpAfterError();
 
 program
