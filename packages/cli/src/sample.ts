@@ -3,7 +3,11 @@ import { print } from "./terminal.ts";
 
 /** Prints a definition to begin with: the sample's, by another name where one is given. */
 export function sample(options: { name: string }): void {
-  print(sampleDefinition().replace(JSON.stringify(sampleName), JSON.stringify(options.name)).trimEnd());
+  print(
+    sampleDefinition()
+      .replace(JSON.stringify(sampleName), () => JSON.stringify(options.name))
+      .trimEnd(),
+  );
 }
 
 export const sampleName = "order-approval";
