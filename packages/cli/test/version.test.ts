@@ -7,10 +7,10 @@ import { run } from "./process.ts";
 
 const service = useService(postgresHome);
 
-test("the packages, the API document, and the command line say the same version", async () => {
-  const manifests = ["client", "server", "cli"].map(manifestOf);
-  const [{ version }] = manifests as [Manifest];
-  expect(manifests.map((manifest) => manifest.version)).toEqual([version, version, version]);
+test("the workspace, its packages, the API document, and the command line say the same version", async () => {
+  const { version } = manifestIn("../../..");
+  const manifests = ["client", "server", "cli", "dashboard"].map(manifestOf);
+  expect(manifests.map((manifest) => manifest.version)).toEqual([version, version, version, version]);
   // Each release of the command line goes with its own release of the others.
   expect(manifestOf("cli").dependencies).toMatchObject({ "@stepwell/client": version, "@stepwell/server": version });
   expect((await run({}, "--version")).output).toBe(`${version}\n`);
@@ -24,5 +24,9 @@ interface Manifest {
 }
 
 function manifestOf(name: string): Manifest {
-  return JSON.parse(readFileSync(resolve(import.meta.dirname, `../../${name}/package.json`), "utf8"));
+  return manifestIn(`../../${name}`);
+}
+
+function manifestIn(directory: string): Manifest {
+  return JSON.parse(readFileSync(resolve(import.meta.dirname, directory, "package.json"), "utf8"));
 }
