@@ -89,9 +89,15 @@ test("every command that npm start and an empty dashboard print runs as it stand
   });
 });
 
-test("SIGTERM to npm start ends the service", async () => {
+test("SIGTERM to npm start ends the service, and so it does to a Node.js that is too old and runs the clone's own", async () => {
   const { baseUrl } = devFileIn("clone");
   await service.terminate();
+  await expect(fetch(baseUrl)).rejects.toThrow();
+
+  const old = clone.with({ PATH: await nodeOf(20) }).start("node", "packages/cli/bin/stepwell.js", "dev");
+  await old.printed("npx stepwell submit");
+  expect((await fetch(`${baseUrl}/health/ready`)).status).toBe(200);
+  expect(await old.terminate()).toMatchObject({ code: 0 });
   await expect(fetch(baseUrl)).rejects.toThrow();
 });
 
