@@ -1,10 +1,13 @@
 /** Compiles every package, puts what is not TypeScript beside it, and builds the dashboard into the server. */
 import { spawnSync } from "node:child_process";
-import { cpSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { buildDashboard } from "./build-dashboard.ts";
 
 // Side by side: neither needs what the other makes.
 const dashboard = buildDashboard();
 const compiled = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-b"], { stdio: "inherit" });
 cpSync("packages/server/src/store/migrations", "packages/server/dist/store/migrations", { recursive: true });
+writeFileSync("packages/client/dist/commonjs/package.json", '{ "type": "commonjs" }\n');
+for (const name of ["client", "server", "cli"]) cpSync("LICENSE", `packages/${name}/LICENSE`);
+cpSync("examples", "packages/cli/dist/examples", { recursive: true });
 process.exitCode = (compiled.status ?? 1) || (await dashboard);

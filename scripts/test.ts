@@ -16,6 +16,7 @@ const checks: readonly (readonly [string, readonly string[]])[] = [
   ["lint", ["node_modules/@biomejs/biome/bin/biome", "check", "."]],
   ["client types", ["scripts/generate-client.ts", "--check"]],
   ["settings page", ["scripts/configuration-doc.ts", "--check"]],
+  ["packages", ["scripts/packages.ts"]],
   ["browser", ["scripts/chromium.ts"]],
   ["unused code", ["node_modules/knip/bin/knip.js"]],
 ];

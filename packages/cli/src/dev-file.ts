@@ -25,10 +25,10 @@ export function readDevFile(dataDir: string): Partial<DevFile> | undefined {
 }
 
 /** Readable by its owner alone, since it holds a token and a password; whole or not at all. */
-export function writeDevFile(dataDir: string, content: Partial<DevFile>): void {
+export function writeDevFile(dataDir: string, content: DevFile): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const unfinished = `${pathIn(dataDir)}.unfinished`;
-  writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
+  writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600, flush: true });
   chmodSync(unfinished, 0o600);
   renameSync(unfinished, pathIn(dataDir));
 }

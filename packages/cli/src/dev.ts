@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { createClient, type StepwellClient } from "@stepwell/client";
+import { resolve } from "node:path";
+import { createClient, type Job, type StepwellClient } from "@stepwell/client";
 import {
   type Config,
   createUserToken,
@@ -12,6 +12,7 @@ import {
   signInLinkUrl,
 } from "@stepwell/server";
 import { type DevFile, readDevFile, writeDevFile } from "./dev-file.ts";
+import { sampleDefinition, sampleName } from "./sample.ts";
 import { startUntilSignal } from "./serve.ts";
 import { print } from "./terminal.ts";
 
@@ -22,8 +23,13 @@ const passwordLength = 24;
 export async function dev(): Promise<void> {
   const config = readConfig({ STEPWELL_LOG_LEVEL: "warn", ...process.env });
   const service = await startUntilSignal(config);
-  const seeded = await seed(config, service);
-  printWelcome(seeded, await signInLink(service));
+  try {
+    printWelcome(config, await seed(config, service), await signInLink(service));
+  } catch (error) {
+    // A service that goes on would keep this process alive, without what the newcomer needs.
+    await service.stop();
+    throw error;
+  }
 }
 
 /** New with each start, and never in dev.json: it works once. */
@@ -33,23 +39,30 @@ async function signInLink({ baseUrl, database }: RunningService): Promise<string
   return signInLinkUrl(baseUrl, secret);
 }
 
-/** Each part is looked for before it is made, and dev.json is written after each: a seeding that was interrupted goes on. */
-async function seed(config: Config, service: RunningService): Promise<DevFile> {
+interface Seeded {
+  readonly file: DevFile;
+  readonly job: Job;
+}
+
+/**
+ * Each part is looked for before it is made, so a seeding that was interrupted goes on. dev.json is written once, at the end: the
+ * commands that read it never meet half of it, and without it the next start makes another token and password.
+ */
+async function seed(config: Config, service: RunningService): Promise<Seeded> {
   const { baseUrl } = service;
-  const owner = await ownerOf(config, service);
-  writeDevFile(config.dataDir, { ...readDevFile(config.dataDir), ...owner, baseUrl });
+  const known = readDevFile(config.dataDir);
+  const owner = await ownerOf(service, known);
   const client = createClient({ baseUrl, token: owner.token });
   const workflowId = await sampleWorkflowId(client, owner.organizationId);
-  const jobId = await sampleJobId(client, owner.organizationId, workflowId, readDevFile(config.dataDir)?.jobId);
-  const whole = { baseUrl, ...owner, workflowId, jobId };
-  writeDevFile(config.dataDir, whole);
-  return whole;
+  const job = await sampleJob(client, owner.organizationId, workflowId, known?.jobId);
+  const file = { baseUrl, ...owner, workflowId, jobId: job.jobId };
+  writeDevFile(config.dataDir, file);
+  return { file, job };
 }
 
 type Owner = Pick<DevFile, "organizationId" | "token" | "email" | "password">;
 
-async function ownerOf(config: Config, service: RunningService): Promise<Owner> {
-  const known = readDevFile(config.dataDir);
+async function ownerOf(service: RunningService, known: Partial<DevFile> | undefined): Promise<Owner> {
   if (known?.token !== undefined && known.organizationId !== undefined) {
     const { organizationId, token } = known;
     const client = createClient({ baseUrl: service.baseUrl, token });
@@ -90,36 +103,36 @@ async function newPassword({ database }: RunningService): Promise<string> {
 }
 
 async function sampleWorkflowId(client: StepwellClient, organizationId: string): Promise<string> {
-  const definition = readFileSync(new URL("../../../examples/order-approval/workflow.json", import.meta.url), "utf8");
-  const found = await client.findWorkflow(organizationId, "order-approval");
+  const found = await client.findWorkflow(organizationId, sampleName);
   if (found?.tags.some((tag) => tag.tag === "$LIVE")) return found.workflowId;
-  return (await client.deploy(organizationId, definition)).workflowId;
+  return (await client.deploy(organizationId, sampleDefinition())).workflowId;
 }
 
-async function sampleJobId(
+/** The job of an earlier start where it is still there, as it is now; else a new one, as it is once it waits for the approval. */
+async function sampleJob(
   client: StepwellClient,
   organizationId: string,
   workflowId: string,
   known: string | undefined,
-) {
+): Promise<Job> {
   if (known !== undefined) {
-    const { response } = await client.api.GET("/organizations/{organizationId}/jobs/{jobId}", {
+    const { data } = await client.api.GET("/organizations/{organizationId}/jobs/{jobId}", {
       params: { path: { organizationId, jobId: known } },
     });
-    if (response.ok) return known;
+    if (data !== undefined) return data;
   }
-  const input = { sku: "STEP-1", count: 3, customer: "Ada" };
-  const job = await client.submitJob(
+  const { jobId } = await client.submitJob(
     organizationId,
-    { workflowId, workflowVersion: { tag: "$LIVE" }, inputJson: input },
-    { idempotencyKey: `sample-job-of-${workflowId}` },
+    { workflowId, workflowVersion: { tag: "$LIVE" }, inputJson: { sku: "STEP-1", count: 3, customer: "Ada" } },
+    { idempotencyKey: `sample-job-of-${workflowId}`, waitSeconds: 10 },
   );
-  return job.jobId;
+  return await client.getJob(organizationId, jobId);
 }
 
-function printWelcome({ baseUrl, organizationId, token, jobId, ...known }: DevFile, link: string): void {
-  const job = `${baseUrl}/organizations/${organizationId}/jobs/${jobId}`;
-  const authorization = `-H 'Authorization: Bearer ${token}'`;
+function printWelcome(config: Config, { file, job }: Seeded, link: string): void {
+  const { baseUrl, organizationId, token } = file;
+  const stepwell = commandLine(config);
+  const submission = `${stepwell} submit ${sampleName} --input '{"sku":"STEP-2","count":1}'`;
   print(`Stepwell is ready at ${baseUrl}`);
   print();
   print("Open it signed in, by a link that works once and for ten minutes:");
@@ -128,19 +141,45 @@ function printWelcome({ baseUrl, organizationId, token, jobId, ...known }: DevFi
   print(`  API document   ${baseUrl}/openapi.json`);
   print(`  organization   ${organizationId}`);
   print(`  token          ${token}`);
-  print(`  sign in as     ${known.email}`);
-  print(`  password       ${known.password}`);
+  print(`  sign in as     ${file.email}`);
+  print(`  password       ${file.password}`);
   print();
-  print("The sample workflow order-approval runs, and its job waits for an approval. Look at it:");
-  print(`  curl -s ${authorization} '${job}'`);
-  print("Approve it:");
-  print(
-    `  curl -s ${authorization} -H 'Content-Type: application/json' -d '{"eventId":"manager-approved"}' '${job}/events'`,
-  );
+  if (job.finishedAt === undefined) printOpenJob(job, file);
+  else printEndedJob(job, file, submission);
+  print();
+  print("Change the sample, deploy it and submit another job:");
+  print(`  npx stepwell sample > ${sampleName}.json`);
+  print(`  ${stepwell} deploy ${sampleName}.json`);
+  print(`  ${submission}`);
+}
+
+function printOpenJob(job: Job, { baseUrl, organizationId, token }: DevFile): void {
+  const url = `${baseUrl}/organizations/${organizationId}/jobs/${job.jobId}`;
+  const missing = job.currentStep?.awaiting?.missingEventIds ?? [];
+  const state = missing.length > 0 ? "waits for an approval" : `is ${job.status}`;
+  print(`The sample workflow ${sampleName} runs, and its job ${state}. Look at it:`);
+  print(`  ${curlAs(token)} '${url}'`);
+  for (const eventId of missing) {
+    print("Approve it:");
+    print(`  ${curlAs(token)} -H 'Content-Type: application/json' -d '${JSON.stringify({ eventId })}' '${url}/events'`);
+  }
   print("See it succeed:");
-  print(`  curl -s ${authorization} '${job}?waitSeconds=10'`);
-  print();
-  print("Change examples/order-approval/workflow.json, deploy it and submit another job:");
-  print("  npx stepwell deploy examples/order-approval/workflow.json");
-  print(`  npx stepwell submit order-approval --input '{"sku":"STEP-2","count":1}'`);
+  print(`  ${curlAs(token)} '${url}?waitSeconds=10'`);
+}
+
+function printEndedJob(job: Job, { baseUrl, organizationId, token }: DevFile, submission: string): void {
+  print(`The job of the sample workflow ${sampleName} has ended: it is ${job.status}. Look at it:`);
+  print(`  ${curlAs(token)} '${baseUrl}/organizations/${organizationId}/jobs/${job.jobId}'`);
+  print("Submit another one, which waits for an approval again:");
+  print(`  ${submission} --wait 10`);
+}
+
+function curlAs(token: string): string {
+  return `curl -s -H 'Authorization: Bearer ${token}'`;
+}
+
+/** Another shell finds this service by its data directory, so a directory that is not the usual one is said in each line. */
+function commandLine({ dataDir }: Config): string {
+  const isUsual = resolve(dataDir) === resolve(".stepwell");
+  return isUsual ? "npx stepwell" : `STEPWELL_DATA_DIR='${resolve(dataDir)}' npx stepwell`;
 }

@@ -1,9 +1,10 @@
-#!/usr/bin/env node
+import { createRequire } from "node:module";
 import { Command } from "commander";
 import { deploy } from "./deploy.ts";
 import { sendEvent, showJob, submit } from "./jobs.ts";
 import { login } from "./login.ts";
 import { logout } from "./logout.ts";
+import { sample, sampleName } from "./sample.ts";
 import { explain } from "./terminal.ts";
 import { whoAmI } from "./who-am-i.ts";
 
@@ -12,6 +13,7 @@ const program = new Command("stepwell")
   .description(
     "Durable workflows, self-hosted. Commands that talk to a service read STEPWELL_URL, STEPWELL_TOKEN and\nSTEPWELL_ORGANIZATION; what is not set comes from `stepwell login`, or the dev.json that `stepwell dev` wrote.",
   )
+  .version((createRequire(import.meta.url)("../package.json") as { readonly version: string }).version)
   .showHelpAfterError();
 
 program
@@ -83,6 +85,11 @@ program
   .option("--json", "as the service answers")
   .description("say whom the service takes you for")
   .action(whoAmI);
+program
+  .command("sample")
+  .option("--name <name>", "the name of the workflow in it", sampleName)
+  .description("print the definition of the sample workflow, to change and deploy")
+  .action(sample);
 program
   .command("deploy")
   .argument("<file>", "a workflow definition, as JSON")

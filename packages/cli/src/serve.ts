@@ -4,14 +4,20 @@ export async function serve(): Promise<void> {
   await startUntilSignal(readConfig(process.env));
 }
 
-/** Starts the service and stops it in order on SIGTERM or SIGINT; a second signal ends the process at once. */
+/**
+ * Starts the service and stops it in order on SIGTERM or SIGINT; a second signal ends the process at once. One key press under
+ * `npm start` arrives twice, from the terminal and from npm, so what comes within a second counts as one.
+ */
 export async function startUntilSignal(config: Config): Promise<RunningService> {
   const service = await startService(config, describeUnknownVariables(process.env));
-  let isStopping = false;
+  let stoppingSince: number | undefined;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
-      if (isStopping) process.exit(130);
-      isStopping = true;
+      if (stoppingSince !== undefined) {
+        if (performance.now() - stoppingSince > 1_000) process.exit(130);
+        return;
+      }
+      stoppingSince = performance.now();
       void service.stop().then(
         () => process.exit(0),
         () => process.exit(1),

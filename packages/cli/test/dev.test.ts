@@ -1,5 +1,7 @@
-import { readFileSync, statSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm, watch, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -15,6 +17,14 @@ interface DevFile {
   readonly workflowId: string;
   readonly jobId: string;
 }
+
+const sampleFile = resolve(import.meta.dirname, "../../../examples/order-approval/workflow.json");
+const wholeDevFile = Object.fromEntries(
+  ["baseUrl", "organizationId", "token", "email", "password", "workflowId", "jobId"].map((key) => [
+    key,
+    expect.stringMatching(/./),
+  ]),
+);
 
 let directory: string;
 let environment: Record<string, string>;
@@ -40,17 +50,16 @@ test("the first five minutes: a sample job waits, is approved with the printed l
   expect(await answerTo(approve)).toMatchObject({ outcome: "matched" });
   expect(await answerTo(see)).toMatchObject({ status: "SUCCEEDED", output: { sku: "STEP-1", count: 3 } });
 
-  const sample = resolve(import.meta.dirname, "../../../examples/order-approval/workflow.json");
-  const unchanged = await run(environment, "deploy", sample);
+  const unchanged = await run(environment, "deploy", sampleFile);
   expect(unchanged).toMatchObject({
     code: 0,
     output: expect.stringMatching(
       /^unchanged: the definition is that of version 1 \([0-9a-f-]{36}\), which is \$LIVE already$/m,
     ),
   });
-  expect((await run(environment, "deploy", sample, "--tag", "beta")).output).toContain("which is beta now");
+  expect((await run(environment, "deploy", sampleFile, "--tag", "beta")).output).toContain("which is beta now");
   const changed = join(directory, "changed.json");
-  await writeFile(changed, readFileSync(sample, "utf8").replace('"minimum": 1', '"minimum": 0'));
+  await writeFile(changed, readFileSync(sampleFile, "utf8").replace('"minimum": 1', '"minimum": 0'));
   const deployed = await run(environment, "deploy", changed);
   expect(deployed).toMatchObject({ code: 0, output: expect.stringMatching(/^version 2 \(/m) });
   const input = JSON.stringify({ sku: "STEP-2", count: 1 });
@@ -63,7 +72,9 @@ test("the first five minutes: a sample job waits, is approved with the printed l
 
   expect(await stop(service, "SIGTERM")).toBe(0);
   const again = start(environment, "dev");
-  await printed(again, "npx stepwell submit");
+  const secondWelcome = await printed(again, "npx stepwell deploy");
+  expect(secondWelcome).toContain("has ended: it is SUCCEEDED");
+  expect(secondWelcome).not.toContain("Approve it");
   expect(devFile()).toEqual(seeded);
   expect(statSync(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json")).mode & 0o777).toBe(0o600);
   const workflows = await fetch(`${seeded.baseUrl}/organizations/${seeded.organizationId}/workflows`, {
@@ -71,6 +82,54 @@ test("the first five minutes: a sample job waits, is approved with the printed l
   });
   expect(await workflows.json()).toMatchObject({ workflows: [{ name: "order-approval" }] });
   await stop(again, "SIGKILL");
+});
+
+test("killed at any moment, it leaves no half of a dev.json, and the next start prints the lines that approve the job", async () => {
+  for (const moment of ["lock", "dev.json.unfinished"]) {
+    const service = start(interrupted(), "dev");
+    await appears(interrupted().STEPWELL_DATA_DIR, moment, service);
+    await stop(service, "SIGKILL");
+    const left = join(interrupted().STEPWELL_DATA_DIR, "dev.json");
+    if (existsSync(left)) expect(JSON.parse(readFileSync(left, "utf8"))).toMatchObject(wholeDevFile);
+  }
+  const service = start(interrupted(), "dev");
+  const [look, approve] = (await printed(service, "npx stepwell deploy")).match(/curl .*/g) ?? [];
+  expect(await answerTo(look)).toMatchObject({ status: "RUNNING", currentStep: { name: "approve" } });
+  expect(await answerTo(approve)).toMatchObject({ outcome: "matched" });
+
+  // One key press arrives twice, from the terminal and from npm, and yet stops it in order.
+  service.kill("SIGINT");
+  expect(await stop(service, "SIGINT")).toBe(0);
+});
+
+test("where the job of the last start is gone, it shows one that is there", async () => {
+  const known = JSON.parse(readFileSync(join(interrupted().STEPWELL_DATA_DIR, "dev.json"), "utf8"));
+  leaveDevFile(JSON.stringify({ ...known, jobId: crypto.randomUUID() }));
+  const service = start(interrupted(), "dev");
+  const [look] = (await printed(service, "npx stepwell deploy")).match(/curl .*/g) ?? [];
+  expect(await answerTo(look)).toMatchObject({ workflowId: known.workflowId });
+  await stop(service, "SIGTERM");
+});
+
+test("where it cannot start as it should, it ends with one sentence", async () => {
+  leaveDevFile("{");
+  const file = join(directory, "file");
+  await writeFile(file, "");
+  const reasons: readonly [string, RegExp][] = [
+    [file, /^stepwell: The data directory .* cannot be used .* STEPWELL_DATA_DIR\.\n$/],
+    [join(file, "below"), /^stepwell: The data directory .* cannot be used .* STEPWELL_DATA_DIR\.\n$/],
+    [interrupted().STEPWELL_DATA_DIR, /^stepwell: .*dev\.json cannot be read: .* Delete it to get a new one\.\n$/],
+  ];
+  for (const [dataDir, complaint] of reasons) {
+    const ended = await run({ ...environment, STEPWELL_DATA_DIR: dataDir }, "dev");
+    expect(ended).toEqual({ code: 1, output: "", complaint: expect.stringMatching(complaint) });
+  }
+});
+
+test("the sample that it prints is deployed as it is, by its own name or another", async () => {
+  expect(JSON.parse((await run({}, "sample")).output)).toEqual(JSON.parse(readFileSync(sampleFile, "utf8")));
+  const { output } = await run({}, "sample", "--name", "billing");
+  expect(JSON.parse(output)).toMatchObject({ workflowName: "billing", steps: [{}, {}, {}] });
 });
 
 test("who lost dev.json gets a new token for the same data", async () => {
@@ -107,6 +166,10 @@ test("init makes the first owner of an empty store once, and the token works", a
   expect(await run(own, "init", "--email", "eve@example.org", "--organization", "acme")).toMatchObject({
     code: 1,
     complaint: expect.stringMatching(/has an owner already.*`stepwell user reset-link EMAIL`/),
+  });
+  expect(await run(own, "dev")).toMatchObject({
+    code: 1,
+    complaint: expect.stringMatching(/^stepwell: This store was made by `stepwell init` .*`stepwell serve`\.\n$/),
   });
   const service = start(own, "serve");
   const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
@@ -187,6 +250,26 @@ async function statusOf(token: string): Promise<number> {
   const { status } = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
   await stop(service, "SIGTERM");
   return status;
+}
+
+function interrupted() {
+  return { ...environment, STEPWELL_DATA_DIR: join(directory, "interrupted") };
+}
+
+function leaveDevFile(content: string): void {
+  writeFileSync(join(interrupted().STEPWELL_DATA_DIR, "dev.json"), content);
+}
+
+/** Returns once the directory holds, or has held, an entry of this name. */
+async function appears(directory: string, name: string, service: ChildProcess): Promise<void> {
+  const ended = once(service, "exit").then(() => Promise.reject(new Error(`It ended before it made ${name}.`)));
+  ended.catch(() => undefined);
+  mkdirSync(directory, { recursive: true });
+  const changes = watch(directory, { signal: AbortSignal.timeout(60_000) });
+  const seen = async () => {
+    for await (const { filename } of changes) if (filename === name) return;
+  };
+  await Promise.race([seen(), ended]);
 }
 
 function devFile(): DevFile {

@@ -1,6 +1,10 @@
+import { createRequire } from "node:module";
 import swagger from "@fastify/swagger";
 import { Type } from "typebox";
 import type { App } from "./app.ts";
+
+/** The package's own, so that the document, the package and `stepwell --version` cannot differ. */
+const { version } = createRequire(import.meta.url)("../../package.json") as { readonly version: string };
 
 /** Collects the declarations of all routes that are registered after it. The port may be known only once the server listens. */
 export function collectDeclarations(app: App, basePath: string, serverUrl: () => string): void {
@@ -9,7 +13,7 @@ export function collectDeclarations(app: App, basePath: string, serverUrl: () =>
       openapi: "3.1.0",
       info: {
         title: "Stepwell",
-        version: "1.0.0",
+        version,
         summary: "A workflow orchestration service.",
         description:
           "Register a workflow, register versions of its definition, point a tag at one, and submit jobs. Every operation names its permission in `x-permission`.",

@@ -1,9 +1,10 @@
-import { accessSync, constants, mkdirSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 
 /** Makes the directory if need be, and does something in it. Throws `DataDirectoryError` for what the file system refuses. */
 export function inDataDirectory<Result>(directory: string, work: () => Result): Result {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
     return work();
   } catch (error) {
@@ -11,6 +12,13 @@ export function inDataDirectory<Result>(directory: string, work: () => Result): 
       ? new DataDirectoryError(directory, reasonOf(error), error)
       : error;
   }
+}
+
+/** Not with `recursive`: Node.js then tries for ever where the system answers ENOENT below a directory that exists, as in /proc. */
+function makeDirectory(directory: string): void {
+  if (existsSync(directory) && statSync(directory).isDirectory()) return;
+  if (!existsSync(dirname(directory))) makeDirectory(dirname(directory));
+  mkdirSync(directory, { mode: 0o700 });
 }
 
 /** The data directory cannot be used. The message names the setting, and says what to do. */

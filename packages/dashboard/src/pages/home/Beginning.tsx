@@ -1,4 +1,5 @@
 import { EmptyState } from "../../parts/EmptyState.tsx";
+import { deploySample, submitSample } from "../../parts/first-commands.ts";
 import { Panel } from "../../parts/Panel.tsx";
 import { texts } from "../../texts/texts.ts";
 
@@ -7,12 +8,8 @@ export function Beginning() {
   const { home } = texts;
   return (
     <Panel title={home.noWorkflowsTitle} isFlush>
-      <EmptyState text={home.noWorkflows} command="npx stepwell deploy examples/order-approval/workflow.json" />
-      <EmptyState
-        title={home.noJobsTitle}
-        text={home.noJobs}
-        command={`npx stepwell submit order-approval --input '{"sku":"STEP-1","count":1}'`}
-      />
+      <EmptyState text={home.noWorkflows} command={deploySample} />
+      <EmptyState title={home.noJobsTitle} text={home.noJobs} command={submitSample} />
     </Panel>
   );
 }

@@ -1,10 +1,11 @@
 import type { JobKey, WholeJob } from "../../api/job.ts";
+import { shellWord } from "../../parts/shell-word.ts";
 
 /** The same call from a shell. The token is the caller's to put in: none of this page's leaves it. */
 export function curlOf(baseUrl: string, path: string, body?: unknown): string {
   const parts = [`curl -sS -H "Authorization: Bearer $STEPWELL_TOKEN"`];
-  if (body !== undefined) parts.push(`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`);
-  parts.push(quoted(baseUrl + path));
+  if (body !== undefined) parts.push(`-H 'Content-Type: application/json'`, `-d ${shellWord(JSON.stringify(body))}`);
+  parts.push(shellWord(baseUrl + path));
   return parts.join(" \\\n  ");
 }
 
@@ -16,9 +17,4 @@ export function jobPath({ organizationId, jobId }: JobKey): string {
 export function resubmission({ workflowId, workflowVersion, input }: WholeJob) {
   const { tag, versionId } = workflowVersion;
   return { workflowId, workflowVersion: tag === undefined ? { versionId } : { tag }, inputJson: input };
-}
-
-/** For a shell nothing in it means anything. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -2,6 +2,7 @@ import type { ListedJob } from "../../api/jobs.ts";
 import { Button } from "../../parts/Button.tsx";
 import { formatDuration } from "../../parts/duration.ts";
 import { EmptyState } from "../../parts/EmptyState.tsx";
+import { deploySample, submitSample } from "../../parts/first-commands.ts";
 import { JobLink } from "../../parts/JobLink.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { Skeleton } from "../../parts/Skeleton.tsx";
@@ -75,9 +76,7 @@ function Changes({ list: { newCount, goneIds }, isOld, onShow }: ChangesProps) {
 function Nothing({ hasFilters, onClear }: { readonly hasFilters: boolean; readonly onClear: () => void }) {
   const words = texts.jobs;
   if (!hasFilters) {
-    return (
-      <EmptyState title={words.emptyTitle} text={words.empty} command="npx stepwell submit <workflow> --input '{}'" />
-    );
+    return <EmptyState title={words.emptyTitle} text={words.empty} command={`${deploySample}\n${submitSample}`} />;
   }
   return (
     <EmptyState title={words.noneFound} text={words.noneFoundText}>

@@ -20,7 +20,7 @@ interface RecentJobsProps {
 
 const shownCount = 10;
 
-export function RecentJobs({ organizationId, workflow: { workflowId, name } }: RecentJobsProps) {
+export function RecentJobs({ organizationId, workflow: { workflowId } }: RecentJobsProps) {
   const words = texts.workflow;
   const { data, error, refetch } = useQuery(jobsQuery(organizationId, { workflowId, pageSize: shownCount }));
   const jobs = data?.jobs;
@@ -36,9 +36,7 @@ export function RecentJobs({ organizationId, workflow: { workflowId, name } }: R
     >
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
       {jobs === undefined && error === null && <Skeleton rows={4} />}
-      {jobs?.length === 0 && (
-        <EmptyState title={words.noJobs} text={words.noJobsText} command={`npx stepwell submit ${name} --input '{}'`} />
-      )}
+      {jobs?.length === 0 && <EmptyState title={words.noJobs} text={words.noJobsText} />}
       {jobs !== undefined && jobs.length > 0 && (
         <Table
           caption={words.recentJobsCaption}

@@ -4,6 +4,7 @@ import { type Version, versionsQuery, type WorkflowKey } from "../../api/workflo
 import { ActorName } from "../../parts/ActorName.tsx";
 import { Button } from "../../parts/Button.tsx";
 import { EmptyState } from "../../parts/EmptyState.tsx";
+import { deployFirst } from "../../parts/first-commands.ts";
 import { morePages } from "../../parts/more-pages.ts";
 import { Panel } from "../../parts/Panel.tsx";
 import { Problem } from "../../parts/Problem.tsx";
@@ -31,7 +32,7 @@ export function Versions({ workflow, name, onTag }: VersionsProps) {
       {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
       {versions === undefined && error === null && <Skeleton rows={3} />}
       {versions?.length === 0 && (
-        <EmptyState title={words.noVersions} text={words.noVersionsText} command={`npx stepwell deploy ${name}.json`} />
+        <EmptyState title={words.noVersions} text={words.noVersionsText} command={deployFirst(name)} />
       )}
       {versions !== undefined && versions.length > 0 && (
         <Table

@@ -5,6 +5,7 @@ import { usePermission } from "../../api/permissions.ts";
 import { type Workflow, workflowsQuery } from "../../api/workflows.ts";
 import { EmptyState } from "../../parts/EmptyState.tsx";
 import { Field } from "../../parts/Field.tsx";
+import { deploySample } from "../../parts/first-commands.ts";
 import { morePages } from "../../parts/more-pages.ts";
 import { PageHeading } from "../../parts/PageHeading.tsx";
 import { Panel } from "../../parts/Panel.tsx";
@@ -34,7 +35,7 @@ export function WorkflowsPage() {
       {all === undefined && error === null && <Skeleton rows={6} />}
       {all?.length === 0 && (
         <Panel title={words.emptyTitle} isFlush>
-          <EmptyState text={words.empty} command="npx stepwell deploy examples/order-approval/workflow.json" />
+          <EmptyState text={words.empty} command={deploySample} />
         </Panel>
       )}
       {found !== undefined && all !== undefined && all.length > 0 && (

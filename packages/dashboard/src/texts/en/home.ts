@@ -26,8 +26,7 @@ export const home = {
   awaits: (step: string, eventIds: readonly string[]) => `${eventIds.join(", ")} (step ${step})`,
   failedIn: (code: string, step: string, message: string) => `${step}: ${message} (${code})`,
   noWorkflowsTitle: "Begin with a workflow",
-  noWorkflows:
-    "A workflow is a definition in JSON: steps, and where each leads. Deploy the sample from the directory of the service, then look here.",
+  noWorkflows: "A workflow is a definition in JSON: steps, and where each leads. Deploy the sample, then look here.",
   noJobsTitle: "Submit the first job",
   noJobs: "A job runs one version of a workflow with one input. Submit one; it appears here at once.",
 } as const;

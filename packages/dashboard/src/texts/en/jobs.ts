@@ -35,7 +35,8 @@ export const jobs = {
   awaits: (eventIds: readonly string[]) => `waits for ${eventIds.join(", ")}`,
   failedWith: (code: string, message: string) => `${code}: ${message}`,
   emptyTitle: "No job yet",
-  empty: "A job runs one version of a workflow with one input. Submit one from a workflow's page, or:",
+  empty:
+    "A job runs one version of a workflow with one input. Submit one from a workflow's page, or begin with the sample:",
   noneFound: "No job fits the filters",
   noneFoundText: "Take one away, or look in a longer time.",
   thisWorkflow: "This workflow",

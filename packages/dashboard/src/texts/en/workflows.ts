@@ -87,7 +87,7 @@ export const workflow = {
   took: "Took",
   allJobs: "All jobs",
   noJobs: "No job yet",
-  noJobsText: "Submit one from the command line:",
+  noJobsText: "A job that is submitted to this workflow appears here at once.",
   definition: "Definition",
   registered: "registered",
   copyDefinition: "Copy the definition",

@@ -1,0 +1,318 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { pack } from "../../../scripts/pack.ts";
+import { deployFirst, deploySample, submitSample } from "../../dashboard/src/parts/first-commands.ts";
+import { Browser } from "../../server/test/support/browser.ts";
+import { postgresHome } from "../../server/test/support/stores.ts";
+import { commandsIn } from "./readme.ts";
+import { endShells, type Running, Shell } from "./shell.ts";
+
+// What a newcomer does, with real programs: npm, the packages, a shell. Each test goes on where the one before it ended.
+vi.setConfig({ testTimeout: 300_000 });
+
+const root = resolve(import.meta.dirname, "../../..");
+let directory: string;
+let clone: Shell;
+let project: Shell;
+let service: Running;
+/** Where other versions of Node.js are, once npm has installed them. */
+let otherNodes: Promise<string>;
+/** The service runs on the Node.js that the workspace brings, and on this one. */
+const otherMajor = process.versions.node.startsWith("24.") ? 26 : 24;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "stepwell-first-"));
+  otherNodes = installOtherNodes();
+  project = new Shell(join(directory, "project"), {
+    STEPWELL_PORT: await freePort(),
+    STEPWELL_METRICS_PORT: "0",
+    npm_config_loglevel: "error",
+  });
+  clone = new Shell(join(directory, "clone"), {
+    STEPWELL_PORT: await freePort(),
+    STEPWELL_METRICS_PORT: "0",
+    STEPWELL_CREDENTIALS_FILE: join(directory, "credentials.json"),
+  });
+});
+
+afterAll(async () => {
+  await endShells();
+  await rm(directory, { recursive: true, force: true });
+});
+
+test("a clone, npm ci and npm start end with a job that one line approves, and without a warning", async () => {
+  await new Shell(directory).succeed(`git clone --quiet '${root}' clone`);
+  const begun = performance.now();
+  const installed = await clone.run("npm ci");
+  expect(installed).toMatchObject({ code: 0, complaint: "" });
+  expect(installed.output).not.toContain("EBADENGINE");
+  expect(await clone.run("npx stepwell dev")).toEqual({
+    code: 1,
+    output: "",
+    complaint: expect.stringMatching(/^stepwell: [^\n]*npm run build[^\n]*npm start[^\n]*\n$/),
+  });
+
+  service = clone.start("npm", "start");
+  const [look = "", approve = "", see = ""] = (await service.printed("npx stepwell submit")).match(/curl .*/g) ?? [];
+  const job = JSON.parse(await clone.succeed(look));
+  expect(job).toMatchObject({ status: "RUNNING", currentStep: { name: "approve" } });
+  expect(approve).toContain('{"eventId":"manager-approved"}');
+  await clone.succeed(`npx stepwell event ${job.jobId} manager-approved`);
+  expect(JSON.parse(await clone.succeed(see))).toMatchObject({ status: "SUCCEEDED" });
+  const seconds = Math.round((performance.now() - begun) / 1_000);
+  process.stdout.write(`From npm ci to an approved job: ${seconds} s\n`);
+});
+
+test("every command of the README does what it says, and the README has no other", async () => {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  expect(commandsIn(readme)).toEqual([...readmeWalk.keys()]);
+  realShell = clone.with({ STEPWELL_PORT: await freePort() });
+  for (const step of readmeWalk.values()) await step();
+});
+
+test("every command that npm start and an empty dashboard print runs as it stands", async () => {
+  const printed = (await service.printed("npx stepwell submit")).match(/npx stepwell .*/g) ?? [];
+  expect(printed).toHaveLength(3);
+  const offered = [...deploySample.split("\n"), submitSample, ...deployFirst("it's new").split("\n")];
+  for (const line of [...printed, ...offered]) await clone.succeed(line);
+  const { baseUrl, organizationId, token } = devFileIn("clone");
+  const list = `curl -s -H 'Authorization: Bearer ${token}' '${baseUrl}/organizations/${organizationId}/workflows'`;
+  expect(JSON.parse(await clone.succeed(list))).toMatchObject({
+    workflows: expect.arrayContaining([
+      expect.objectContaining({ name: "order-approval", tags: [expect.objectContaining({ tag: "$LIVE" })] }),
+      expect.objectContaining({ name: "it's new", tags: [expect.objectContaining({ tag: "$LIVE" })] }),
+    ]),
+  });
+});
+
+test("SIGTERM to npm start ends the service, and so it does to a Node.js that is too old and runs the clone's own", async () => {
+  const { baseUrl } = devFileIn("clone");
+  await service.terminate();
+  await expect(fetch(baseUrl)).rejects.toThrow();
+
+  const old = clone.with({ PATH: await nodeOf(20) }).start("node", "packages/cli/bin/stepwell.js", "dev");
+  await old.printed("npx stepwell submit");
+  expect((await fetch(`${baseUrl}/health/ready`)).status).toBe(200);
+  expect(await old.terminate()).toMatchObject({ code: 0 });
+  await expect(fetch(baseUrl)).rejects.toThrow();
+});
+
+test("the packages, installed in an empty project elsewhere, begin in the same way", async () => {
+  const packages = join(directory, "packages");
+  await mkdir(packages);
+  const files = Object.values(pack(packages, join(directory, "clone")));
+  await mkdir(join(directory, "project"));
+  await writeFile(join(directory, "project/package.json"), '{ "private": true }');
+  await project.succeed(`npm install --no-audit --no-fund ${files.join(" ")}`);
+  for (const name of ["stepwell", "@stepwell/client", "@stepwell/server"]) {
+    const installed = join(directory, "project/node_modules", name);
+    expect(existsSync(join(installed, "README.md")) && existsSync(join(installed, "LICENSE"))).toBe(true);
+    expect(await project.succeed(`find '${installed}' -name '*.tsbuildinfo'`)).toBe("");
+  }
+  for (const node of [dirname(process.execPath), await nodeOf(otherMajor)]) {
+    await beginInProject(project.with({ PATH: node }));
+  }
+});
+
+test("a Node.js that is too old for the service is told so in one sentence", async () => {
+  for (const major of [20, 22]) {
+    const ended = await project.with({ PATH: await nodeOf(major) }).run("npx stepwell dev");
+    expect(ended).toEqual({
+      code: 1,
+      output: "",
+      complaint: expect.stringMatching(new RegExp(`^stepwell: [^\\n]*24 or newer[^\\n]*${major}\\.[^\\n]*\\n$`)),
+    });
+  }
+});
+
+test("the client library talks to it from Node.js 20, as a module and from CommonJS, with types for both", async () => {
+  const running = project.with({ PATH: dirname(process.execPath) }).start("npx", "stepwell", "dev");
+  await running.printed("npx stepwell submit");
+  const program = `
+    const { baseUrl, token, organizationId, workflowId } = JSON.parse(readFileSync(".stepwell/dev.json", "utf8"));
+    const client = createClient({ baseUrl, token });
+    const run = async (): Promise<Job> => {
+      const body = { workflowId, workflowVersion: { tag: "$LIVE" }, inputJson: { sku: "STEP-3", count: 1 } };
+      const { jobId } = await client.submitJob(organizationId, body);
+      await client.sendEvent(organizationId, jobId, { eventId: "manager-approved" });
+      return await client.waitForJob(organizationId, jobId);
+    };
+    run().then(({ status }) => process.stdout.write(status));
+  `;
+  const at = (name: string) => join(directory, "project", name);
+  await writeFile(
+    at("module.mts"),
+    `import { readFileSync } from "node:fs";\nimport { createClient, type Job } from "@stepwell/client";\n${program}`,
+  );
+  await writeFile(
+    at("common.cts"),
+    `import fs = require("node:fs");\nimport stepwell = require("@stepwell/client");\ntype Job = stepwell.Job;\n
+    const { readFileSync } = fs;\nconst { createClient } = stepwell;\n${program}`,
+  );
+  const types = ["--module nodenext", "--strict", "--types node", `--typeRoots '${join(root, "node_modules/@types")}'`];
+  const compiler = `'${process.execPath}' '${join(root, "node_modules/typescript/bin/tsc")}'`;
+  await project.succeed(`${compiler} ${types.join(" ")} module.mts common.cts`);
+  const old = project.with({ PATH: await nodeOf(20) });
+  expect(await old.succeed("node module.mjs")).toBe("SUCCEEDED");
+  expect(await old.succeed("node common.cjs")).toBe("SUCCEEDED");
+  await running.interrupt();
+});
+
+/** The key is the line of the README; a value that does nothing says where the line is tried. */
+const readmeWalk = new Map<string, () => Promise<void>>([
+  ["npm ci && npm start", async () => {}], // By the test before this one.
+  [
+    "npm ci && npm test",
+    // It runs this test. The check of each change runs both words, and nothing else.
+    async () => expect(readFileSync(join(root, ".ci/run"), "utf8")).toMatch(/\nnpm ci\nnpm test\n$/),
+  ],
+  ["npx stepwell sample > order-approval.json", () => succeeds("npx stepwell sample > order-approval.json")],
+  [
+    "npx stepwell deploy order-approval.json",
+    async () =>
+      expect(await clone.succeed("npx stepwell deploy order-approval.json")).toMatch(/^version \d+ .*\$LIVE/m),
+  ],
+  [
+    `npx stepwell submit order-approval --input '{"sku":"STEP-2","count":1}' --wait 5`,
+    async () => {
+      const line = `npx stepwell submit order-approval --input '{"sku":"STEP-2","count":1}' --wait 5`;
+      submitted = JSON.parse(await clone.succeed(line));
+      expect(submitted).toMatchObject({ status: "RUNNING", currentStep: { name: "approve" } });
+    },
+  ],
+  [
+    "npx stepwell event JOB_ID manager-approved",
+    async () => {
+      const answer = await clone.succeed(`npx stepwell event ${submitted.jobId} manager-approved`);
+      expect(JSON.parse(answer)).toMatchObject({ outcome: "matched" });
+    },
+  ],
+  [
+    "npx stepwell job JOB_ID",
+    async () => {
+      const answer = await clone.succeed(`npx stepwell job ${submitted.jobId}`);
+      expect(JSON.parse(answer)).toMatchObject({ status: "SUCCEEDED" });
+    },
+  ],
+  ["npx stepwell login --url https://stepwell.example.com", () => signIn()],
+  ["npx stepwell whoami", async () => expect(await clone.succeed("npx stepwell whoami")).toContain("owner@localhost")],
+  ["npx stepwell logout", async () => expect(await clone.succeed("npx stepwell logout")).toContain("Signed out at")],
+  ["export DATABASE_URL=postgres://…", () => setForReal("DATABASE_URL", emptyDatabase)],
+  [
+    "export STEPWELL_SECRET_KEY=…",
+    () => setForReal("STEPWELL_SECRET_KEY", async () => (await clone.succeed("openssl rand -base64 32")).trim()),
+  ],
+  [
+    "export STEPWELL_BASE_URL=https://stepwell.example.com",
+    () => setForReal("STEPWELL_BASE_URL", async () => "https://stepwell.example.com"),
+  ],
+  ["npx stepwell init --email you@example.com --organization your-company", initForReal],
+  ["npx stepwell serve", serveForReal],
+]);
+
+let submitted: { readonly jobId: string };
+
+async function succeeds(line: string): Promise<void> {
+  await clone.succeed(line);
+}
+
+/** The story of `npm start` once more, from the packages. */
+async function beginInProject(shell: Shell): Promise<void> {
+  const running = shell.start("npx", "stepwell", "dev");
+  const printed = await running.printed("npx stepwell submit");
+  for (const line of printed.match(/npx stepwell .*/g) ?? []) await shell.succeed(line);
+  const input = `--input '{"sku":"STEP-2","count":1}' --wait 5`;
+  const { jobId } = JSON.parse(await shell.succeed(`npx stepwell submit order-approval ${input}`));
+  await shell.succeed(`npx stepwell event ${jobId} manager-approved`);
+  expect(JSON.parse(await shell.succeed(`npx stepwell job ${jobId}`))).toMatchObject({ status: "SUCCEEDED" });
+  await running.interrupt();
+}
+
+/** The directory of a Node.js of this major version, which npm installs as a package. */
+async function nodeOf(major: number): Promise<string> {
+  return join(await otherNodes, "node_modules", `node-${major}`, "bin");
+}
+
+async function installOtherNodes(): Promise<string> {
+  const place = join(directory, "nodes");
+  await mkdir(place);
+  await writeFile(join(place, "package.json"), '{ "private": true }');
+  const name = bundledNodeName();
+  const aliases = [20, 22, otherMajor].map((major) => `node-${major}@npm:${name}@${major}.x`);
+  await new Shell(place).succeed(`npm install --no-audit --no-fund ${aliases.join(" ")}`);
+  return place;
+}
+
+/** As the workspace's own list of packages names this machine's. */
+function bundledNodeName(): string {
+  const { optionalDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const system = process.platform === "win32" ? "win" : process.platform;
+  const name = Object.keys(optionalDependencies).find((key) => key.endsWith(`-${system}-${process.arch}`));
+  if (name === undefined) throw new Error(`No Node.js comes with the workspace for ${system} on ${process.arch}.`);
+  return name;
+}
+
+/** With the address of the service that runs here, and what a person does in a browser meanwhile. */
+async function signIn(): Promise<void> {
+  const { baseUrl, email, password } = devFileIn("clone");
+  const asking = clone.start("npx", "stepwell", "login", "--url", baseUrl);
+  const output = await asking.printed("compare the code");
+  const browser = new Browser();
+  const entry = await browser.open(/or open {2}(\S+)/.exec(output)?.[1] ?? "");
+  const page = await browser.submit(entry, { user_code: /enter the code {2}(\S+)/.exec(output)?.[1] ?? "" });
+  await browser.submit(await browser.submit(page, { confirm: "yes" }), { email, password });
+  expect(await asking.ended).toMatchObject({ code: 0, output: expect.stringContaining(`Signed in at ${baseUrl}`) });
+}
+
+/** The part of the README on running it for real has a shell of its own, in which its settings stay. */
+async function setForReal(variable: string, value: () => Promise<string>): Promise<void> {
+  realShell = realShell.with({ [variable]: await value() });
+}
+
+let realShell: Shell;
+let realToken: string;
+
+async function emptyDatabase(): Promise<string> {
+  const { environment, remove } = await postgresHome.prepare();
+  onTestFinished(remove);
+  return environment.DATABASE_URL ?? "";
+}
+
+async function initForReal(): Promise<void> {
+  const printed = await realShell.succeed("npx stepwell init --email you@example.com --organization your-company");
+  expect(printed).toContain("https://stepwell.example.com/");
+  realToken = /stu_\w+/.exec(printed)?.[0] ?? "";
+}
+
+async function serveForReal(): Promise<void> {
+  const running = realShell.start("npx", "stepwell", "serve");
+  await running.printed('"msg":"listening"');
+  const ask = `curl -s -H 'Authorization: Bearer ${realToken}' "http://localhost:$STEPWELL_PORT/organizations"`;
+  expect(JSON.parse(await realShell.succeed(ask))).toMatchObject({ organizations: [{ name: "your-company" }] });
+  await running.interrupt();
+}
+
+interface DevFile {
+  readonly baseUrl: string;
+  readonly organizationId: string;
+  readonly token: string;
+  readonly email: string;
+  readonly password: string;
+  readonly workflowId: string;
+}
+
+function devFileIn(place: string): DevFile {
+  return JSON.parse(readFileSync(join(directory, place, ".stepwell/dev.json"), "utf8"));
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((ready) => server.once("listening", ready));
+  const { port } = server.address() as { port: number };
+  await new Promise((closed) => server.close(closed));
+  return String(port);
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+import { useService } from "../../server/test/support/service.ts";
+import { postgresHome } from "../../server/test/support/stores.ts";
+import { run } from "./process.ts";
+
+const service = useService(postgresHome);
+
+test("the workspace, its packages, the API document, and the command line say the same version", async () => {
+  const { version } = manifestIn("../../..");
+  const manifests = ["client", "server", "cli", "dashboard"].map(manifestOf);
+  expect(manifests.map((manifest) => manifest.version)).toEqual([version, version, version, version]);
+  // Each release of the command line goes with its own release of the others.
+  expect(manifestOf("cli").dependencies).toMatchObject({ "@stepwell/client": version, "@stepwell/server": version });
+  expect((await run({}, "--version")).output).toBe(`${version}\n`);
+  const document = await (await fetch(`${service.baseUrl}/openapi.json`)).json();
+  expect(document).toMatchObject({ info: { version } });
+});
+
+interface Manifest {
+  readonly version: string;
+  readonly dependencies: Record<string, string>;
+}
+
+function manifestOf(name: string): Manifest {
+  return manifestIn(`../../${name}`);
+}
+
+function manifestIn(directory: string): Manifest {
+  return JSON.parse(readFileSync(resolve(import.meta.dirname, directory, "package.json"), "utf8"));
+}

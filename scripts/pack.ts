@@ -1,0 +1,13 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+
+/** Packs the built packages into a directory. Answers their files. */
+export function pack(directory: string, root = "."): Record<"client" | "server" | "cli", string> {
+  const file = (name: string) => {
+    // Without scripts: what is packed was just built.
+    const words = ["pack", "--silent", "--ignore-scripts", "--pack-destination", directory];
+    const printed = execFileSync("npm", [...words, "--workspace", `packages/${name}`], { cwd: root, encoding: "utf8" });
+    return join(directory, printed.trim());
+  };
+  return { client: file("client"), server: file("server"), cli: file("cli") };
+}
