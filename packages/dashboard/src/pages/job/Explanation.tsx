@@ -10,17 +10,21 @@ import { Time } from "../../parts/Time.tsx";
 import { usePaced } from "../../parts/use-paced.ts";
 import { texts } from "../../texts/texts.ts";
 import "./Explanation.css";
-import { isFinished, type JobStory } from "./job-story.ts";
+import { isFinished } from "./job-story.ts";
 import { SendEventDialog } from "./SendEventDialog.tsx";
 import { SendMissing } from "./SendMissing.tsx";
+import type { ShownJob } from "./use-job.ts";
+import { useJobVersion } from "./use-job-version.ts";
 
 interface ExplanationProps {
   readonly jobKey: JobKey;
-  readonly story: JobStory;
+  readonly shown: ShownJob;
 }
 
 /** Why the job is where it is, in one sentence; the facts behind it; and the button that helps. */
-export function Explanation({ jobKey, story: { sequence, status } }: ExplanationProps) {
+export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps) {
+  const { sequence, status } = story;
+  const { version } = useJobVersion(jobKey.organizationId, job);
   const paced = usePaced(sequence, askMs);
   const { data, error, refetch } = useQuery(explanationQuery(jobKey, paced, isFinished(status)));
   const maySend = usePermission(jobKey.organizationId, "job:event:send");
@@ -31,6 +35,8 @@ export function Explanation({ jobKey, story: { sequence, status } }: Explanation
   if (data === undefined) return problem || <Skeleton rows={2} />;
   const { state, sentence, facts } = data;
   const missing = facts.missingEventIds ?? [];
+  const { step, visit } = facts;
+  const wait = step !== undefined && visit !== undefined ? { step, visit } : undefined;
   return (
     <>
       {problem}
@@ -49,8 +55,15 @@ export function Explanation({ jobKey, story: { sequence, status } }: Explanation
               </div>
             ))}
           </dl>
-          {maySend && state === "waitingForEvents" && (
-            <SendMissing jobKey={jobKey} missing={missing} onWithPayload={setWrittenId} />
+          {maySend && state === "waitingForEvents" && wait !== undefined && (
+            <SendMissing
+              key={`${wait.visit} ${wait.step}`}
+              jobKey={jobKey}
+              wait={wait}
+              missing={missing}
+              definition={version?.definition}
+              onWithPayload={setWrittenId}
+            />
           )}
         </div>
       </section>
@@ -59,6 +72,7 @@ export function Explanation({ jobKey, story: { sequence, status } }: Explanation
           jobKey={jobKey}
           eventId={writtenId}
           suggestions={missing}
+          wait={wait}
           onClose={() => setWrittenId(undefined)}
         />
       )}

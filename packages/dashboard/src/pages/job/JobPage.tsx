@@ -42,7 +42,7 @@ function Whole({ jobKey, shown }: { readonly jobKey: JobKey; readonly shown: Sho
   return (
     <>
       <JobHeading jobKey={jobKey} shown={shown} />
-      <Explanation jobKey={jobKey} story={story} />
+      <Explanation jobKey={jobKey} shown={shown} />
       <div className="job-steps">
         <JobGraph organizationId={jobKey.organizationId} shown={shown} selected={selected} onSelect={select} />
         <StepDetails story={story} step={selected} visit={search.visit} onVisit={select} />

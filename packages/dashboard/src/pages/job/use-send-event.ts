@@ -9,11 +9,11 @@ export function useSendEvent(key: JobKey, onSent?: () => void) {
   const once = useOnce();
   return useMutation({
     mutationFn: (event: NewEvent) => once(event, (header) => sendJobEvent(key, event, header)),
-    onSuccess: ({ eventId, outcome }) => {
+    onSuccess: ({ eventId, outcome, warnings }) => {
       const words = texts.job;
       toast({
-        kind: outcome === "unmatched" ? "failure" : "success",
-        text: words.sent(eventId, words.outcomes[outcome]),
+        kind: outcome === "unmatched" || warnings.length > 0 ? "failure" : "success",
+        text: [words.sent(eventId, words.outcomes[outcome]), ...warnings].join(". "),
       });
       onSent?.();
     },
