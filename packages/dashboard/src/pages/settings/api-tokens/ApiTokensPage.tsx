@@ -10,7 +10,6 @@ import { Permitted } from "../../../parts/Permitted.tsx";
 import type { Column } from "../../../parts/Table.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { lifeColumns, prefixColumn, revokeColumn } from "../token-columns.tsx";
-import { boundToText } from "./bound-to.ts";
 import { CreateApiToken } from "./CreateApiToken.tsx";
 import { RevokeApiToken } from "./RevokeApiToken.tsx";
 
@@ -94,4 +93,17 @@ function columnsFor(
     ...lifeColumns(),
   ];
   return onRevoke === undefined ? columns : [...columns, revokeColumn(onRevoke)];
+}
+
+/** What a token is bound to, in few words; undefined: to nothing. */
+function boundToText(boundTo: ApiToken["boundTo"]): string | undefined {
+  if (boundTo === undefined) return undefined;
+  const words = texts.apiTokens;
+  const { workflowIds, tags, jobEvent } = boundTo;
+  const parts = [
+    workflowIds !== undefined && words.boundWorkflows(workflowIds.length),
+    tags !== undefined && words.boundTags(tags),
+    jobEvent !== undefined && words.boundEvent(jobEvent.eventId),
+  ];
+  return parts.filter((part) => part !== false).join("; ");
 }
