@@ -1,9 +1,9 @@
 import { useMemo, useState } from "react";
 import type { Submission } from "../api/job.ts";
-import { Button } from "../parts/Button.tsx";
-import { TextArea } from "../parts/Field.tsx";
-import { Problem } from "../parts/Problem.tsx";
-import { Segments } from "../parts/Segments.tsx";
+import { Button } from "../parts/controls/Button.tsx";
+import { TextArea } from "../parts/controls/Field.tsx";
+import { Segments } from "../parts/controls/Segments.tsx";
+import { Problem } from "../parts/states/Problem.tsx";
 import { texts } from "../texts/texts.ts";
 import { type Draft, type DraftProblem, emptyDraft, jsonDraft, problemsOf, textOfDraft, Unfinished } from "./draft.ts";
 import { SchemaInput } from "./SchemaInput.tsx";

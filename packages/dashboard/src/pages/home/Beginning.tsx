@@ -1,5 +1,5 @@
-import { EmptyState } from "../../parts/EmptyState.tsx";
-import { Panel } from "../../parts/Panel.tsx";
+import { Panel } from "../../parts/layout/Panel.tsx";
+import { EmptyState } from "../../parts/states/EmptyState.tsx";
 import { texts } from "../../texts/texts.ts";
 
 /** For an organization without a workflow: the two commands that change that. */

@@ -1,8 +1,8 @@
 import type { JobKey, WholeJob } from "../../api/job.ts";
 import { baseUrl } from "../../base-url.ts";
-import { Button } from "../../parts/Button.tsx";
-import { Menu } from "../../parts/Menu.tsx";
-import { toast } from "../../parts/toasts.ts";
+import { Button } from "../../parts/controls/Button.tsx";
+import { Menu } from "../../parts/controls/Menu.tsx";
+import { toast } from "../../parts/states/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 
 interface CurlMenuProps {

@@ -1,8 +1,8 @@
 import { useMemo } from "react";
 import { stepsOfText, stepsOfWay } from "../../graph/graph-step.ts";
 import { StepGraph } from "../../graph/StepGraph.tsx";
-import { Panel } from "../../parts/Panel.tsx";
-import { Problem } from "../../parts/Problem.tsx";
+import { Panel } from "../../parts/layout/Panel.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
 import { texts } from "../../texts/texts.ts";
 import type { ShownJob } from "./use-job.ts";
 import { useJobVersion } from "./use-job-version.ts";

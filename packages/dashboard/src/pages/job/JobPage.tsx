@@ -1,8 +1,8 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { JobKey } from "../../api/job.ts";
-import { PageProblem } from "../../parts/PageProblem.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { Skeleton } from "../../parts/Skeleton.tsx";
+import { PageProblem } from "../../parts/states/PageProblem.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
+import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import "./JobPage.css";
 import { Events } from "./Events.tsx";
 import { Explanation } from "./Explanation.tsx";

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { JobKey, Wait } from "../../api/job.ts";
-import { Button } from "../../parts/Button.tsx";
-import { Problem } from "../../parts/Problem.tsx";
+import { Button } from "../../parts/controls/Button.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
 import { type Draft, problemsOf } from "../../submit/draft.ts";
 import { SchemaInput } from "../../submit/SchemaInput.tsx";
 import type { SchemaField } from "../../submit/schema-field.ts";

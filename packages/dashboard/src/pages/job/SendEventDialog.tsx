@@ -1,10 +1,10 @@
 import { useId, useState } from "react";
 import type { JobKey, Wait } from "../../api/job.ts";
-import { Button } from "../../parts/Button.tsx";
-import { Dialog } from "../../parts/Dialog.tsx";
-import { Field, TextArea } from "../../parts/Field.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { readJson } from "../../parts/read-json.ts";
+import { Button } from "../../parts/controls/Button.tsx";
+import { Field, TextArea } from "../../parts/controls/Field.tsx";
+import { readJson } from "../../parts/data/read-json.ts";
+import { Dialog } from "../../parts/dialogs/Dialog.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
 import { texts } from "../../texts/texts.ts";
 import { useSendEvent } from "./use-send-event.ts";
 

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { JobKey, Wait } from "../../api/job.ts";
-import { Button } from "../../parts/Button.tsx";
-import { Problem } from "../../parts/Problem.tsx";
+import { Button } from "../../parts/controls/Button.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
 import { payloadFieldOf } from "../../submit/schema-field.ts";
 import { texts } from "../../texts/texts.ts";
 import { PayloadForm } from "./PayloadForm.tsx";

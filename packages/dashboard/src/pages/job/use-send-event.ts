@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { type JobKey, type NewEvent, sendJobEvent } from "../../api/job.ts";
 import { useOnce } from "../../api/use-once.ts";
-import { toast } from "../../parts/toasts.ts";
+import { toast } from "../../parts/states/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 
 /** Sends an event and says what it did. */

@@ -1,6 +1,6 @@
 import { Outlet } from "@tanstack/react-router";
-import { PageHeading } from "../../parts/PageHeading.tsx";
-import { RouteTabs } from "../../parts/RouteTabs.tsx";
+import { RouteTabs } from "../../parts/controls/RouteTabs.tsx";
+import { PageHeading } from "../../parts/layout/PageHeading.tsx";
 import { texts } from "../../texts/texts.ts";
 
 /** The organization's settings: one page for each kind of thing. */

@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { exportAudit } from "../../../api/audit.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
+import { Button } from "../../../parts/controls/Button.tsx";
+import { Problem } from "../../../parts/states/Problem.tsx";
 import { texts } from "../../../texts/texts.ts";
 import type { AuditSearch } from "./audit-search.ts";
 
