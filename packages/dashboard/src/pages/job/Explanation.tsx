@@ -24,7 +24,7 @@ interface ExplanationProps {
 /** Why the job is where it is, in one sentence; the facts behind it; and the button that helps. */
 export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps) {
   const { sequence, status } = story;
-  const { version } = useJobVersion(jobKey.organizationId, job);
+  const { version, error: versionError, mayReadVersion } = useJobVersion(jobKey.organizationId, job);
   const paced = usePaced(sequence, askMs);
   const { data, error, refetch } = useQuery(explanationQuery(jobKey, paced, isFinished(status)));
   const maySend = usePermission(jobKey.organizationId, "job:event:send");
@@ -36,6 +36,8 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
   const { state, sentence, facts } = data;
   const missing = facts.missingEventIds ?? [];
   const { step, visit } = facts;
+  // A plain button that turns into a form a moment later would be clicked in between.
+  const isVersionSettled = version !== undefined || !mayReadVersion || versionError !== null;
   const wait = step !== undefined && visit !== undefined ? { step, visit } : undefined;
   return (
     <>
@@ -55,7 +57,7 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
               </div>
             ))}
           </dl>
-          {maySend && state === "waitingForEvents" && wait !== undefined && (
+          {maySend && state === "waitingForEvents" && wait !== undefined && isVersionSettled && (
             <SendMissing
               key={`${wait.visit} ${wait.step}`}
               jobKey={jobKey}

@@ -45,7 +45,14 @@ export function PayloadForm({ jobKey, wait, eventId, field }: PayloadFormProps) 
       />
       {send.error !== null && <Problem error={send.error} />}
       <div>
-        <Button type="submit" kind="main" icon="send" isBusy={send.isPending}>
+        <Button
+          type="submit"
+          kind="main"
+          icon="send"
+          isBusy={send.isPending}
+          // By the second click of a double click the form of the next visit of a loop may stand here.
+          onClick={(event) => event.detail > 1 && event.preventDefault()}
+        >
           {words.send(eventId)}
         </Button>
       </div>

@@ -51,8 +51,8 @@ function SendButtons({ jobKey, wait, eventIds, onWithPayload }: SendButtonsProps
               kind="main"
               icon="send"
               isBusy={send.isPending && send.variables.eventId === eventId}
-              // The wait is named: the second click of a double click never opens the gate of the next visit.
-              onClick={() => send.mutate({ eventId, ...wait })}
+              // By the second click of a double click the next visit of a loop may stand here.
+              onClick={({ detail }) => detail < 2 && send.mutate({ eventId, ...wait })}
             >
               {words.send(eventId)}
             </Button>

@@ -13,7 +13,7 @@ export function useSendEvent(key: JobKey, onSent?: () => void) {
       const words = texts.job;
       toast({
         kind: outcome === "unmatched" || warnings.length > 0 ? "failure" : "success",
-        text: [words.sent(eventId, words.outcomes[outcome]), ...warnings].join(". "),
+        text: [words.sent(eventId, words.outcomes[outcome]), ...warnings.map(({ detail }) => detail)].join(". "),
       });
       onSent?.();
     },
