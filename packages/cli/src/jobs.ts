@@ -19,10 +19,22 @@ export async function showJob(jobId: string): Promise<void> {
   printJson(await client.getJob(organizationId, jobId));
 }
 
-export async function sendEvent(jobId: string, eventId: string, options: { payload?: string }): Promise<void> {
+export async function sendEvent(jobId: string, eventId: string, options: EventOptions): Promise<void> {
   const { client, organizationId } = await connect();
-  const payload = options.payload === undefined ? {} : { payload: parse(options.payload, "--payload") };
-  printJson(await client.sendEvent(organizationId, jobId, { eventId, ...payload }));
+  const { payload, step, visit } = options;
+  const body = {
+    eventId,
+    ...(payload !== undefined && { payload: parse(payload, "--payload") }),
+    ...(step !== undefined && { step }),
+    ...(visit !== undefined && { visit: Number(visit) }),
+  };
+  printJson(await client.sendEvent(organizationId, jobId, body));
+}
+
+interface EventOptions {
+  readonly payload?: string;
+  readonly step?: string;
+  readonly visit?: string;
 }
 
 async function workflowIdOf({ client, organizationId }: Connection, workflow: string): Promise<string> {

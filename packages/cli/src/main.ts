@@ -110,6 +110,8 @@ program
   .argument("<jobId>")
   .argument("<eventId>")
   .option("--payload <json>", "the event's payload")
+  .option("--step <name>", "send it for this step's wait alone")
+  .option("--visit <number>", "send it for this visit of the step alone")
   .description("send an event to a job")
   .action(sendEvent);
 program

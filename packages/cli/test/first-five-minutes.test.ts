@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { pack } from "../../../scripts/pack.ts";
-import { deployFirst, deploySample, submitSample } from "../../dashboard/src/parts/first-commands.ts";
+import { deployFirst, deploySample, submitSample } from "../../dashboard/src/parts/words/first-commands.ts";
 import { Browser } from "../../server/test/support/browser.ts";
 import { postgresHome } from "../../server/test/support/stores.ts";
 import { commandsIn } from "./readme.ts";

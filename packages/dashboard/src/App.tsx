@@ -2,7 +2,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { queryClient } from "./api/query-client.ts";
-import { Toasts } from "./parts/Toasts.tsx";
+import { Toasts } from "./parts/states/Toasts.tsx";
 import { createAppRouter } from "./router.tsx";
 import { SignedOut } from "./session/SignedOut.tsx";
 import { useSession } from "./session/use-session.ts";

@@ -1,4 +1,10 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  type RouteComponent,
+} from "@tanstack/react-router";
 import { ownPermissionsQuery } from "./api/permissions.ts";
 import { queryClient } from "./api/query-client.ts";
 import { workflowsQuery } from "./api/workflows.ts";
@@ -13,52 +19,56 @@ import { Broken } from "./shell/Broken.tsx";
 import { FirstPage } from "./shell/FirstPage.tsx";
 import { NotFound } from "./shell/NotFound.tsx";
 import { Shell } from "./shell/Shell.tsx";
+import { texts } from "./texts/texts.ts";
 
 /**
- * The address of a page is `/app` and the path of what it shows in the API, so that one can be made from the other. Everything but the shell
- * is loaded when it is first shown.
+ * The one list of pages. The address of a page is `/app` and the path of what it shows in the API, so that one can be made from the other.
+ * Everything except the shell is loaded when it is first shown. A page that has a `tab` stands among the tabs of its layout, in this order.
  */
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
 
-const first = createRoute({ getParentRoute: () => root, path: "/", component: FirstPage });
-const app = createRoute({ getParentRoute: () => root, path: "/app", component: FirstPage });
 const account = createRoute({
   getParentRoute: () => root,
   path: "/app/account",
   component: lazyRouteComponent(() => import("./pages/settings/account/AccountLayout.tsx"), "AccountLayout"),
 });
-const inAccount = () => account;
 
-const profile = createRoute({
-  getParentRoute: inAccount,
-  path: "/",
-  component: lazyRouteComponent(() => import("./pages/settings/account/ProfilePage.tsx"), "ProfilePage"),
-});
-const password = createRoute({
-  getParentRoute: inAccount,
-  path: "password",
-  component: lazyRouteComponent(() => import("./pages/settings/account/PasswordPage.tsx"), "PasswordPage"),
-});
-const secondFactor = createRoute({
-  getParentRoute: inAccount,
-  path: "second-factor",
-  component: lazyRouteComponent(() => import("./pages/settings/account/SecondFactorPage.tsx"), "SecondFactorPage"),
-});
-const sessions = createRoute({
-  getParentRoute: inAccount,
-  path: "sessions",
-  component: lazyRouteComponent(() => import("./pages/settings/account/SessionsPage.tsx"), "SessionsPage"),
-});
-const userTokens = createRoute({
-  getParentRoute: inAccount,
-  path: "tokens",
-  component: lazyRouteComponent(() => import("./pages/settings/account/UserTokensPage.tsx"), "UserTokensPage"),
-});
-const activity = createRoute({
-  getParentRoute: inAccount,
-  path: "activity",
-  component: lazyRouteComponent(() => import("./pages/settings/account/ActivityPage.tsx"), "ActivityPage"),
-});
+const accountPage = <Path extends string>(path: Path, tab: string, component: RouteComponent) =>
+  createRoute({ getParentRoute: () => account, path, staticData: { tab }, component });
+
+const accountTabs = texts.account;
+const accountPages = [
+  accountPage(
+    "/",
+    accountTabs.profile,
+    lazyRouteComponent(() => import("./pages/settings/account/ProfilePage.tsx"), "ProfilePage"),
+  ),
+  accountPage(
+    "password",
+    accountTabs.password,
+    lazyRouteComponent(() => import("./pages/settings/account/PasswordPage.tsx"), "PasswordPage"),
+  ),
+  accountPage(
+    "second-factor",
+    accountTabs.secondFactor,
+    lazyRouteComponent(() => import("./pages/settings/account/SecondFactorPage.tsx"), "SecondFactorPage"),
+  ),
+  accountPage(
+    "sessions",
+    accountTabs.sessions,
+    lazyRouteComponent(() => import("./pages/settings/account/SessionsPage.tsx"), "SessionsPage"),
+  ),
+  accountPage(
+    "tokens",
+    accountTabs.tokens,
+    lazyRouteComponent(() => import("./pages/settings/account/UserTokensPage.tsx"), "UserTokensPage"),
+  ),
+  accountPage(
+    "activity",
+    accountTabs.activity,
+    lazyRouteComponent(() => import("./pages/settings/account/ActivityPage.tsx"), "ActivityPage"),
+  ),
+] as const;
 
 const organization = createRoute({
   getParentRoute: () => root,
@@ -68,51 +78,6 @@ const organization = createRoute({
 });
 const inOrganization = () => organization;
 
-const home = createRoute({
-  getParentRoute: inOrganization,
-  path: "/",
-  loader: ({ params }) => void queryClient.prefetchInfiniteQuery(workflowsQuery(params.organizationId)),
-  component: lazyRouteComponent(() => import("./pages/home/HomePage.tsx"), "HomePage"),
-});
-const workflows = createRoute({
-  getParentRoute: inOrganization,
-  path: "workflows",
-  component: lazyRouteComponent(() => import("./pages/workflows/WorkflowsPage.tsx"), "WorkflowsPage"),
-});
-const workflow = createRoute({
-  getParentRoute: inOrganization,
-  path: "workflows/$workflowId",
-  component: lazyRouteComponent(() => import("./pages/workflow/WorkflowPage.tsx"), "WorkflowPage"),
-});
-const editor = createRoute({
-  getParentRoute: inOrganization,
-  path: "workflows/$workflowId/edit",
-  validateSearch: parseEditorSearch,
-  component: lazyRouteComponent(() => import("./pages/editor/EditorPage.tsx"), "EditorPage"),
-});
-const tagHistory = createRoute({
-  getParentRoute: inOrganization,
-  path: "workflows/$workflowId/tag-history",
-  validateSearch: parseTagHistorySearch,
-  component: lazyRouteComponent(() => import("./pages/workflow/TagHistoryPage.tsx"), "TagHistoryPage"),
-});
-const version = createRoute({
-  getParentRoute: inOrganization,
-  path: "workflows/$workflowId/versions/$versionId",
-  component: lazyRouteComponent(() => import("./pages/workflow/VersionPage.tsx"), "VersionPage"),
-});
-const jobs = createRoute({
-  getParentRoute: inOrganization,
-  path: "jobs",
-  validateSearch: parseJobSearch,
-  component: lazyRouteComponent(() => import("./pages/jobs/JobsPage.tsx"), "JobsPage"),
-});
-const job = createRoute({
-  getParentRoute: inOrganization,
-  path: "jobs/$jobId",
-  validateSearch: parseJobPageSearch,
-  component: lazyRouteComponent(() => import("./pages/job/JobPage.tsx"), "JobPage"),
-});
 const settings = createRoute({
   getParentRoute: inOrganization,
   path: "settings",
@@ -120,85 +85,117 @@ const settings = createRoute({
 });
 const inSettings = () => settings;
 
-const firstSettings = createRoute({
-  getParentRoute: inSettings,
-  path: "/",
-  component: lazyRouteComponent(() => import("./pages/settings/FirstSettings.tsx"), "FirstSettings"),
-});
-const apiTokens = createRoute({
-  getParentRoute: inSettings,
-  path: "api-tokens",
-  component: lazyRouteComponent(() => import("./pages/settings/api-tokens/ApiTokensPage.tsx"), "ApiTokensPage"),
-});
-const apiToken = createRoute({
-  getParentRoute: inSettings,
-  path: "api-tokens/$tokenId",
-  component: lazyRouteComponent(() => import("./pages/settings/api-tokens/ApiTokenPage.tsx"), "ApiTokenPage"),
-});
-const members = createRoute({
-  getParentRoute: inSettings,
-  path: "members",
-  component: lazyRouteComponent(() => import("./pages/settings/members/MembersPage.tsx"), "MembersPage"),
-});
-const invitations = createRoute({
-  getParentRoute: inSettings,
-  path: "invitations",
-  component: lazyRouteComponent(() => import("./pages/settings/invitations/InvitationsPage.tsx"), "InvitationsPage"),
-});
-const roles = createRoute({
-  getParentRoute: inSettings,
-  path: "roles",
-  component: lazyRouteComponent(() => import("./pages/settings/roles/RolesPage.tsx"), "RolesPage"),
-});
-const audit = createRoute({
-  getParentRoute: inSettings,
-  path: "audit",
-  validateSearch: parseAuditSearch,
-  component: lazyRouteComponent(() => import("./pages/settings/audit/AuditPage.tsx"), "AuditPage"),
-});
-const rateLimits = createRoute({
-  getParentRoute: inSettings,
-  path: "rate-limits",
-  component: lazyRouteComponent(() => import("./pages/settings/rate-limits/RateLimitsPage.tsx"), "RateLimitsPage"),
-});
+const settingsPage = <Path extends string>(path: Path, tab: string, component: RouteComponent) =>
+  createRoute({ getParentRoute: inSettings, path, staticData: { tab }, component });
 
-const signInProviders = createRoute({
-  getParentRoute: inSettings,
-  path: "sign-in-providers",
-  component: lazyRouteComponent(
-    () => import("./pages/settings/sign-in-providers/SignInProvidersPage.tsx"),
-    "SignInProvidersPage",
-  ),
-});
-
+const settingsTabs = texts.settings;
 const settingsPages = [
-  firstSettings,
-  apiTokens,
-  apiToken,
-  members,
-  invitations,
-  roles,
-  signInProviders,
-  audit,
-  rateLimits,
+  createRoute({
+    getParentRoute: inSettings,
+    path: "/",
+    component: lazyRouteComponent(() => import("./pages/settings/FirstSettings.tsx"), "FirstSettings"),
+  }),
+  settingsPage(
+    "api-tokens",
+    settingsTabs.apiTokens,
+    lazyRouteComponent(() => import("./pages/settings/api-tokens/ApiTokensPage.tsx"), "ApiTokensPage"),
+  ),
+  createRoute({
+    getParentRoute: inSettings,
+    path: "api-tokens/$tokenId",
+    component: lazyRouteComponent(() => import("./pages/settings/api-tokens/ApiTokenPage.tsx"), "ApiTokenPage"),
+  }),
+  settingsPage(
+    "members",
+    settingsTabs.members,
+    lazyRouteComponent(() => import("./pages/settings/members/MembersPage.tsx"), "MembersPage"),
+  ),
+  settingsPage(
+    "invitations",
+    settingsTabs.invitations,
+    lazyRouteComponent(() => import("./pages/settings/invitations/InvitationsPage.tsx"), "InvitationsPage"),
+  ),
+  settingsPage(
+    "roles",
+    settingsTabs.roles,
+    lazyRouteComponent(() => import("./pages/settings/roles/RolesPage.tsx"), "RolesPage"),
+  ),
+  settingsPage(
+    "sign-in-providers",
+    settingsTabs.signInProviders,
+    lazyRouteComponent(
+      () => import("./pages/settings/sign-in-providers/SignInProvidersPage.tsx"),
+      "SignInProvidersPage",
+    ),
+  ),
+  createRoute({
+    getParentRoute: inSettings,
+    path: "audit",
+    validateSearch: parseAuditSearch,
+    staticData: { tab: settingsTabs.audit },
+    component: lazyRouteComponent(() => import("./pages/settings/audit/AuditPage.tsx"), "AuditPage"),
+  }),
+  settingsPage(
+    "rate-limits",
+    settingsTabs.rateLimits,
+    lazyRouteComponent(() => import("./pages/settings/rate-limits/RateLimitsPage.tsx"), "RateLimitsPage"),
+  ),
 ] as const;
-const accountPages = [profile, password, secondFactor, sessions, userTokens, activity] as const;
+
+const organizationPages = [
+  createRoute({
+    getParentRoute: inOrganization,
+    path: "/",
+    loader: ({ params }) => void queryClient.prefetchInfiniteQuery(workflowsQuery(params.organizationId)),
+    component: lazyRouteComponent(() => import("./pages/home/HomePage.tsx"), "HomePage"),
+  }),
+  createRoute({
+    getParentRoute: inOrganization,
+    path: "workflows",
+    component: lazyRouteComponent(() => import("./pages/workflows/WorkflowsPage.tsx"), "WorkflowsPage"),
+  }),
+  createRoute({
+    getParentRoute: inOrganization,
+    path: "workflows/$workflowId",
+    component: lazyRouteComponent(() => import("./pages/workflow/WorkflowPage.tsx"), "WorkflowPage"),
+  }),
+  createRoute({
+    getParentRoute: inOrganization,
+    path: "workflows/$workflowId/edit",
+    validateSearch: parseEditorSearch,
+    component: lazyRouteComponent(() => import("./pages/editor/EditorPage.tsx"), "EditorPage"),
+  }),
+  createRoute({
+    getParentRoute: inOrganization,
+    path: "workflows/$workflowId/tag-history",
+    validateSearch: parseTagHistorySearch,
+    component: lazyRouteComponent(() => import("./pages/workflow/TagHistoryPage.tsx"), "TagHistoryPage"),
+  }),
+  createRoute({
+    getParentRoute: inOrganization,
+    path: "workflows/$workflowId/versions/$versionId",
+    component: lazyRouteComponent(() => import("./pages/workflow/VersionPage.tsx"), "VersionPage"),
+  }),
+  createRoute({
+    getParentRoute: inOrganization,
+    path: "jobs",
+    validateSearch: parseJobSearch,
+    component: lazyRouteComponent(() => import("./pages/jobs/JobsPage.tsx"), "JobsPage"),
+  }),
+  createRoute({
+    getParentRoute: inOrganization,
+    path: "jobs/$jobId",
+    validateSearch: parseJobPageSearch,
+    component: lazyRouteComponent(() => import("./pages/job/JobPage.tsx"), "JobPage"),
+  }),
+  settings.addChildren(settingsPages),
+] as const;
 
 const routes = root.addChildren([
-  first,
-  app,
+  createRoute({ getParentRoute: () => root, path: "/", component: FirstPage }),
+  createRoute({ getParentRoute: () => root, path: "/app", component: FirstPage }),
   account.addChildren(accountPages),
-  organization.addChildren([
-    home,
-    workflows,
-    workflow,
-    editor,
-    tagHistory,
-    version,
-    jobs,
-    job,
-    settings.addChildren(settingsPages),
-  ]),
+  organization.addChildren(organizationPages),
 ]);
 
 export function createAppRouter() {
@@ -215,6 +212,10 @@ export function createAppRouter() {
 }
 
 declare module "@tanstack/react-router" {
+  interface StaticDataRouteOption {
+    /** The page's tab in the layout around it. Left out: it has none. */
+    readonly tab?: string;
+  }
   interface Register {
     router: ReturnType<typeof createAppRouter>;
   }

@@ -54,7 +54,13 @@ export function jobEventsQuery(key: JobKey) {
   });
 }
 
-export interface NewEvent {
+/** One wait: the n-th time that the job enters the step. */
+export interface Wait {
+  readonly step: string;
+  readonly visit: number;
+}
+
+export interface NewEvent extends Partial<Wait> {
   readonly eventId: string;
   readonly payload?: unknown;
 }

@@ -1,5 +1,5 @@
 import { Panel, useReactFlow } from "@xyflow/react";
-import { Button } from "../parts/Button.tsx";
+import { Button } from "../parts/controls/Button.tsx";
 import { texts } from "../texts/texts.ts";
 import { moveMs } from "./viewport.ts";
 

@@ -1,8 +1,8 @@
 import { lazy } from "react";
 import "./StepGraph.css";
-import { EmptyState } from "../parts/EmptyState.tsx";
-import { OnDemand } from "../parts/OnDemand.tsx";
-import { Segments } from "../parts/Segments.tsx";
+import { Segments } from "../parts/controls/Segments.tsx";
+import { EmptyState } from "../parts/states/EmptyState.tsx";
+import { OnDemand } from "../parts/states/OnDemand.tsx";
 import { texts } from "../texts/texts.ts";
 import type { GraphStep } from "./graph-step.ts";
 import { useGraphView } from "./graph-view.ts";

@@ -1,6 +1,6 @@
 import "./StepList.css";
-import { classNames } from "../parts/class-names.ts";
-import { Icon } from "../parts/Icon.tsx";
+import { classNames } from "../parts/controls/class-names.ts";
+import { Icon } from "../parts/layout/Icon.tsx";
 import { texts } from "../texts/texts.ts";
 import type { GraphStep } from "./graph-step.ts";
 import type { StepGraphProps } from "./StepGraph.tsx";

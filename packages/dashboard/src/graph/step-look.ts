@@ -1,4 +1,4 @@
-import type { IconName } from "../parts/Icon.tsx";
+import type { IconName } from "../parts/layout/Icon.tsx";
 import { texts } from "../texts/texts.ts";
 
 /** What a step of a job looks like now. */

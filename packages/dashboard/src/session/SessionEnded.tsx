@@ -1,7 +1,7 @@
 import { useState } from "react";
 import "./SessionEnded.css";
-import { Button } from "../parts/Button.tsx";
-import { Dialog } from "../parts/Dialog.tsx";
+import { Button } from "../parts/controls/Button.tsx";
+import { Dialog } from "../parts/dialogs/Dialog.tsx";
 import { texts } from "../texts/texts.ts";
 import { session } from "./session.ts";
 

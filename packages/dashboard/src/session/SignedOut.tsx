@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import "./SignedOut.css";
-import { Button } from "../parts/Button.tsx";
-import { Problem } from "../parts/Problem.tsx";
+import { Button } from "../parts/controls/Button.tsx";
+import { Problem } from "../parts/states/Problem.tsx";
 import { texts } from "../texts/texts.ts";
 import { session } from "./session.ts";
 

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
-import { Button } from "../parts/Button.tsx";
-import { Icon } from "../parts/Icon.tsx";
-import { Menu } from "../parts/Menu.tsx";
+import { Button } from "../parts/controls/Button.tsx";
+import { Menu } from "../parts/controls/Menu.tsx";
+import { Icon } from "../parts/layout/Icon.tsx";
 import { session } from "../session/session.ts";
 import { useUser } from "../session/use-session.ts";
 import { texts } from "../texts/texts.ts";

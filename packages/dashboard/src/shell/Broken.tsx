@@ -1,8 +1,8 @@
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { ProblemError } from "../api/problem.ts";
-import { Button } from "../parts/Button.tsx";
-import { PageHeading } from "../parts/PageHeading.tsx";
-import { Problem } from "../parts/Problem.tsx";
+import { Button } from "../parts/controls/Button.tsx";
+import { PageHeading } from "../parts/layout/PageHeading.tsx";
+import { Problem } from "../parts/states/Problem.tsx";
 import { texts } from "../texts/texts.ts";
 
 /** Instead of a page that threw: a defect of ours, a part of the page that could not be loaded, or an answer that nobody caught. */

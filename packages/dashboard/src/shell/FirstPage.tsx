@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Navigate } from "@tanstack/react-router";
 import { organizationsQuery } from "../api/organizations.ts";
-import { Problem } from "../parts/Problem.tsx";
-import { Skeleton } from "../parts/Skeleton.tsx";
+import { Problem } from "../parts/states/Problem.tsx";
+import { Skeleton } from "../parts/states/Skeleton.tsx";
 import { lastOrganizationId } from "./last-organization.ts";
 import { NoOrganization } from "./NoOrganization.tsx";
 

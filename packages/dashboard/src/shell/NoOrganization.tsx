@@ -4,10 +4,10 @@ import { useState } from "react";
 import { api, resultOf } from "../api/api.ts";
 import { fieldProblems } from "../api/problem.ts";
 import { useOnce } from "../api/use-once.ts";
-import { Button } from "../parts/Button.tsx";
-import { Field } from "../parts/Field.tsx";
-import { PageHeading } from "../parts/PageHeading.tsx";
-import { Problem } from "../parts/Problem.tsx";
+import { Button } from "../parts/controls/Button.tsx";
+import { Field } from "../parts/controls/Field.tsx";
+import { PageHeading } from "../parts/layout/PageHeading.tsx";
+import { Problem } from "../parts/states/Problem.tsx";
 import { texts } from "../texts/texts.ts";
 
 /** For whoever was let in, but not yet anywhere. */

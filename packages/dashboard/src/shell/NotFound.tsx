@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { PageHeading } from "../parts/PageHeading.tsx";
+import { PageHeading } from "../parts/layout/PageHeading.tsx";
 import { texts } from "../texts/texts.ts";
 
 export function NotFound() {

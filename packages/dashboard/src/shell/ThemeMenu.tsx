@@ -1,5 +1,5 @@
-import { Button } from "../parts/Button.tsx";
-import { Menu } from "../parts/Menu.tsx";
+import { Button } from "../parts/controls/Button.tsx";
+import { Menu } from "../parts/controls/Menu.tsx";
 import { texts } from "../texts/texts.ts";
 import { type Theme, themes } from "../theme/theme.ts";
 import { useIsDark, useTheme } from "../theme/use-theme.ts";

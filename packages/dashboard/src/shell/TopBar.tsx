@@ -1,6 +1,6 @@
 import { Link, useParams } from "@tanstack/react-router";
 import "./TopBar.css";
-import { Icon } from "../parts/Icon.tsx";
+import { Icon } from "../parts/layout/Icon.tsx";
 import { texts } from "../texts/texts.ts";
 import { AccountMenu } from "./AccountMenu.tsx";
 import { OrganizationSwitcher } from "./OrganizationSwitcher.tsx";

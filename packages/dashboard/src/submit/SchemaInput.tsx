@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
-import { Button } from "../parts/Button.tsx";
-import { Choice, Field, TextArea } from "../parts/Field.tsx";
+import { Button } from "../parts/controls/Button.tsx";
+import { Choice, Field, TextArea } from "../parts/controls/Field.tsx";
 import { texts } from "../texts/texts.ts";
 import { type Draft, emptyDraft, jsonDraft, numberDraft, partOf, textOfDraft, token, withPart } from "./draft.ts";
 import type { SchemaField } from "./schema-field.ts";

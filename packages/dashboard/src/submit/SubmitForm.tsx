@@ -1,14 +1,14 @@
 import { useMemo, useState } from "react";
 import type { Submission } from "../api/job.ts";
-import { asProblem } from "../api/problem.ts";
-import { Button } from "../parts/Button.tsx";
-import { TextArea } from "../parts/Field.tsx";
-import { Problem } from "../parts/Problem.tsx";
-import { Segments } from "../parts/Segments.tsx";
+import { Button } from "../parts/controls/Button.tsx";
+import { TextArea } from "../parts/controls/Field.tsx";
+import { Segments } from "../parts/controls/Segments.tsx";
+import { Problem } from "../parts/states/Problem.tsx";
 import { texts } from "../texts/texts.ts";
 import { type Draft, type DraftProblem, emptyDraft, jsonDraft, problemsOf, textOfDraft, Unfinished } from "./draft.ts";
 import { SchemaInput } from "./SchemaInput.tsx";
 import { inputFieldOf, type SchemaField } from "./schema-field.ts";
+import { shownProblems } from "./shown-problems.ts";
 
 interface SubmitFormProps {
   readonly definition: string;
@@ -63,7 +63,7 @@ export function SubmitForm({ definition, error, isBusy, onClose, onSubmit }: Sub
           draft={draft}
           onChange={setDraft}
           pointer=""
-          problems={shownProblems(field, problems, isTried, error)}
+          problems={shownProblems({ field, problems, isTried, error, pointer: "/inputJson" })}
         />
       )}
       {error !== null && <Problem error={error} />}
@@ -112,40 +112,4 @@ function wholeProblem(draft: Draft): DraftProblem[] {
 function problemText(problem: DraftProblem | undefined, draft: Draft): string | undefined {
   if (problem === undefined) return undefined;
   return draft instanceof Unfinished ? texts.submit.notJson : texts.submit.notObject;
-}
-
-/** What is missing is said once somebody has tried to send it; the service's own words come beside the field that they are about. */
-function shownProblems(
-  field: SchemaField,
-  problems: readonly DraftProblem[],
-  isTried: boolean,
-  error: Error | null,
-): ReadonlyMap<string, string> {
-  const words = texts.submit;
-  const shown = new Map<string, string>();
-  for (const { pointer, detail } of error === null ? [] : asProblem(error).errors) {
-    shown.set(pointer.replace(/^\/inputJson/, ""), detail);
-  }
-  for (const { pointer, kind } of problems) {
-    if (kind === "missing") {
-      if (isTried) shown.set(pointer, words.missing);
-    } else shown.set(pointer, unfinishedText(fieldAt(field, pointer)));
-  }
-  return shown;
-}
-
-function unfinishedText(field: SchemaField | undefined): string {
-  const words = texts.submit;
-  if (field?.kind === "integer") return words.unfinishedInteger;
-  return field?.kind === "number" ? words.unfinishedNumber : words.unfinishedJson;
-}
-
-function fieldAt(field: SchemaField, pointer: string): SchemaField | undefined {
-  return pointer
-    .split("/")
-    .slice(1)
-    .reduce<SchemaField | undefined>((at, part) => {
-      const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
-      return at?.kind === "list" ? at.item : at?.fields?.find((one) => one.name === name);
-    }, field);
 }

@@ -5,11 +5,11 @@ import { type Submission, submitJob } from "../api/job.ts";
 import { useAllPages } from "../api/use-all-pages.ts";
 import { useOnce } from "../api/use-once.ts";
 import { tagsQuery, versionQuery, versionsQuery, type WorkflowKey } from "../api/workflows.ts";
-import { Dialog } from "../parts/Dialog.tsx";
-import { Choice } from "../parts/Field.tsx";
-import { Problem } from "../parts/Problem.tsx";
-import { Skeleton } from "../parts/Skeleton.tsx";
-import { toast } from "../parts/toasts.ts";
+import { Choice } from "../parts/controls/Field.tsx";
+import { Dialog } from "../parts/dialogs/Dialog.tsx";
+import { Problem } from "../parts/states/Problem.tsx";
+import { Skeleton } from "../parts/states/Skeleton.tsx";
+import { toast } from "../parts/states/toasts.ts";
 import { texts } from "../texts/texts.ts";
 import { SubmitForm } from "./SubmitForm.tsx";
 

@@ -1,4 +1,4 @@
-import { readJson } from "../parts/read-json.ts";
+import { readJson } from "../parts/data/read-json.ts";
 import type { SchemaField } from "./schema-field.ts";
 
 /** Text that somebody typed and that is no value of its kind yet. */

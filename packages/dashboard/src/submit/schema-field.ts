@@ -34,6 +34,38 @@ export function inputFieldOf(definition: string): SchemaField | undefined {
   }
 }
 
+/**
+ * The form for the payload of an event that a step waits for: what `payloadDefinitions` says of it; otherwise what the step's output
+ * definition declares and its input definition does not, since only an event can bring that. Undefined where there is nothing to ask for.
+ */
+export function payloadFieldOf(definition: string, stepName: string, eventId: string): SchemaField | undefined {
+  try {
+    const { steps, definitions = {} } = JSON.parse(definition);
+    const step = steps.find((one: { readonly name: string }) => one.name === stepName);
+    const { config, inputDefinition, outputDefinition } = step.integrationDetails;
+    const { eventIds, payloadDefinitions = {} } = config;
+    const schema = Object.hasOwn(payloadDefinitions, eventId)
+      ? payloadDefinitions[eventId]
+      : broughtByEvents(inputDefinition, outputDefinition, definitions, eventIds.length === 1);
+    const field = fieldOf(schema, definitions, "", true, 0);
+    return field.kind === "object" ? field : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where several events are awaited, another one may bring what the output requires. */
+function broughtByEvents(input: Json, output: Json, definitions: Definitions, isOnlyEvent: boolean): Schema {
+  const passedOn = propertiesOf(resolve(input, definitions));
+  const schema = resolve(output, definitions);
+  const brought = Object.entries(propertiesOf(schema)).filter(([name]) => !Object.hasOwn(passedOn, name));
+  return {
+    type: "object",
+    properties: Object.fromEntries(brought),
+    ...(isOnlyEvent && { required: schema?.required }),
+  };
+}
+
 export function fieldOf(
   source: Json,
   definitions: Definitions,
@@ -82,7 +114,7 @@ function objectField(
   base: Pick<SchemaField, "label" | "isRequired">,
   depth: number,
 ): SchemaField {
-  const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : [];
+  const properties = Object.entries(propertiesOf(schema));
   if (properties.length === 0) return { ...base, kind: "json" };
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const make = () =>
@@ -99,6 +131,10 @@ function objectField(
       return made;
     },
   };
+}
+
+function propertiesOf(schema: Schema | undefined): Schema {
+  return isRecord(schema?.properties) ? schema.properties : {};
 }
 
 /** Follows references into the definitions; undefined for those that lead nowhere, or around in a circle. */

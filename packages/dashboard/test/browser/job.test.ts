@@ -24,6 +24,31 @@ const loop = definitionOf(
   noopStep("finish", null),
 );
 
+/** Waits for a decision. */
+const decided = JSON.stringify({
+  workflowName: "test",
+  steps: [
+    {
+      name: "approve",
+      integrationDetails: {
+        type: "/service/waitForEventIds",
+        config: { eventIds: ["approved"] },
+        inputDefinition: { $ref: "#/definitions/any" },
+        outputDefinition: { $ref: "#/definitions/decision" },
+      },
+      transitionToStep: null,
+    },
+  ],
+  definitions: {
+    any: { type: "object" },
+    decision: {
+      type: "object",
+      properties: { approved: { type: "boolean" }, comment: { type: "string", description: "Why" } },
+      required: ["approved"],
+    },
+  },
+});
+
 onEveryStore((home) => {
   const service = useService(home, functions.environment);
 
@@ -77,6 +102,37 @@ onEveryStore((home) => {
     await statusOf(page, "Succeeded").waitFor();
     const { body } = await owner.api.call("GetJob", { params: { jobId: page.url().split("/").at(-1) ?? "" } });
     expect(body).toMatchObject({ status: "SUCCEEDED", input: { sku: "A-17", count: 3 } });
+  });
+
+  test("an approval is answered in a form that is made from the definition, for the wait that is shown", async () => {
+    const { owner, jobId } = await waitingJob(decided);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    const form = page.getByRole("form", { name: "What approved says" });
+    await form.getByLabel("comment").fill("Too dear");
+    await form.getByRole("button", { name: "Send approved" }).click();
+    // Nobody has decided yet: neither answer is chosen for them.
+    await form.getByText("Must be there").waitFor();
+    await expectAccessible(page, "the form of an approval");
+    await form.getByLabel("approved").selectOption("false");
+    await form.getByRole("button", { name: "Send approved" }).click();
+    await statusOf(page, "Succeeded").waitFor();
+    const { body } = await owner.api.call("GetJob", { params: { jobId } });
+    expect(body).toMatchObject({ output: { approved: false, comment: "Too dear" } });
+    expect((await owner.api.call("ListJobEvents", { params: { jobId } })).body).toMatchObject({
+      events: [{ eventId: "approved", step: "approve", visit: 1, payload: { approved: false, comment: "Too dear" } }],
+    });
+  });
+
+  test("a form in which nothing is written sends the event alone", async () => {
+    const { owner, jobId } = await waitingJob(decided);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await page.getByRole("button", { name: "Send approved" }).click();
+    await statusOf(page, "Succeeded").waitFor();
+    const { body } = await owner.api.call<{ events: object[] }>("ListJobEvents", { params: { jobId } });
+    expect(body.events).toMatchObject([{ eventId: "approved", consumedByStep: "approve" }]);
+    expect(body.events[0]).not.toHaveProperty("payload");
   });
 
   test("an event with a payload is written in a form, and one that nobody waits for is told to be a typo", async () => {

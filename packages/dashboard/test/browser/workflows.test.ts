@@ -3,7 +3,7 @@ import { straightDefinition, waitingDefinition } from "../../../server/test/supp
 import { registerVersion } from "../../../server/test/support/flow.ts";
 import { useService } from "../../../server/test/support/service.ts";
 import { onEveryStore } from "../../../server/test/support/stores.ts";
-import { deploySample } from "../../src/parts/first-commands.ts";
+import { deploySample } from "../../src/parts/words/first-commands.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { whicheverStore } from "./support/looks.ts";

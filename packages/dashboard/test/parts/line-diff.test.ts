@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, property } from "fast-check";
 import { expect, test } from "vitest";
-import { type DiffLine, diffLines } from "../../src/parts/line-diff.ts";
+import { type DiffLine, diffLines } from "../../src/parts/data/line-diff.ts";
 
 const rendered = (lines: readonly DiffLine[]) =>
   lines.map(({ kind, text }) => `${{ same: " ", added: "+", removed: "-" }[kind]}${text}`).join("\n");

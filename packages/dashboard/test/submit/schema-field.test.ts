@@ -8,7 +8,7 @@ import {
   Unfinished,
   withPart,
 } from "../../src/submit/draft.ts";
-import { fieldOf, inputFieldOf, type SchemaField } from "../../src/submit/schema-field.ts";
+import { fieldOf, inputFieldOf, payloadFieldOf, type SchemaField } from "../../src/submit/schema-field.ts";
 
 const field = (schema: unknown, definitions: Record<string, unknown> = {}) => fieldOf(schema, definitions, "", true, 0);
 
@@ -127,5 +127,45 @@ describe("a draft", () => {
       ["__proto__", 2],
     ]);
     expect(withPart(draft, "a", undefined)).not.toHaveProperty("a");
+  });
+});
+
+describe("the form of an event's payload", () => {
+  const order = { type: "object", properties: { sku: { type: "string" } }, required: ["sku"] };
+  const decided = {
+    type: "object",
+    properties: { sku: { type: "string" }, approved: { type: "boolean" }, comment: { type: "string" } },
+    required: ["sku", "approved"],
+  };
+  const reason = { type: "object", properties: { reason: { type: "string" } }, required: ["reason"] };
+
+  function asked(config: object, output: object = decided) {
+    const details = { config, inputDefinition: { $ref: "#/definitions/order" }, outputDefinition: output };
+    const steps = [{ name: "approve", integrationDetails: details }];
+    const field = payloadFieldOf(JSON.stringify({ steps, definitions: { order, reason } }), "approve", "approved");
+    return field?.fields?.map(({ name, isRequired }) => [name, isRequired]);
+  }
+
+  test("asks for what the output definition declares and the input definition does not", () => {
+    expect(asked({ eventIds: ["approved"] })).toEqual([
+      ["approved", true],
+      ["comment", false],
+    ]);
+  });
+
+  test("requires nothing that another event may bring", () => {
+    expect(asked({ eventIds: ["approved", "paid"] })).toEqual([
+      ["approved", false],
+      ["comment", false],
+    ]);
+  });
+
+  test("asks for what `payloadDefinitions` says of the event", () => {
+    const payloadDefinitions = { approved: { $ref: "#/definitions/reason" } };
+    expect(asked({ eventIds: ["approved"], payloadDefinitions })).toEqual([["reason", true]]);
+  });
+
+  test("is missing where an event can bring nothing that the definition declares", () => {
+    expect(asked({ eventIds: ["approved"] }, order)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import type { HistoryEntry } from "./history.ts";
-import type { Actor, Job, StepError, Timestamp } from "./job-state.ts";
+import type { Actor, Job, StepError, Timestamp, WaitVisit } from "./job-state.ts";
 import type { JsonValue } from "./json.ts";
 import type { Problem } from "./problem.ts";
 
@@ -59,6 +59,10 @@ export interface EventReceived {
   readonly at: Timestamp;
   readonly eventId: string;
   readonly payload?: JsonValue;
+  /** The only step that it is for. */
+  readonly step?: string;
+  /** The only visit of `step` that it is for; left out: the one that waits now, otherwise the next one. */
+  readonly visit?: number;
   readonly sentBy: Actor;
   /** For an id that this version does not list: the number of the kept event with the same id, if there is one. */
   readonly keptAs: number | null;
@@ -98,6 +102,8 @@ export type EventChange =
       readonly eventNumber: number;
       readonly eventId: string;
       readonly payload: JsonValue | undefined;
+      /** The only visit that it is for. */
+      readonly address: WaitVisit | undefined;
       readonly outcome: "matched" | "buffered" | "unmatched";
       readonly sentBy: Actor;
       readonly at: Timestamp;
@@ -116,7 +122,12 @@ export type EventOutcome = "matched" | "buffered" | "unmatched" | "duplicate";
 /** What a fact did. */
 export type Verdict =
   | { readonly type: "applied" }
-  | { readonly type: "event"; readonly outcome: EventOutcome }
+  | {
+      readonly type: "event";
+      readonly outcome: EventOutcome;
+      /** What of the payload reaches no step; pointers lead into the body that carried it. */
+      readonly warnings: readonly Problem[];
+    }
   /** Normal, and nothing to write: the job is finished, the epoch is old, nothing is due. */
   | { readonly type: "ignored" }
   /** The caller asked for what the job's state does not allow. */

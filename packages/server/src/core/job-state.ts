@@ -80,9 +80,29 @@ export interface Progress {
   readonly properties: JsonObject;
   /** The latest output, kept only where a step after a failure may receive it whole. */
   readonly lastOutput?: JsonValue;
-  /** Events kept and not consumed, of the ids that this version lists: event id → event number. */
+  /**
+   * Properties that the job's input has and that a later step must not take from there: a wait step gives them, and in its latest visit
+   * no event brought them. Left out while there are none.
+   */
+  readonly absentProperties?: readonly string[];
+  /** Events kept and not consumed, of the ids that this version lists, for whichever wait comes first: event id → event number. */
   readonly bufferedEvents: Readonly<Record<string, number>>;
+  /** Events kept and not consumed that were sent for one visit of one step. Left out while there are none. */
+  readonly addressedEvents?: readonly AddressedEvent[];
+  /** Numbers of the kept events that came without a payload, so that nothing of them need be read. Others may have one. */
+  readonly bareEvents?: readonly number[];
   readonly eventCount: number;
+}
+
+/** One visit of a wait step. */
+export interface WaitVisit {
+  readonly step: string;
+  readonly visit: number;
+}
+
+export interface AddressedEvent extends WaitVisit {
+  readonly eventId: string;
+  readonly eventNumber: number;
 }
 
 export interface StepPosition {

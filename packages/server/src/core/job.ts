@@ -1,4 +1,5 @@
 import { JobDraft, type JobLimits } from "./draft.ts";
+import { addressOf } from "./event-address.ts";
 import type { Change, EventReceived, Fact, JobCancelled, JobResumed, StepFailed, Verdict } from "./fact.ts";
 import {
   type CallingStep,
@@ -8,14 +9,17 @@ import {
   type RunningState,
   type StartedStep,
   type Timestamp,
+  type WaitingStep,
+  type WaitVisit,
   wakeAtOf,
 } from "./job-state.ts";
-import { checkPayload } from "./payload-schemas.ts";
+import { addressedTo, keptFor, noteEvent } from "./kept-events.ts";
 import type { Plan } from "./plan.ts";
 import type { Problem } from "./problem.ts";
-import { getOwn, withOwn } from "./record.ts";
+import { getOwn } from "./record.ts";
 import { nextAttemptInMs, transientPolicy } from "./retry.ts";
 import { checkValue } from "./schema.ts";
+import { checkPayload, unreadParts } from "./sent-payload.ts";
 import {
   beginStep,
   completeStep,
@@ -24,7 +28,7 @@ import {
   missingEventIds,
   type Next,
   runFrom,
-  waitRuleOf,
+  waitVisitOf,
 } from "./step-run.ts";
 
 /**
@@ -178,48 +182,77 @@ function receiveEvent(plan: Plan, job: Job, fact: EventReceived, limits: JobLimi
   if (state.status !== "PENDING" && state.status !== "RUNNING") {
     return refused(job, `The job is ${state.status} and takes no more events.`);
   }
-  const problems = checkPayload(plan.waitSteps, fact.eventId, fact.payload);
+  const { eventId, payload } = fact;
+  const listing = plan.waitsByEventId.get(eventId) ?? [];
+  const problems = checkPayload(listing, eventId, payload);
   if (problems.length > 0) {
-    const detail = `The payload does not fit what this version defines for ${fact.eventId}.`;
-    return { ...ignored(job), verdict: { type: "refused", code: "ValidationError", detail, problems } };
+    return invalid(job, `The payload does not fit what this version defines for ${eventId}.`, problems);
   }
+  const sentFor = addressOf(plan, state, fact);
+  if (sentFor.type === "wrong") return invalid(job, "The event cannot be for that step.", [sentFor.problem]);
+  if (sentFor.type === "over") return refused(job, sentFor.detail);
+  const address = sentFor.type === "one" ? { step: sentFor.step, visit: sentFor.visit } : undefined;
   const { progress } = state;
-  const isListed = plan.listedEventIds.has(fact.eventId);
-  const keptAs = isListed ? (getOwn(progress.bufferedEvents, fact.eventId) ?? null) : fact.keptAs;
+  const waiting = state.status === "RUNNING" && state.step.phase === "waiting" ? state.step : undefined;
+  const awaiting =
+    waiting !== undefined &&
+    listing.some(({ name }) => name === waiting.name) &&
+    (address === undefined || (address.step === waiting.name && address.visit === waiting.visit))
+      ? waiting
+      : undefined;
+  const warnings = unreadParts(listing, eventId, payload);
   const draft = new JobDraft(plan, job, progress, limits, fact.at);
+  const keptAs = listing.length === 0 ? fact.keptAs : keptBefore(progress, eventId, address, awaiting);
   if (keptAs !== null) {
     draft.changeEvent({ type: "repeated", eventNumber: keptAs, at: fact.at });
-    return { ...draft.finish({ type: "event", outcome: "duplicate" }), job };
+    return { ...draft.finish({ type: "event", outcome: "duplicate", warnings }), job };
   }
   if (progress.eventCount >= limits.maxEvents) {
     const detail = `The job holds ${limits.maxEvents} events, the most that one job may.`;
     return { ...ignored(job), verdict: { type: "refused", code: "RateLimitError", detail } };
   }
-  const waiting = state.status === "RUNNING" && state.step.phase === "waiting" ? state.step : undefined;
-  const isAwaited = waiting !== undefined && waitRuleOf(draft.step(waiting.name)).eventIds.includes(fact.eventId);
-  const outcome = isAwaited ? "matched" : isListed ? "buffered" : "unmatched";
-  keepEvent(draft, fact, outcome);
+  const outcome = awaiting !== undefined ? "matched" : listing.length > 0 ? "buffered" : "unmatched";
+  keepEvent(draft, fact, address, outcome);
   draft.state = { ...state, progress: draft.progress };
-  if (isAwaited) {
-    const step = draft.step(waiting.name);
-    const next = completeWait(draft, step, waiting, waiting.input);
-    if (next === "waiting") draft.moveTo({ ...waiting, missingEventIds: missingEventIds(draft, step) });
+  if (awaiting !== undefined) {
+    const step = draft.step(awaiting.name);
+    const next = completeWait(draft, step, awaiting, awaiting.input);
+    if (next === "waiting") draft.moveTo({ ...awaiting, missingEventIds: missingEventIds(draft, step, awaiting) });
     else runFrom(draft, next);
   }
-  return draft.finish({ type: "event", outcome });
+  return draft.finish({ type: "event", outcome, warnings });
+}
+
+/**
+ * The number under which the event is kept already. A wait that has the id needs it no second time, whichever way it was sent; what
+ * was sent for other waits is no repetition of it.
+ */
+function keptBefore(
+  progress: Progress,
+  eventId: string,
+  address: WaitVisit | undefined,
+  awaiting: WaitingStep | undefined,
+): number | null {
+  const inWait = awaiting === undefined ? undefined : keptFor(progress, eventId, waitVisitOf(awaiting));
+  const elsewhere =
+    address === undefined ? getOwn(progress.bufferedEvents, eventId) : addressedTo(progress, eventId, address);
+  return inWait ?? elsewhere ?? null;
 }
 
 /** Events are kept whether or not anything awaits them. */
-function keepEvent(draft: JobDraft, fact: EventReceived, outcome: "matched" | "buffered" | "unmatched"): void {
+function keepEvent(
+  draft: JobDraft,
+  fact: EventReceived,
+  address: WaitVisit | undefined,
+  outcome: "matched" | "buffered" | "unmatched",
+): void {
   const { eventId, payload, sentBy, at } = fact;
   const eventNumber = draft.progress.eventCount + 1;
   draft.record({ type: "event.received", eventId, eventNumber, outcome });
-  draft.changeEvent({ type: "kept", eventNumber, eventId, payload, outcome, sentBy, at });
-  draft.progress = {
-    ...draft.progress,
-    eventCount: eventNumber,
-    ...(outcome !== "unmatched" && { bufferedEvents: withOwn(draft.progress.bufferedEvents, eventId, eventNumber) }),
-  };
+  draft.changeEvent({ type: "kept", eventNumber, eventId, payload, address, outcome, sentBy, at });
+  const counted = { ...draft.progress, eventCount: eventNumber };
+  const isBare = payload === undefined;
+  draft.progress = outcome === "unmatched" ? counted : noteEvent(counted, { eventId, eventNumber, address, isBare });
 }
 
 function wake(plan: Plan, job: Job, at: Timestamp, limits: JobLimits): Change {
@@ -292,6 +325,10 @@ function resume(plan: Plan, job: Job, fact: JobResumed, limits: JobLimits): Chan
 
 function ignored(job: Job): Change {
   return { job, entries: [], events: [], effects: [], verdict: { type: "ignored" } };
+}
+
+function invalid(job: Job, detail: string, problems: readonly Problem[]): Change {
+  return { ...ignored(job), verdict: { type: "refused", code: "ValidationError", detail, problems } };
 }
 
 function refused(job: Job, detail: string): Change {

@@ -2,6 +2,7 @@ import type { Definition, StepDefinition, Steps } from "./definition-parts.ts";
 import type { ExecutorCatalog, WaitRule } from "./executor-kind.ts";
 import type { JsonObject } from "./json.ts";
 import { livePropertiesAfter, oncePerSchema, stepsWhoseFailureReadsLastOutput } from "./liveness.ts";
+import { type PayloadRule, payloadRuleOf } from "./payload-rule.ts";
 import type { PayloadSchemas } from "./payload-schemas.ts";
 import type { RetryPolicy } from "./retry.ts";
 import { declaredProperties, isClosed, type Schema } from "./schema.ts";
@@ -14,8 +15,13 @@ export interface Plan {
   readonly firstStep: PlanStep;
   /** Every event id that some wait step of this version lists. */
   readonly listedEventIds: ReadonlySet<string>;
-  readonly waitSteps: readonly PlanStep[];
+  /** By event id: the wait steps that list it. */
+  readonly waitsByEventId: ReadonlyMap<string, readonly WaitPlanStep[]>;
+  /** The wait steps that take something out of payloads. */
+  readonly readingWaits: readonly WaitPlanStep[];
 }
+
+export type WaitPlanStep = PlanStep & { readonly wait: WaitRule };
 
 export interface PlanStep {
   readonly name: string;
@@ -26,6 +32,8 @@ export interface PlanStep {
   readonly wait: WaitRule | undefined;
   /** Only with behaviour "wait". */
   readonly payloadSchemas: PayloadSchemas;
+  /** Only with behaviour "wait", and only if the step takes anything out of payloads. */
+  readonly payloadRule: PayloadRule | undefined;
   readonly inputSchema: Schema;
   readonly outputSchema: Schema;
   /**
@@ -54,13 +62,32 @@ export function compilePlan(definition: Definition, executors: ExecutorCatalog):
   const compile = stepCompiler(steps, executors);
   const firstStep = compile(steps[0], 0);
   const planSteps = steps.map((step, index) => (index === 0 ? firstStep : compile(step, index)));
+  const waits = planSteps.filter(isWait);
+  const waitsByEventId = byEventId(waits);
   return {
     workflowName,
     steps: new Map(planSteps.map((step) => [step.name, step])),
     firstStep,
-    waitSteps: planSteps.filter((step) => step.behaviour === "wait"),
-    listedEventIds: new Set(planSteps.flatMap(({ wait }) => wait?.eventIds ?? [])),
+    listedEventIds: new Set(waitsByEventId.keys()),
+    waitsByEventId,
+    readingWaits: waits.filter(({ payloadRule }) => payloadRule !== undefined),
   };
+}
+
+function isWait(step: PlanStep): step is WaitPlanStep {
+  return step.wait !== undefined;
+}
+
+function byEventId(waits: readonly WaitPlanStep[]): ReadonlyMap<string, readonly WaitPlanStep[]> {
+  const index = new Map<string, WaitPlanStep[]>();
+  for (const step of waits) {
+    for (const eventId of step.wait.eventIds) {
+      const listing = index.get(eventId);
+      if (listing === undefined) index.set(eventId, [step]);
+      else listing.push(step);
+    }
+  }
+  return index;
 }
 
 function stepCompiler(steps: Steps, executors: ExecutorCatalog): (step: StepDefinition, index: number) => PlanStep {
@@ -78,6 +105,7 @@ function stepCompiler(steps: Steps, executors: ExecutorCatalog): (step: StepDefi
       behaviour,
       wait: waitRuleOf(step, executors, timeoutMs),
       payloadSchemas: step.payloadSchemas,
+      payloadRule: behaviour === "wait" ? payloadRuleOf(step) : undefined,
       inputSchema,
       outputSchema,
       inputProperties: inputProperties(inputSchema),

@@ -7,4 +7,11 @@ export { compareSchemas, type Verdict } from "./schema/compare.ts";
 export type { Schema } from "./schema/node.ts";
 export { parseSchema, parseSchemas } from "./schema/parse.ts";
 export { findDefinition } from "./schema/reference.ts";
-export { declaredProperties, isClosed, narrowValue, requiredProperties } from "./schema/shape.ts";
+export {
+  declaredProperties,
+  isClosed,
+  narrowValue,
+  propertiesAlone,
+  requiredProperties,
+  withoutRequired,
+} from "./schema/shape.ts";

@@ -1,9 +1,10 @@
 import type { JobDraft } from "./draft.ts";
-import type { ResumePoint, StepError, StepPosition } from "./job-state.ts";
+import type { ResumePoint, StepError, StepPosition, WaitVisit } from "./job-state.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
+import { forgetEvents, keptFor } from "./kept-events.ts";
 import type { PlanStep } from "./plan.ts";
 import type { Problem } from "./problem.ts";
-import { getOwn, withOwn, withoutOwn } from "./record.ts";
+import { getOwn, withOwn } from "./record.ts";
 import { checkValue, narrowValue } from "./schema.ts";
 
 /** A step to enter, and the latest output on the way to it (undefined before the first). */
@@ -164,13 +165,18 @@ function beginWait(draft: JobDraft, step: PlanStep, position: StepPosition, inpu
     ...counts,
     since: draft.at,
     wakeAt: timeoutAt,
-    missingEventIds: missingEventIds(draft, step),
+    missingEventIds: missingEventIds(draft, step, position),
   });
   return undefined;
 }
 
-export function missingEventIds(draft: JobDraft, step: PlanStep): string[] {
-  return waitRuleOf(step).eventIds.filter((eventId) => !Object.hasOwn(draft.progress.bufferedEvents, eventId));
+export function missingEventIds({ progress }: JobDraft, step: PlanStep, position: StepPosition): string[] {
+  const visit = waitVisitOf(position);
+  return waitRuleOf(step).eventIds.filter((eventId) => keptFor(progress, eventId, visit) === undefined);
+}
+
+export function waitVisitOf({ name, visit }: StepPosition): WaitVisit {
+  return { step: name, visit };
 }
 
 /** Goes on if and only if enough of the awaited events are here, and consumes those: the next visit needs new ones. */
@@ -180,18 +186,18 @@ export function completeWait(
   position: StepPosition,
   input: JsonValue,
 ): Next | undefined | "waiting" {
-  const rule = waitRuleOf(step);
-  const received = rule.eventIds.filter((eventId) => Object.hasOwn(draft.progress.bufferedEvents, eventId));
-  if (received.length < rule.requiredCount) return "waiting";
-  const consumed = received.map((eventId) => getOwn(draft.progress.bufferedEvents, eventId) ?? 0);
+  const { eventIds, requiredCount } = waitRuleOf(step);
+  const visit = waitVisitOf(position);
+  const consumed = eventIds.flatMap((eventId) => keptFor(draft.progress, eventId, visit) ?? []);
+  if (consumed.length < requiredCount) return "waiting";
   for (const eventNumber of consumed) {
-    draft.changeEvent({ type: "consumed", eventNumber, step: step.name, visit: position.visit, at: draft.at });
+    draft.changeEvent({ type: "consumed", eventNumber, ...visit, at: draft.at });
   }
-  draft.progress = { ...draft.progress, bufferedEvents: withoutOwn(draft.progress.bufferedEvents, new Set(received)) };
+  draft.progress = forgetEvents(draft.progress, new Set(consumed), visit);
   return completeStep(draft, position, input, narrowValue(step.outputSchema, input), consumed);
 }
 
-export function waitRuleOf(step: PlanStep): NonNullable<PlanStep["wait"]> {
+function waitRuleOf(step: PlanStep): NonNullable<PlanStep["wait"]> {
   if (step.wait === undefined) throw new Error(`Step ${step.name} waits for nothing.`);
   return step.wait;
 }

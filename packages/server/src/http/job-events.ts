@@ -14,6 +14,11 @@ import { ActorSchema, closed, eventIdSchema, Id, JobParams, oneOf, Time } from "
 import { toTime } from "./time.ts";
 import { requireEvent } from "./token-bounds.ts";
 
+const RemarkSchema = Type.Object(
+  { pointer: Type.String({ description: "JSON pointer into the body." }), detail: Type.String() },
+  { title: "EventRemark" },
+);
+
 const SentEventSchema = Type.Object(
   {
     jobId: Id,
@@ -21,6 +26,9 @@ const SentEventSchema = Type.Object(
     outcome: oneOf(["matched", "buffered", "unmatched", "duplicate"], {
       description:
         "`matched`: the current step waits for it. `buffered`: kept, a later step may wait for it. `unmatched`: kept, but no step of this version lists this id; probably a typo. `duplicate`: it is here already and not consumed; nothing was done again.",
+    }),
+    warnings: Type.Array(RemarkSchema, {
+      description: "What of the payload reaches no step, and where to declare it.",
     }),
   },
   { description: "The event is kept and will not be lost." },
@@ -32,6 +40,8 @@ const KeptEventSchema = Type.Object(
     eventId: Type.String(),
     payload: Type.Optional(Type.Unsafe<JsonValue>({ description: "As it was sent; left out when none was." })),
     outcome: oneOf(["matched", "buffered", "unmatched"]),
+    step: Type.Optional(Type.String({ description: "The only step that it is for, where it was sent for one." })),
+    visit: Type.Optional(Type.Integer({ description: "The only visit of `step` that it is for." })),
     reason: Type.String({ description: "Why, and what became of it." }),
     sentBy: ActorSchema,
     receivedAt: Time,
@@ -60,18 +70,27 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
         tags: ["events"],
         summary: "Send an event to a job",
         description:
-          "An event may come before the job waits for it: it counts when that step is reached. A finished job takes no more events.",
+          "An event may come before the job waits for it: it counts when that step is reached. With `step`, and perhaps `visit`, it counts for that wait alone: it is kept while that is yet to come, and refused with 409 once it is over. A payload that does not fit what a step which lists the id defines for it is 400. A finished job takes no more events.",
         params: JobParams,
         headers: IdempotencyHeaders,
         body: closed({
           eventId: eventIdSchema(config.maxNameLength),
           payload: Type.Optional(Type.Unsafe<JsonValue>({ description: "Any JSON value." })),
+          step: Type.Optional(Type.String({ description: "The only step that it is for. It must list the id." })),
+          visit: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: config.maxStepRunsPerJob,
+              description:
+                "The only visit of `step` that it is for, as in a job's `steps`. Left out: the visit that waits now, otherwise the next one.",
+            }),
+          ),
         }),
         response: { 200: SentEventSchema },
       },
     },
     async (request) => {
-      const { eventId, payload } = request.body;
+      const { eventId, payload, step, visit } = request.body;
       requireEvent(request.caller, eventId);
       const { jobId } = request.params;
       const done = await commitOnce(engine, request, {
@@ -81,6 +100,8 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
           type: "event.received",
           eventId,
           ...(payload !== undefined && { payload }),
+          ...(step !== undefined && { step }),
+          ...(visit !== undefined && { visit }),
           sentBy: actorOf(request.caller),
           keptAs: null,
         },
@@ -88,14 +109,20 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
           jobId,
           eventId,
           outcome: verdict.type === "event" ? verdict.outcome : "duplicate",
+          warnings: verdict.type === "event" ? verdict.warnings.map((warning) => ({ ...warning })) : [],
         }),
         bytes: request.bodyBytes,
         // Programs send by the thousands, and each event says who sent it; what a person sends is an act of theirs.
         ...(request.caller.principal.type === "user" && {
-          audit: auditOf(request, { targetType: "job", targetId: jobId, details: { eventId } }),
+          audit: auditOf(request, {
+            targetType: "job",
+            targetId: jobId,
+            details: { eventId, ...(step !== undefined && { step }), ...(visit !== undefined && { visit }) },
+          }),
         }),
       });
-      return done.answer as Static<typeof SentEventSchema>;
+      // An answer that an earlier version of the service gave, and that is given again, has no warnings.
+      return { warnings: [], ...done.answer } as unknown as Static<typeof SentEventSchema>;
     },
   );
 
@@ -148,6 +175,8 @@ function renderEvent(
     receivedAt: toTime(event.receivedAt),
     duplicateCount: event.duplicateCount,
   };
+  if (event.step !== null) rendered.step = event.step;
+  if (event.visit !== null) rendered.visit = event.visit;
   if (event.hasPayload) rendered.payload = event.payload;
   if (event.lastDuplicateAt !== null) rendered.lastDuplicateAt = toTime(event.lastDuplicateAt);
   if (event.consumedByStep !== null) rendered.consumedByStep = event.consumedByStep;
@@ -161,6 +190,9 @@ function reasonOf(event: KeptEvent, versionNumber: number, listedEventIds: Reado
   if (outcome === "unmatched") {
     const hint = didYouMean(eventId, listedEventIds);
     return `No step of version ${versionNumber} lists this id${hint === "" ? "." : hint}`;
+  }
+  if (event.step !== null && consumedByStep === null) {
+    return `It was sent for visit ${event.visit} of ${quoted(event.step)} alone; it is kept until that consumes it.`;
   }
   const arrival = outcome === "matched" ? "A step waited for it when it came" : "It came before a step waited for it";
   return consumedByStep === null

@@ -36,10 +36,11 @@ function addRow({ kept, repeated, consumed }: EventRows, { organizationId, jobId
   const name = `${jobId} ${change.eventNumber}`;
   const at = new Date(change.at).toISOString();
   if (change.type === "kept") {
-    const { eventId: event_id, outcome, sentBy: sent_by } = change;
+    const { eventId: event_id, outcome, sentBy: sent_by, address } = change;
+    const addressed = { for_step: address?.step, for_visit: address?.visit };
     // As text, since a JSON null in a record becomes SQL's NULL: a payload of null is not the same as none.
     const payload = change.payload === undefined ? undefined : JSON.stringify(change.payload);
-    kept.set(name, { ...key, event_id, payload, outcome, sent_by, received_at: at });
+    kept.set(name, { ...key, event_id, payload, outcome, sent_by, received_at: at, ...addressed });
   } else if (change.type === "repeated") {
     repeated.set(name, { ...key, last_duplicate_at: at, count: (repeated.get(name)?.count ?? 0) + 1 });
   } else {
@@ -55,12 +56,12 @@ const insertEvents = statement<never>(
   "insert_job_events",
   "organization",
   `INSERT INTO job_event (organization_id, job_id, event_number, event_id, payload, outcome, sent_by, received_at, consumed_at,
-     consumed_by_step, consumed_by_visit)
+     consumed_by_step, consumed_by_visit, for_step, for_visit)
    SELECT organization_id, job_id, event_number, event_id, payload::json, outcome, sent_by, received_at, consumed_at,
-     consumed_by_step, consumed_by_visit
+     consumed_by_step, consumed_by_visit, for_step, for_visit
    FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, event_number integer, event_id text, payload text,
      outcome text, sent_by json, received_at timestamptz, consumed_at timestamptz, consumed_by_step text,
-     consumed_by_visit integer)`,
+     consumed_by_visit integer, for_step text, for_visit integer)`,
 );
 
 /** A repeated event is acknowledged by a write too, so that the acknowledgement survives a failover as the event does. */
@@ -123,6 +124,9 @@ export interface KeptEvent {
   readonly consumedByStep: string | null;
   readonly consumedByVisit: number | null;
   readonly consumedAt: Timestamp | null;
+  /** The one visit that it was sent for. */
+  readonly step: string | null;
+  readonly visit: number | null;
 }
 
 /** The events that are kept for a job, in the order in which they came, from after `afterNumber`. */
@@ -137,7 +141,7 @@ const listEventRows = statement<KeptEvent>(
   `SELECT event_number AS "eventNumber", event_id AS "eventId", payload, payload IS NOT NULL AS "hasPayload", outcome,
      sent_by AS "sentBy", received_at AS "receivedAt", duplicate_count AS "duplicateCount",
      last_duplicate_at AS "lastDuplicateAt", consumed_by_step AS "consumedByStep", consumed_by_visit AS "consumedByVisit",
-     consumed_at AS "consumedAt"
+     consumed_at AS "consumedAt", for_step AS step, for_visit AS visit
    FROM job_event
    WHERE organization_id = $1 AND job_id = $2 AND event_number > $3
    ORDER BY event_number

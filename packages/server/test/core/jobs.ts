@@ -1,5 +1,5 @@
 import { parseDefinition } from "../../src/core/definition.ts";
-import type { Change, Fact } from "../../src/core/fact.ts";
+import type { Change, EventReceived, Fact } from "../../src/core/fact.ts";
 import { submitJob, transition } from "../../src/core/job.ts";
 import type { Actor, Job } from "../../src/core/job-state.ts";
 import type { JsonObject } from "../../src/core/json.ts";
@@ -93,9 +93,10 @@ export class Story {
     return change;
   }
 
-  send(eventId: string): string {
-    const { verdict } = this.apply({ type: "event.received", eventId, sentBy: someone, keptAs: null });
-    return verdict.type === "event" ? verdict.outcome : verdict.type;
+  send(eventId: string, more: Partial<Pick<EventReceived, "payload" | "step" | "visit">> = {}): string {
+    const { verdict } = this.apply({ type: "event.received", eventId, ...more, sentBy: someone, keptAs: null });
+    if (verdict.type === "event") return verdict.outcome;
+    return verdict.type === "refused" ? verdict.code : verdict.type;
   }
 
   succeed(output: JsonObject): Change {

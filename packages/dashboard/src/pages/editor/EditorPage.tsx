@@ -2,8 +2,8 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { versionQuery, versionsQuery, type Workflow, workflowQuery } from "../../api/workflows.ts";
-import { PageProblem } from "../../parts/PageProblem.tsx";
-import { Skeleton } from "../../parts/Skeleton.tsx";
+import { PageProblem } from "../../parts/states/PageProblem.tsx";
+import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import { Editing } from "./Editing.tsx";
 import { readable, sampleFor } from "./sample.ts";
 

@@ -1,7 +1,7 @@
-import { Icon } from "../../parts/Icon.tsx";
-import { Panel } from "../../parts/Panel.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { Quoted } from "../../parts/Quoted.tsx";
+import { Icon } from "../../parts/layout/Icon.tsx";
+import { Panel } from "../../parts/layout/Panel.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
+import { Quoted } from "../../parts/words/Quoted.tsx";
 import { texts } from "../../texts/texts.ts";
 import type { Checked } from "./checked.ts";
 import "./Remarks.css";

@@ -1,6 +1,6 @@
-import { EmptyState } from "../../parts/EmptyState.tsx";
-import { deploySample, submitSample } from "../../parts/first-commands.ts";
-import { Panel } from "../../parts/Panel.tsx";
+import { Panel } from "../../parts/layout/Panel.tsx";
+import { EmptyState } from "../../parts/states/EmptyState.tsx";
+import { deploySample, submitSample } from "../../parts/words/first-commands.ts";
 import { texts } from "../../texts/texts.ts";
 
 /** For an organization without a workflow: the two commands that change that. */

@@ -1,8 +1,8 @@
 import type { ListedJob } from "../../api/jobs.ts";
-import { EmptyState } from "../../parts/EmptyState.tsx";
-import { JobLink } from "../../parts/JobLink.tsx";
-import type { Column } from "../../parts/Table.tsx";
-import { Time } from "../../parts/Time.tsx";
+import type { Column } from "../../parts/data/Table.tsx";
+import { EmptyState } from "../../parts/states/EmptyState.tsx";
+import { JobLink } from "../../parts/words/JobLink.tsx";
+import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 import { JobPanel } from "./JobPanel.tsx";
 

@@ -2,10 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { type JobFilters, jobsQuery, type ListedJob } from "../../api/jobs.ts";
-import { Panel } from "../../parts/Panel.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { Skeleton } from "../../parts/Skeleton.tsx";
-import { type Column, Table } from "../../parts/Table.tsx";
+import { type Column, Table } from "../../parts/data/Table.tsx";
+import { Panel } from "../../parts/layout/Panel.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
+import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import { texts } from "../../texts/texts.ts";
 
 interface JobPanelProps {

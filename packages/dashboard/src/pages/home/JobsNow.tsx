@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type MetricPoint, metricQuery } from "../../api/metrics.ts";
-import { type ShownStatus, StatusBadge } from "../../parts/StatusBadge.tsx";
+import { type ShownStatus, StatusBadge } from "../../parts/words/StatusBadge.tsx";
 import { locale, texts } from "../../texts/texts.ts";
 import type { JobSearch } from "../jobs/job-search.ts";
 import "./JobsNow.css";

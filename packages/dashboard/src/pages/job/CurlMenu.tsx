@@ -1,10 +1,10 @@
 import type { JobKey, WholeJob } from "../../api/job.ts";
 import { baseUrl } from "../../base-url.ts";
-import { Button } from "../../parts/Button.tsx";
-import { Menu } from "../../parts/Menu.tsx";
-import { toast } from "../../parts/toasts.ts";
+import { Button } from "../../parts/controls/Button.tsx";
+import { Menu } from "../../parts/controls/Menu.tsx";
+import { toast } from "../../parts/states/toasts.ts";
+import { shellWord } from "../../parts/words/shell-word.ts";
 import { texts } from "../../texts/texts.ts";
-import { curlOf, jobPath, resubmission } from "./curl.ts";
 
 interface CurlMenuProps {
   readonly jobKey: JobKey;
@@ -41,4 +41,22 @@ export function CurlMenu({ jobKey, job, missing }: CurlMenuProps) {
       ]}
     />
   );
+}
+
+/** The same call from a shell. The token is the caller's to put in: none of this page's leaves it. */
+function curlOf(baseUrl: string, path: string, body?: unknown): string {
+  const parts = [`curl -sS -H "Authorization: Bearer $STEPWELL_TOKEN"`];
+  if (body !== undefined) parts.push(`-H 'Content-Type: application/json'`, `-d ${shellWord(JSON.stringify(body))}`);
+  parts.push(shellWord(baseUrl + path));
+  return parts.join(" \\\n  ");
+}
+
+function jobPath({ organizationId, jobId }: JobKey): string {
+  return `/organizations/${organizationId}/jobs/${jobId}`;
+}
+
+/** A job like this one: of the tag by which this one was chosen, or of its very version. */
+function resubmission({ workflowId, workflowVersion, input }: WholeJob) {
+  const { tag, versionId } = workflowVersion;
+  return { workflowId, workflowVersion: tag === undefined ? { versionId } : { tag }, inputJson: input };
 }

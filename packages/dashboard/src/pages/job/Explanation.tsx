@@ -2,25 +2,29 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { type Explanation as Explained, explanationQuery, type JobKey } from "../../api/job.ts";
 import { usePermission } from "../../api/permissions.ts";
-import { Icon, type IconName } from "../../parts/Icon.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { Quoted } from "../../parts/Quoted.tsx";
-import { Skeleton } from "../../parts/Skeleton.tsx";
-import { Time } from "../../parts/Time.tsx";
-import { usePaced } from "../../parts/use-paced.ts";
+import { Icon, type IconName } from "../../parts/layout/Icon.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
+import { Skeleton } from "../../parts/states/Skeleton.tsx";
+import { Quoted } from "../../parts/words/Quoted.tsx";
+import { Time } from "../../parts/words/Time.tsx";
+import { usePaced } from "../../parts/words/use-paced.ts";
 import { texts } from "../../texts/texts.ts";
 import "./Explanation.css";
-import { isFinished, type JobStory } from "./job-story.ts";
+import { isFinished } from "./job-story.ts";
 import { SendEventDialog } from "./SendEventDialog.tsx";
 import { SendMissing } from "./SendMissing.tsx";
+import type { ShownJob } from "./use-job.ts";
+import { useJobVersion } from "./use-job-version.ts";
 
 interface ExplanationProps {
   readonly jobKey: JobKey;
-  readonly story: JobStory;
+  readonly shown: ShownJob;
 }
 
 /** Why the job is where it is, in one sentence; the facts behind it; and the button that helps. */
-export function Explanation({ jobKey, story: { sequence, status } }: ExplanationProps) {
+export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps) {
+  const { sequence, status } = story;
+  const { version, error: versionError, mayReadVersion } = useJobVersion(jobKey.organizationId, job);
   const paced = usePaced(sequence, askMs);
   const { data, error, refetch } = useQuery(explanationQuery(jobKey, paced, isFinished(status)));
   const maySend = usePermission(jobKey.organizationId, "job:event:send");
@@ -31,6 +35,10 @@ export function Explanation({ jobKey, story: { sequence, status } }: Explanation
   if (data === undefined) return problem || <Skeleton rows={2} />;
   const { state, sentence, facts } = data;
   const missing = facts.missingEventIds ?? [];
+  const { step, visit } = facts;
+  // A plain button that turns into a form a moment later would be clicked in between.
+  const isVersionSettled = version !== undefined || !mayReadVersion || versionError !== null;
+  const wait = step !== undefined && visit !== undefined ? { step, visit } : undefined;
   return (
     <>
       {problem}
@@ -49,8 +57,15 @@ export function Explanation({ jobKey, story: { sequence, status } }: Explanation
               </div>
             ))}
           </dl>
-          {maySend && state === "waitingForEvents" && (
-            <SendMissing jobKey={jobKey} missing={missing} onWithPayload={setWrittenId} />
+          {maySend && state === "waitingForEvents" && wait !== undefined && isVersionSettled && (
+            <SendMissing
+              key={`${wait.visit} ${wait.step}`}
+              jobKey={jobKey}
+              wait={wait}
+              missing={missing}
+              definition={version?.definition}
+              onWithPayload={setWrittenId}
+            />
           )}
         </div>
       </section>
@@ -59,6 +74,7 @@ export function Explanation({ jobKey, story: { sequence, status } }: Explanation
           jobKey={jobKey}
           eventId={writtenId}
           suggestions={missing}
+          wait={wait}
           onClose={() => setWrittenId(undefined)}
         />
       )}

@@ -1,9 +1,9 @@
 import { useState } from "react";
 import type { HistoryEntry } from "../../api/job-stream.ts";
-import { Button } from "../../parts/Button.tsx";
-import { Panel } from "../../parts/Panel.tsx";
-import { type Column, Table } from "../../parts/Table.tsx";
-import { Time } from "../../parts/Time.tsx";
+import { Button } from "../../parts/controls/Button.tsx";
+import { type Column, Table } from "../../parts/data/Table.tsx";
+import { Panel } from "../../parts/layout/Panel.tsx";
+import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 
 const latestCount = 12;

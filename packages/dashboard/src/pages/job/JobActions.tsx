@@ -2,10 +2,10 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { cancelJob, type JobKey, resumeJob } from "../../api/job.ts";
 import { usePermission } from "../../api/permissions.ts";
-import { Button } from "../../parts/Button.tsx";
-import { Dialog } from "../../parts/Dialog.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { toast, toastFailure } from "../../parts/toasts.ts";
+import { Button } from "../../parts/controls/Button.tsx";
+import { Dialog } from "../../parts/dialogs/Dialog.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
+import { toast, toastFailure } from "../../parts/states/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 import { isFinished, type JobStory } from "./job-story.ts";
 

@@ -1,5 +1,5 @@
-import { JsonView, NoJson } from "../../parts/JsonView.tsx";
-import { Panel } from "../../parts/Panel.tsx";
+import { JsonView, NoJson } from "../../parts/data/JsonView.tsx";
+import { Panel } from "../../parts/layout/Panel.tsx";
 import { texts } from "../../texts/texts.ts";
 import { isFinished } from "./job-story.ts";
 import type { ShownJob } from "./use-job.ts";

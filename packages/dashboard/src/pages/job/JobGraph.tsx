@@ -1,13 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { usePermission } from "../../api/permissions.ts";
-import { versionQuery } from "../../api/workflows.ts";
 import { stepsOfText, stepsOfWay } from "../../graph/graph-step.ts";
 import { StepGraph } from "../../graph/StepGraph.tsx";
-import { Panel } from "../../parts/Panel.tsx";
-import { Problem } from "../../parts/Problem.tsx";
+import { Panel } from "../../parts/layout/Panel.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
 import { texts } from "../../texts/texts.ts";
 import type { ShownJob } from "./use-job.ts";
+import { useJobVersion } from "./use-job-version.ts";
 
 interface JobGraphProps {
   readonly organizationId: string;
@@ -18,12 +16,7 @@ interface JobGraphProps {
 
 /** The job's way through its definition, as it goes. */
 export function JobGraph({ organizationId, shown: { job, story }, selected, onSelect }: JobGraphProps) {
-  const mayReadVersion = usePermission(organizationId, "workflow:version:read");
-  const { workflowId, workflowVersion } = job;
-  const { data: version, error } = useQuery({
-    ...versionQuery({ organizationId, workflowId }, workflowVersion.versionId),
-    enabled: mayReadVersion,
-  });
+  const { version, error, mayReadVersion } = useJobVersion(organizationId, job);
   const types = useMemo(() => new Map(job.steps.map(({ name, type }) => [name, type])), [job.steps]);
   const steps = useMemo(
     () =>

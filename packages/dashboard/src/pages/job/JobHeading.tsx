@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import type { JobKey } from "../../api/job.ts";
-import { ActorName } from "../../parts/ActorName.tsx";
-import { CopyButton } from "../../parts/CopyButton.tsx";
-import { formatDuration } from "../../parts/duration.ts";
-import { PageHeading } from "../../parts/PageHeading.tsx";
-import { StatusBadge } from "../../parts/StatusBadge.tsx";
-import { Time } from "../../parts/Time.tsx";
+import { CopyButton } from "../../parts/controls/CopyButton.tsx";
+import { PageHeading } from "../../parts/layout/PageHeading.tsx";
+import { ActorName } from "../../parts/words/ActorName.tsx";
+import { formatDuration } from "../../parts/words/duration.ts";
+import { StatusBadge } from "../../parts/words/StatusBadge.tsx";
+import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 import { CurlMenu } from "./CurlMenu.tsx";
 import { JobActions } from "./JobActions.tsx";

@@ -1,8 +1,8 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { JobKey } from "../../api/job.ts";
-import { PageProblem } from "../../parts/PageProblem.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { Skeleton } from "../../parts/Skeleton.tsx";
+import { PageProblem } from "../../parts/states/PageProblem.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
+import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import "./JobPage.css";
 import { Events } from "./Events.tsx";
 import { Explanation } from "./Explanation.tsx";
@@ -42,7 +42,7 @@ function Whole({ jobKey, shown }: { readonly jobKey: JobKey; readonly shown: Sho
   return (
     <>
       <JobHeading jobKey={jobKey} shown={shown} />
-      <Explanation jobKey={jobKey} story={story} />
+      <Explanation jobKey={jobKey} shown={shown} />
       <div className="job-steps">
         <JobGraph organizationId={jobKey.organizationId} shown={shown} selected={selected} onSelect={select} />
         <StepDetails story={story} step={selected} visit={search.visit} onVisit={select} />

@@ -1,10 +1,10 @@
 import { useId, useState } from "react";
-import type { JobKey } from "../../api/job.ts";
-import { Button } from "../../parts/Button.tsx";
-import { Dialog } from "../../parts/Dialog.tsx";
-import { Field, TextArea } from "../../parts/Field.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { readJson } from "../../parts/read-json.ts";
+import type { JobKey, Wait } from "../../api/job.ts";
+import { Button } from "../../parts/controls/Button.tsx";
+import { Field, TextArea } from "../../parts/controls/Field.tsx";
+import { readJson } from "../../parts/data/read-json.ts";
+import { Dialog } from "../../parts/dialogs/Dialog.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
 import { texts } from "../../texts/texts.ts";
 import { useSendEvent } from "./use-send-event.ts";
 
@@ -13,11 +13,13 @@ interface SendEventDialogProps {
   /** The one to begin with. */
   readonly eventId: string;
   readonly suggestions: readonly string[];
+  /** Sends the event for this wait alone; left out: for whichever step awaits it. */
+  readonly wait?: Wait | undefined;
   readonly onClose: () => void;
 }
 
 /** Any event with any payload. */
-export function SendEventDialog({ jobKey, eventId: firstId, suggestions, onClose }: SendEventDialogProps) {
+export function SendEventDialog({ jobKey, eventId: firstId, suggestions, wait, onClose }: SendEventDialogProps) {
   const words = texts.job;
   const [eventId, setEventId] = useState(firstId);
   const [text, setText] = useState("");
@@ -30,7 +32,8 @@ export function SendEventDialog({ jobKey, eventId: firstId, suggestions, onClose
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (payload !== undefined && eventId !== "") send.mutate({ eventId, ...payload });
+          if (payload !== undefined && eventId !== "")
+            send.mutate({ eventId, ...(suggestions.includes(eventId) && wait), ...payload });
         }}
       >
         <Field

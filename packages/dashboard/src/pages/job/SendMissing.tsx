@@ -1,30 +1,58 @@
-import type { JobKey } from "../../api/job.ts";
-import { Button } from "../../parts/Button.tsx";
-import { Problem } from "../../parts/Problem.tsx";
+import { useMemo } from "react";
+import type { JobKey, Wait } from "../../api/job.ts";
+import { Button } from "../../parts/controls/Button.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
+import { payloadFieldOf } from "../../submit/schema-field.ts";
 import { texts } from "../../texts/texts.ts";
+import { PayloadForm } from "./PayloadForm.tsx";
 import { useSendEvent } from "./use-send-event.ts";
 
 interface SendMissingProps {
   readonly jobKey: JobKey;
+  readonly wait: Wait;
   readonly missing: readonly string[];
+  /** The definition's text; undefined while it is not known. */
+  readonly definition: string | undefined;
   readonly onWithPayload: (eventId: string) => void;
 }
 
-/** A button for each event that is missing: one click sends it. */
-export function SendMissing({ jobKey, missing, onWithPayload }: SendMissingProps) {
+/** One way to send each event that is missing: a form where the definition says what the event may carry, otherwise a button. */
+export function SendMissing({ jobKey, wait, missing, definition, onWithPayload }: SendMissingProps) {
+  const { step } = wait;
+  const fields = useMemo(
+    () => new Map(missing.map((eventId) => [eventId, definition && payloadFieldOf(definition, step, eventId)])),
+    [missing, definition, step],
+  );
+  const plain = missing.filter((eventId) => !fields.get(eventId));
+  return (
+    <>
+      {missing.map((eventId) => {
+        const field = fields.get(eventId);
+        return field && <PayloadForm key={eventId} jobKey={jobKey} wait={wait} eventId={eventId} field={field} />;
+      })}
+      {plain.length > 0 && <SendButtons jobKey={jobKey} wait={wait} eventIds={plain} onWithPayload={onWithPayload} />}
+    </>
+  );
+}
+
+interface SendButtonsProps extends Pick<SendMissingProps, "jobKey" | "wait" | "onWithPayload"> {
+  readonly eventIds: readonly string[];
+}
+
+function SendButtons({ jobKey, wait, eventIds, onWithPayload }: SendButtonsProps) {
   const words = texts.job;
   const send = useSendEvent(jobKey);
   return (
     <>
       <div className="row">
-        {missing.map((eventId) => (
+        {eventIds.map((eventId) => (
           <span key={eventId} className="row">
             <Button
               kind="main"
               icon="send"
               isBusy={send.isPending && send.variables.eventId === eventId}
-              // The second click of a double click would give the next visit of a loop its event too.
-              onClick={({ detail }) => detail < 2 && send.mutate({ eventId })}
+              // By the second click of a double click the next visit of a loop may stand here.
+              onClick={({ detail }) => detail < 2 && send.mutate({ eventId, ...wait })}
             >
               {words.send(eventId)}
             </Button>

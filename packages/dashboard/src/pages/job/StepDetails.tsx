@@ -1,10 +1,10 @@
 import { stepIcons } from "../../graph/step-look.ts";
-import { formatDuration } from "../../parts/duration.ts";
-import { Choice } from "../../parts/Field.tsx";
-import { Icon } from "../../parts/Icon.tsx";
-import { JsonView, NoJson } from "../../parts/JsonView.tsx";
-import { Panel } from "../../parts/Panel.tsx";
-import { Time } from "../../parts/Time.tsx";
+import { Choice } from "../../parts/controls/Field.tsx";
+import { JsonView, NoJson } from "../../parts/data/JsonView.tsx";
+import { Icon } from "../../parts/layout/Icon.tsx";
+import { Panel } from "../../parts/layout/Panel.tsx";
+import { formatDuration } from "../../parts/words/duration.ts";
+import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 import "./StepDetails.css";
 import type { JobStory, Span, StepError, StepRun } from "./job-story.ts";

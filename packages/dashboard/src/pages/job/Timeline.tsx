@@ -1,8 +1,8 @@
 import { useRef } from "react";
-import { formatDuration } from "../../parts/duration.ts";
-import { Panel } from "../../parts/Panel.tsx";
-import { useNow } from "../../parts/use-now.ts";
-import { useRowsInView } from "../../parts/use-rows-in-view.ts";
+import { useRowsInView } from "../../parts/data/use-rows-in-view.ts";
+import { Panel } from "../../parts/layout/Panel.tsx";
+import { formatDuration } from "../../parts/words/duration.ts";
+import { useNow } from "../../parts/words/use-now.ts";
 import { texts } from "../../texts/texts.ts";
 import "./Timeline.css";
 import { isFinished, type JobStory, type Span } from "./job-story.ts";

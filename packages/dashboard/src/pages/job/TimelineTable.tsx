@@ -1,7 +1,7 @@
 import { useState } from "react";
-import { formatDuration } from "../../parts/duration.ts";
-import { type Column, Table } from "../../parts/Table.tsx";
-import { Time } from "../../parts/Time.tsx";
+import { type Column, Table } from "../../parts/data/Table.tsx";
+import { formatDuration } from "../../parts/words/duration.ts";
+import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 import type { JobStory, Span, StepRun } from "./job-story.ts";
 

@@ -3,8 +3,8 @@ import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { type JobKey, jobQuery, jobQueryKey, type WholeJob } from "../../api/job.ts";
 import { type HistoryEntry, type JobFeed, JobWatch } from "../../api/job-stream.ts";
 import type { ProblemError } from "../../api/problem.ts";
-import type { ShownStatus } from "../../parts/StatusBadge.tsx";
-import { usePaced } from "../../parts/use-paced.ts";
+import type { ShownStatus } from "../../parts/words/StatusBadge.tsx";
+import { usePaced } from "../../parts/words/use-paced.ts";
 import { isFinished, type JobStory, tellStory } from "./job-story.ts";
 
 export interface ShownJob {

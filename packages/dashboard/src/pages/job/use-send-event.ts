@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { type JobKey, type NewEvent, sendJobEvent } from "../../api/job.ts";
 import { useOnce } from "../../api/use-once.ts";
-import { toast } from "../../parts/toasts.ts";
+import { toast } from "../../parts/states/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 
 /** Sends an event and says what it did. */
@@ -9,11 +9,11 @@ export function useSendEvent(key: JobKey, onSent?: () => void) {
   const once = useOnce();
   return useMutation({
     mutationFn: (event: NewEvent) => once(event, (header) => sendJobEvent(key, event, header)),
-    onSuccess: ({ eventId, outcome }) => {
+    onSuccess: ({ eventId, outcome, warnings }) => {
       const words = texts.job;
       toast({
-        kind: outcome === "unmatched" ? "failure" : "success",
-        text: words.sent(eventId, words.outcomes[outcome]),
+        kind: outcome === "unmatched" || warnings.length > 0 ? "failure" : "success",
+        text: [words.sent(eventId, words.outcomes[outcome]), ...warnings.map(({ detail }) => detail)].join(". "),
       });
       onSent?.();
     },

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { jobCountQuery } from "../../api/jobs.ts";
-import { PageHeading } from "../../parts/PageHeading.tsx";
+import { PageHeading } from "../../parts/layout/PageHeading.tsx";
 import { texts } from "../../texts/texts.ts";
 import { JobFilterBar } from "./JobFilterBar.tsx";
 import { JobTable } from "./JobTable.tsx";

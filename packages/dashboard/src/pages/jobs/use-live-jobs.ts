@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo } from "react";
 import { jobPagesQuery, jobsQuery } from "../../api/jobs.ts";
-import { morePages } from "../../parts/more-pages.ts";
+import { morePages } from "../../parts/data/more-pages.ts";
 import type { JobSearch } from "./job-search.ts";
 import { liveList } from "./live-list.ts";
 

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { ownPermissionsQuery } from "../../api/permissions.ts";
 import { rolesQuery } from "../../api/roles.ts";
-import { CheckBox } from "../../parts/CheckBox.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { Skeleton } from "../../parts/Skeleton.tsx";
+import { CheckBox } from "../../parts/controls/CheckBox.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
+import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import { texts } from "../../texts/texts.ts";
 import "./RolePicker.css";
 

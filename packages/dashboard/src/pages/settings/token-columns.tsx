@@ -1,7 +1,7 @@
-import { Button } from "../../parts/Button.tsx";
-import { Expiry } from "../../parts/Expiry.tsx";
-import type { Column } from "../../parts/Table.tsx";
-import { Time } from "../../parts/Time.tsx";
+import { Button } from "../../parts/controls/Button.tsx";
+import type { Column } from "../../parts/data/Table.tsx";
+import { Expiry } from "../../parts/words/Expiry.tsx";
+import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 
 /** What API tokens and user tokens have in common. */

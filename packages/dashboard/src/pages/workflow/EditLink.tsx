@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { WorkflowKey } from "../../api/workflows.ts";
-import "../../parts/Button.css";
-import { Icon } from "../../parts/Icon.tsx";
+import "../../parts/controls/Button.css";
+import { Icon } from "../../parts/layout/Icon.tsx";
 import { texts } from "../../texts/texts.ts";
 
 interface EditLinkProps {

@@ -12,13 +12,13 @@ import {
   type WorkflowKey,
   workflowQueryKey,
 } from "../../api/workflows.ts";
-import { Button } from "../../parts/Button.tsx";
-import { DefinitionDiff } from "../../parts/DefinitionDiff.tsx";
-import { Dialog } from "../../parts/Dialog.tsx";
-import { Choice, Field } from "../../parts/Field.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { Skeleton } from "../../parts/Skeleton.tsx";
-import { toast, toastFailure } from "../../parts/toasts.ts";
+import { Button } from "../../parts/controls/Button.tsx";
+import { Choice, Field } from "../../parts/controls/Field.tsx";
+import { DefinitionDiff } from "../../parts/data/DefinitionDiff.tsx";
+import { Dialog } from "../../parts/dialogs/Dialog.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
+import { Skeleton } from "../../parts/states/Skeleton.tsx";
+import { toast, toastFailure } from "../../parts/states/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 
 /** What is known when the dialog opens: the tag to be moved, or the version to be tagged. */

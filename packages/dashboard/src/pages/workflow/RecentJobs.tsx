@@ -2,15 +2,15 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { jobsQuery, type ListedJob } from "../../api/jobs.ts";
 import type { Workflow } from "../../api/workflows.ts";
-import { formatDuration } from "../../parts/duration.ts";
-import { EmptyState } from "../../parts/EmptyState.tsx";
-import { Panel } from "../../parts/Panel.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { Skeleton } from "../../parts/Skeleton.tsx";
-import { StatusBadge } from "../../parts/StatusBadge.tsx";
-import { shownStatus } from "../../parts/shown-status.ts";
-import { type Column, Table } from "../../parts/Table.tsx";
-import { Time } from "../../parts/Time.tsx";
+import { type Column, Table } from "../../parts/data/Table.tsx";
+import { Panel } from "../../parts/layout/Panel.tsx";
+import { EmptyState } from "../../parts/states/EmptyState.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
+import { Skeleton } from "../../parts/states/Skeleton.tsx";
+import { formatDuration } from "../../parts/words/duration.ts";
+import { StatusBadge } from "../../parts/words/StatusBadge.tsx";
+import { shownStatus } from "../../parts/words/shown-status.ts";
+import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 
 interface RecentJobsProps {

@@ -1,17 +1,17 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type Version, versionsQuery, type WorkflowKey } from "../../api/workflows.ts";
-import { ActorName } from "../../parts/ActorName.tsx";
-import { Button } from "../../parts/Button.tsx";
-import { EmptyState } from "../../parts/EmptyState.tsx";
-import { deployFirst } from "../../parts/first-commands.ts";
-import { morePages } from "../../parts/more-pages.ts";
-import { Panel } from "../../parts/Panel.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { Skeleton } from "../../parts/Skeleton.tsx";
-import { type Column, Table } from "../../parts/Table.tsx";
-import { TagChip } from "../../parts/TagChip.tsx";
-import { Time } from "../../parts/Time.tsx";
+import { Button } from "../../parts/controls/Button.tsx";
+import { morePages } from "../../parts/data/more-pages.ts";
+import { type Column, Table } from "../../parts/data/Table.tsx";
+import { Panel } from "../../parts/layout/Panel.tsx";
+import { EmptyState } from "../../parts/states/EmptyState.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
+import { Skeleton } from "../../parts/states/Skeleton.tsx";
+import { ActorName } from "../../parts/words/ActorName.tsx";
+import { deployFirst } from "../../parts/words/first-commands.ts";
+import { TagChip } from "../../parts/words/TagChip.tsx";
+import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 import type { TagMove } from "./MoveTagDialog.tsx";
 

@@ -3,10 +3,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useOnce } from "../../api/use-once.ts";
 import { registerWorkflow } from "../../api/workflows.ts";
-import { Button } from "../../parts/Button.tsx";
-import { Dialog } from "../../parts/Dialog.tsx";
-import { Field } from "../../parts/Field.tsx";
-import { Problem } from "../../parts/Problem.tsx";
+import { Button } from "../../parts/controls/Button.tsx";
+import { Field } from "../../parts/controls/Field.tsx";
+import { Dialog } from "../../parts/dialogs/Dialog.tsx";
+import { Problem } from "../../parts/states/Problem.tsx";
 import { texts } from "../../texts/texts.ts";
 
 /** Registers a name and goes to the editor, where its first version is written. */

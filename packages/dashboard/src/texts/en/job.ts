@@ -127,6 +127,7 @@ export const job = {
   payloadHint: "Any JSON value. Leave it empty to send none.",
   payloadProblem: "This is no JSON",
   withPayload: "With a payload",
+  payloadOf: (eventId: string) => `What ${eventId} says`,
   sendWithPayload: (eventId: string) => `Send ${eventId} with a payload`,
   duplicates: (count: number) => `sent again ${countOf(count, "time", "times")}`,
   history: "History",

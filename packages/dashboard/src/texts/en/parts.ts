@@ -18,3 +18,55 @@ export const parts = {
   asTable: "As a table",
   notLoaded: "This part of the page could not be loaded. All else here goes on without it.",
 } as const;
+
+export const actor = {
+  you: "you",
+  user: (id: string) => `user ${id}`,
+  apiToken: (id: string) => `API token ${id}`,
+  service: (_id: string) => "the service",
+} as const;
+
+export const charts = {
+  throughput: "Jobs that ended",
+  throughputLabel: "Jobs that succeeded and failed, by hour, in the last day",
+  succeeded: "Succeeded",
+  failed: "Failed",
+  duration: "How long they took",
+  durationLabel: "Time from submission to success, by hour, in the last day",
+  median: "p50",
+  slow: "p95",
+  notDrawn: "The drawing could not be loaded. The table below has the same.",
+} as const;
+
+export const json = {
+  items: (count: number) => `[${countOf(count, "item", "items")}]`,
+  fields: (count: number) => `{${countOf(count, "field", "fields")}}`,
+  more: (count: number) => `Show more (${count.toLocaleString("en")} left)`,
+  wholeText: (length: number) => `Show all ${length.toLocaleString("en")} characters`,
+} as const;
+
+export const problem = {
+  unexpectedTitle: "Unexpected answer",
+  unexpected: (status: number) =>
+    `Something between this page and the service answered ${status}. Try again; if it stays, look at your proxy.`,
+  unreachableTitle: "The service is out of reach",
+  unreachable: "It may be restarting, or your network is away. This page tries again by itself.",
+  pageTitle: "Something went wrong on this page",
+  request: (requestId: string) => `Request ${requestId}`,
+  copyRequestId: "Copy the request's id",
+  tryAgain: "Try again",
+  missingPermission: "Ask an owner of the organization for the permission; Settings show what each role may do.",
+  ofField: (details: readonly string[]) =>
+    details.map((detail) => `${detail[0]?.toUpperCase()}${detail.slice(1)}.`).join(" "),
+} as const;
+
+/** As people say what the API's words mean. */
+export const status = {
+  PENDING: "Pending",
+  RUNNING: "Running",
+  WAITING: "Waiting",
+  RETRYING: "Retrying",
+  SUCCEEDED: "Succeeded",
+  FAILED: "Failed",
+  CANCELLED: "Cancelled",
+} as const;

@@ -1,7 +1,7 @@
 import { closestName } from "../closest-name.ts";
 import type { Circumstances, Explanation, MisspelledEvent } from "../explanation-parts.ts";
 import type { HistoryEntry } from "../history.ts";
-import type { WaitingStep } from "../job-state.ts";
+import type { Progress, WaitingStep } from "../job-state.ts";
 import { quoted } from "../problem.ts";
 import { due } from "./due.ts";
 import { duration, listed } from "./words.ts";
@@ -15,8 +15,7 @@ export function waiting(circumstances: Circumstances, step: WaitingStep): Explan
   const receivedCount = eventIds.length - missing.length;
   const missingCount = Math.max(1, (planStep?.wait?.requiredCount ?? eventIds.length) - receivedCount);
   const misspelledEvents = misspelled(entries, missing);
-  const bufferedEventIds =
-    job.state.status === "RUNNING" ? keptForOthers(job.state.progress.bufferedEvents, eventIds) : [];
+  const bufferedEventIds = job.state.status === "RUNNING" ? keptForOthers(job.state.progress, step, eventIds) : [];
   const facts = {
     since: step.since,
     step: step.name,
@@ -73,7 +72,9 @@ function misspelled(entries: readonly HistoryEntry[], missing: readonly string[]
 
 const maxCompared = 100;
 
-function keptForOthers(buffered: Readonly<Record<string, number>>, awaitedIds: readonly string[]): string[] {
+function keptForOthers(progress: Progress, { name, visit }: WaitingStep, awaitedIds: readonly string[]): string[] {
   const own = new Set(awaitedIds);
-  return Object.keys(buffered).filter((eventId) => !own.has(eventId));
+  const forAny = Object.keys(progress.bufferedEvents).filter((eventId) => !own.has(eventId));
+  const forOthers = (progress.addressedEvents ?? []).filter((event) => event.step !== name || event.visit !== visit);
+  return [...new Set([...forAny, ...forOthers.map(({ eventId }) => eventId)])];
 }

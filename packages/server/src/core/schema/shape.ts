@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { conjuncts, nothing, type ObjectRules, type Schema } from "./node.ts";
+import { allOfSchemas, conjuncts, newSchema, nothing, type ObjectRules, type Schema } from "./node.ts";
 import { noTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
 
 /**
@@ -45,6 +45,38 @@ export function declaredProperties(schema: Schema): ReadonlySet<string> {
 export function requiredProperties(schema: Schema): ReadonlySet<string> {
   if (acceptedTypes(schema) !== typeSets.object) return new Set();
   return new Set(conjuncts(schema).flatMap(({ objects }) => objects?.required ?? []));
+}
+
+/** The schema of each property that is declared, with nothing required and nothing forbidden: what one part of a value can be held against. */
+export function propertiesAlone(schema: Schema): Schema {
+  const known = propertiesAloneCache.get(schema);
+  if (known !== undefined) return known;
+  const properties = new Map<string, Schema>();
+  for (const { objects } of conjuncts(schema)) {
+    for (const [name, property] of objects?.properties ?? []) {
+      const before = properties.get(name);
+      properties.set(name, before === undefined ? property : allOfSchemas([before, property]));
+    }
+  }
+  const isSensitive = conjuncts(schema).some((part) => part.isSensitive);
+  const alone = newSchema({ objects: { properties, required: [], additional: undefined }, isSensitive });
+  propertiesAloneCache.set(schema, alone);
+  return alone;
+}
+
+const propertiesAloneCache = new WeakMap<Schema, Schema>();
+
+/** The same schema for an object that may lack these properties, whatever requires them: the schema, its references or its alternatives. */
+export function withoutRequired(schema: Schema, names: ReadonlySet<string>): Schema {
+  if (names.size === 0) return schema;
+  const { objects, allOf, anyOf } = schema;
+  const without = (part: Schema) => withoutRequired(part, names);
+  return newSchema({
+    ...schema,
+    objects: objects && { ...objects, required: objects.required.filter((name) => !names.has(name)) },
+    allOf: allOf?.map(without),
+    anyOf: anyOf?.map(without),
+  });
 }
 
 /** The types that a value must have one of. */

@@ -1,9 +1,9 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { type AccountActivity, accountActivityQuery } from "../../../api/account.ts";
-import { EmptyState } from "../../../parts/EmptyState.tsx";
-import { ListPanel } from "../../../parts/ListPanel.tsx";
-import type { Column } from "../../../parts/Table.tsx";
-import { Time } from "../../../parts/Time.tsx";
+import { ListPanel } from "../../../parts/data/ListPanel.tsx";
+import type { Column } from "../../../parts/data/Table.tsx";
+import { EmptyState } from "../../../parts/states/EmptyState.tsx";
+import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 /** What happened to the account, so that its owner sees what was not them. */

@@ -2,10 +2,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { fieldProblems } from "../../../api/problem.ts";
 import { createUserToken, userTokensQuery } from "../../../api/user-tokens.ts";
-import { ExpiryChoice, type ExpiryDays, expiryIn } from "../../../parts/ExpiryChoice.tsx";
-import { Field } from "../../../parts/Field.tsx";
-import { FormDialog } from "../../../parts/FormDialog.tsx";
-import { SecretDialog } from "../../../parts/SecretDialog.tsx";
+import { ExpiryChoice, type ExpiryDays, expiryIn } from "../../../parts/controls/ExpiryChoice.tsx";
+import { Field } from "../../../parts/controls/Field.tsx";
+import { FormDialog } from "../../../parts/dialogs/FormDialog.tsx";
+import { SecretDialog } from "../../../parts/dialogs/SecretDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 export function CreateUserToken({ onClose }: { readonly onClose: () => void }) {

@@ -2,10 +2,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Account, accountQueryKey, changePassword } from "../../../api/account.ts";
 import { fieldProblems } from "../../../api/problem.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { Field } from "../../../parts/Field.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { toast } from "../../../parts/toasts.ts";
+import { Button } from "../../../parts/controls/Button.tsx";
+import { Field } from "../../../parts/controls/Field.tsx";
+import { Problem } from "../../../parts/states/Problem.tsx";
+import { toast } from "../../../parts/states/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 import { WithAccount } from "./WithAccount.tsx";
 

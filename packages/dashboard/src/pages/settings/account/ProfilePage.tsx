@@ -2,12 +2,12 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Account, accountQuery, updateAccount } from "../../../api/account.ts";
 import { fieldProblems } from "../../../api/problem.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { Facts } from "../../../parts/Facts.tsx";
-import { Field } from "../../../parts/Field.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { Time } from "../../../parts/Time.tsx";
-import { toast } from "../../../parts/toasts.ts";
+import { Button } from "../../../parts/controls/Button.tsx";
+import { Field } from "../../../parts/controls/Field.tsx";
+import { Facts } from "../../../parts/data/Facts.tsx";
+import { Problem } from "../../../parts/states/Problem.tsx";
+import { toast } from "../../../parts/states/toasts.ts";
+import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { WithAccount } from "./WithAccount.tsx";
 

@@ -1,10 +1,10 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { fieldProblems } from "../../../api/problem.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { Dialog } from "../../../parts/Dialog.tsx";
-import { Field } from "../../../parts/Field.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
+import { Button } from "../../../parts/controls/Button.tsx";
+import { Field } from "../../../parts/controls/Field.tsx";
+import { Dialog } from "../../../parts/dialogs/Dialog.tsx";
+import { Problem } from "../../../parts/states/Problem.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 interface ProofDialogProps<Result> {

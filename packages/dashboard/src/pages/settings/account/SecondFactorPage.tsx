@@ -1,11 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Account, accountQueryKey, disableSecondFactor, renewRecoveryCodes } from "../../../api/account.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { Facts } from "../../../parts/Facts.tsx";
-import { SecretDialog } from "../../../parts/SecretDialog.tsx";
-import { Time } from "../../../parts/Time.tsx";
-import { toast } from "../../../parts/toasts.ts";
+import { Button } from "../../../parts/controls/Button.tsx";
+import { Facts } from "../../../parts/data/Facts.tsx";
+import { SecretDialog } from "../../../parts/dialogs/SecretDialog.tsx";
+import { toast } from "../../../parts/states/toasts.ts";
+import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { ProofDialog } from "./ProofDialog.tsx";
 import { SecondFactorSetup } from "./SecondFactorSetup.tsx";

@@ -3,12 +3,12 @@ import { useState } from "react";
 import { accountQueryKey, confirmSecondFactor, startSecondFactor } from "../../../api/account.ts";
 import type { Schemas } from "../../../api/api.ts";
 import { fieldProblems } from "../../../api/problem.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { CopyButton } from "../../../parts/CopyButton.tsx";
-import { Facts } from "../../../parts/Facts.tsx";
-import { Field } from "../../../parts/Field.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { QrCode } from "../../../parts/QrCode.tsx";
+import { Button } from "../../../parts/controls/Button.tsx";
+import { CopyButton } from "../../../parts/controls/CopyButton.tsx";
+import { Field } from "../../../parts/controls/Field.tsx";
+import { Facts } from "../../../parts/data/Facts.tsx";
+import { Problem } from "../../../parts/states/Problem.tsx";
+import { QrCode } from "../../../parts/words/QrCode.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 interface SecondFactorSetupProps {

@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { revokeUserToken, type UserToken, userTokensQuery } from "../../../api/user-tokens.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { EmptyState } from "../../../parts/EmptyState.tsx";
-import { ListPanel } from "../../../parts/ListPanel.tsx";
-import { RemovalDialog } from "../../../parts/RemovalDialog.tsx";
-import type { Column } from "../../../parts/Table.tsx";
-import { Time } from "../../../parts/Time.tsx";
+import { Button } from "../../../parts/controls/Button.tsx";
+import { ListPanel } from "../../../parts/data/ListPanel.tsx";
+import type { Column } from "../../../parts/data/Table.tsx";
+import { RemovalDialog } from "../../../parts/dialogs/RemovalDialog.tsx";
+import { EmptyState } from "../../../parts/states/EmptyState.tsx";
+import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { lifeColumns, prefixColumn, revokeColumn } from "../token-columns.tsx";
 import { CreateUserToken } from "./CreateUserToken.tsx";

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type Account, accountQuery } from "../../../api/account.ts";
-import { Panel } from "../../../parts/Panel.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { Skeleton } from "../../../parts/Skeleton.tsx";
+import { Panel } from "../../../parts/layout/Panel.tsx";
+import { Problem } from "../../../parts/states/Problem.tsx";
+import { Skeleton } from "../../../parts/states/Skeleton.tsx";
 import "./WithAccount.css";
 
 interface WithAccountProps {

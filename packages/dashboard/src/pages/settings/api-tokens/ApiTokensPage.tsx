@@ -3,14 +3,13 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { type ApiToken, apiTokensQuery } from "../../../api/api-tokens.ts";
 import { usePermission } from "../../../api/permissions.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { EmptyState } from "../../../parts/EmptyState.tsx";
-import { ListPanel } from "../../../parts/ListPanel.tsx";
-import { Permitted } from "../../../parts/Permitted.tsx";
-import type { Column } from "../../../parts/Table.tsx";
+import { Button } from "../../../parts/controls/Button.tsx";
+import { ListPanel } from "../../../parts/data/ListPanel.tsx";
+import type { Column } from "../../../parts/data/Table.tsx";
+import { EmptyState } from "../../../parts/states/EmptyState.tsx";
+import { Permitted } from "../../../parts/states/Permitted.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { lifeColumns, prefixColumn, revokeColumn } from "../token-columns.tsx";
-import { boundToText } from "./bound-to.ts";
 import { CreateApiToken } from "./CreateApiToken.tsx";
 import { RevokeApiToken } from "./RevokeApiToken.tsx";
 
@@ -94,4 +93,17 @@ function columnsFor(
     ...lifeColumns(),
   ];
   return onRevoke === undefined ? columns : [...columns, revokeColumn(onRevoke)];
+}
+
+/** What a token is bound to, in few words; undefined: to nothing. */
+function boundToText(boundTo: ApiToken["boundTo"]): string | undefined {
+  if (boundTo === undefined) return undefined;
+  const words = texts.apiTokens;
+  const { workflowIds, tags, jobEvent } = boundTo;
+  const parts = [
+    workflowIds !== undefined && words.boundWorkflows(workflowIds.length),
+    tags !== undefined && words.boundTags(tags),
+    jobEvent !== undefined && words.boundEvent(jobEvent.eventId),
+  ];
+  return parts.filter((part) => part !== false).join("; ");
 }

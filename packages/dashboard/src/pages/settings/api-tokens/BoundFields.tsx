@@ -1,4 +1,4 @@
-import { Choice, Field } from "../../../parts/Field.tsx";
+import { Choice, Field } from "../../../parts/controls/Field.tsx";
 import { texts } from "../../../texts/texts.ts";
 import type { tokenProblems } from "./TokenFields.tsx";
 import type { BoundKind, TokenDraft } from "./token-draft.ts";

@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { apiTokensQueryKey, createApiToken } from "../../../api/api-tokens.ts";
-import { FormDialog } from "../../../parts/FormDialog.tsx";
-import { SecretDialog } from "../../../parts/SecretDialog.tsx";
+import { FormDialog } from "../../../parts/dialogs/FormDialog.tsx";
+import { SecretDialog } from "../../../parts/dialogs/SecretDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { TokenFields, tokenProblems } from "./TokenFields.tsx";
 import { missingIn, newDraft, wishOf } from "./token-draft.ts";

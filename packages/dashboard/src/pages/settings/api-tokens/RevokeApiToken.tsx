@@ -1,5 +1,5 @@
 import { type ApiToken, apiTokensQueryKey, revokeApiToken } from "../../../api/api-tokens.ts";
-import { RemovalDialog } from "../../../parts/RemovalDialog.tsx";
+import { RemovalDialog } from "../../../parts/dialogs/RemovalDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 interface RevokeApiTokenProps {

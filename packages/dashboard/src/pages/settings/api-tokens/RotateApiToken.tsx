@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiToken, apiTokensQueryKey, rotateApiToken } from "../../../api/api-tokens.ts";
-import { ConfirmDialog } from "../../../parts/ConfirmDialog.tsx";
-import { Choice } from "../../../parts/Field.tsx";
-import { SecretDialog } from "../../../parts/SecretDialog.tsx";
+import { Choice } from "../../../parts/controls/Field.tsx";
+import { ConfirmDialog } from "../../../parts/dialogs/ConfirmDialog.tsx";
+import { SecretDialog } from "../../../parts/dialogs/SecretDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 interface RotateApiTokenProps {

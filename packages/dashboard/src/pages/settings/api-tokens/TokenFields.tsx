@@ -1,7 +1,7 @@
 import type { ApiToken } from "../../../api/api-tokens.ts";
 import { fieldProblems } from "../../../api/problem.ts";
-import { ExpiryChoice } from "../../../parts/ExpiryChoice.tsx";
-import { Field } from "../../../parts/Field.tsx";
+import { ExpiryChoice } from "../../../parts/controls/ExpiryChoice.tsx";
+import { Field } from "../../../parts/controls/Field.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { PermissionPicker } from "../PermissionPicker.tsx";
 import { BoundFields } from "./BoundFields.tsx";

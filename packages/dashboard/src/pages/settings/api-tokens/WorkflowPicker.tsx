@@ -2,11 +2,11 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useAllPages } from "../../../api/use-all-pages.ts";
 import { workflowsQuery } from "../../../api/workflows.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { CheckBox } from "../../../parts/CheckBox.tsx";
-import { Field } from "../../../parts/Field.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { Skeleton } from "../../../parts/Skeleton.tsx";
+import { Button } from "../../../parts/controls/Button.tsx";
+import { CheckBox } from "../../../parts/controls/CheckBox.tsx";
+import { Field } from "../../../parts/controls/Field.tsx";
+import { Problem } from "../../../parts/states/Problem.tsx";
+import { Skeleton } from "../../../parts/states/Skeleton.tsx";
 import { texts } from "../../../texts/texts.ts";
 import "./WorkflowPicker.css";
 

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import type { AuditEntry } from "../../../api/audit.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { Command } from "../../../parts/Command.tsx";
-import { Dialog } from "../../../parts/Dialog.tsx";
-import { Facts } from "../../../parts/Facts.tsx";
-import { Time } from "../../../parts/Time.tsx";
+import { Button } from "../../../parts/controls/Button.tsx";
+import { Facts } from "../../../parts/data/Facts.tsx";
+import { Dialog } from "../../../parts/dialogs/Dialog.tsx";
+import { Command } from "../../../parts/words/Command.tsx";
+import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 import type { AuditSearch } from "./audit-search.ts";
 

@@ -1,7 +1,7 @@
 import { type FormEvent, useId } from "react";
-import { Button } from "../../../parts/Button.tsx";
-import { Choice, Field } from "../../../parts/Field.tsx";
-import { Panel } from "../../../parts/Panel.tsx";
+import { Button } from "../../../parts/controls/Button.tsx";
+import { Choice, Field } from "../../../parts/controls/Field.tsx";
+import { Panel } from "../../../parts/layout/Panel.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { type AuditSearch, parseAuditSearch, targetTypes } from "./audit-search.ts";
 import "./AuditFilterForm.css";

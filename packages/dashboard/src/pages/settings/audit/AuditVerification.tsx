@@ -1,8 +1,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { type AuditVerification as Verification, verifyAudit } from "../../../api/audit.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { Icon } from "../../../parts/Icon.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
+import { Button } from "../../../parts/controls/Button.tsx";
+import { Icon } from "../../../parts/layout/Icon.tsx";
+import { Problem } from "../../../parts/states/Problem.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 /** Checks the trail against its seals when somebody asks. */

@@ -2,9 +2,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createInvitation, invitationsQueryKey } from "../../../api/invitations.ts";
 import { fieldProblems } from "../../../api/problem.ts";
-import { Choice, Field } from "../../../parts/Field.tsx";
-import { FormDialog } from "../../../parts/FormDialog.tsx";
-import { SecretDialog } from "../../../parts/SecretDialog.tsx";
+import { Choice, Field } from "../../../parts/controls/Field.tsx";
+import { FormDialog } from "../../../parts/dialogs/FormDialog.tsx";
+import { SecretDialog } from "../../../parts/dialogs/SecretDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { RolePicker } from "../RolePicker.tsx";
 

@@ -1,5 +1,5 @@
 import { type Invitation, invitationsQueryKey, revokeInvitation } from "../../../api/invitations.ts";
-import { RemovalDialog } from "../../../parts/RemovalDialog.tsx";
+import { RemovalDialog } from "../../../parts/dialogs/RemovalDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 interface RevokeInvitationProps {

@@ -2,8 +2,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Member, membersQueryKey, updateMember } from "../../../api/members.ts";
 import { fieldProblems } from "../../../api/problem.ts";
-import { ConfirmDialog } from "../../../parts/ConfirmDialog.tsx";
-import { toast } from "../../../parts/toasts.ts";
+import { ConfirmDialog } from "../../../parts/dialogs/ConfirmDialog.tsx";
+import { toast } from "../../../parts/states/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 import { RolePicker } from "../RolePicker.tsx";
 

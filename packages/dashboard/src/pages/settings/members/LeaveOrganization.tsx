@@ -3,9 +3,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { leaveOrganization } from "../../../api/members.ts";
 import { organizationsQuery } from "../../../api/organizations.ts";
-import { Button } from "../../../parts/Button.tsx";
-import { ConfirmDialog } from "../../../parts/ConfirmDialog.tsx";
-import { toast } from "../../../parts/toasts.ts";
+import { Button } from "../../../parts/controls/Button.tsx";
+import { ConfirmDialog } from "../../../parts/dialogs/ConfirmDialog.tsx";
+import { toast } from "../../../parts/states/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 
 export function LeaveOrganization({ organizationId }: { readonly organizationId: string }) {

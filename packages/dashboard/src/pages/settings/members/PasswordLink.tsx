@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { createPasswordLink } from "../../../api/members.ts";
-import { ConfirmDialog } from "../../../parts/ConfirmDialog.tsx";
-import { SecretDialog } from "../../../parts/SecretDialog.tsx";
+import { ConfirmDialog } from "../../../parts/dialogs/ConfirmDialog.tsx";
+import { SecretDialog } from "../../../parts/dialogs/SecretDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 import type { MemberDialogProps } from "./ChangeRoles.tsx";
 

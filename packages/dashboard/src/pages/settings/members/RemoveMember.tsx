@@ -1,5 +1,5 @@
 import { membersQueryKey, removeMember } from "../../../api/members.ts";
-import { RemovalDialog } from "../../../parts/RemovalDialog.tsx";
+import { RemovalDialog } from "../../../parts/dialogs/RemovalDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 import type { MemberDialogProps } from "./ChangeRoles.tsx";
 

@@ -2,11 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useId } from "react";
 import { type RateLimit, rateLimitsQuery } from "../../../api/rate-limits.ts";
-import { Panel } from "../../../parts/Panel.tsx";
-import { Permitted } from "../../../parts/Permitted.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { Skeleton } from "../../../parts/Skeleton.tsx";
-import { Time } from "../../../parts/Time.tsx";
+import { Panel } from "../../../parts/layout/Panel.tsx";
+import { Permitted } from "../../../parts/states/Permitted.tsx";
+import { Problem } from "../../../parts/states/Problem.tsx";
+import { Skeleton } from "../../../parts/states/Skeleton.tsx";
+import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 import "./RateLimitsPage.css";
 

@@ -1,5 +1,5 @@
 import { deleteRole, type Role, rolesQueryKey } from "../../../api/roles.ts";
-import { RemovalDialog } from "../../../parts/RemovalDialog.tsx";
+import { RemovalDialog } from "../../../parts/dialogs/RemovalDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 interface DeleteRoleProps {

@@ -4,9 +4,9 @@ import type { GrantablePermission } from "../../../api/permissions.ts";
 import { fieldProblems } from "../../../api/problem.ts";
 import { createRole, type Role, updateRole } from "../../../api/roles.ts";
 import { useOnce } from "../../../api/use-once.ts";
-import { Field } from "../../../parts/Field.tsx";
-import { FormDialog } from "../../../parts/FormDialog.tsx";
-import { toast } from "../../../parts/toasts.ts";
+import { Field } from "../../../parts/controls/Field.tsx";
+import { FormDialog } from "../../../parts/dialogs/FormDialog.tsx";
+import { toast } from "../../../parts/states/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 import { PermissionPicker } from "../PermissionPicker.tsx";
 

@@ -1,5 +1,5 @@
 import type { Role } from "../../../api/roles.ts";
-import { Dialog } from "../../../parts/Dialog.tsx";
+import { Dialog } from "../../../parts/dialogs/Dialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 const words: Readonly<Record<string, string>> = texts.permissions;

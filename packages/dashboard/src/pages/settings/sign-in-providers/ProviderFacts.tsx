@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import type { SignInProvider } from "../../../api/sign-in-providers.ts";
-import { Codes } from "../../../parts/Codes.tsx";
-import { CopyButton } from "../../../parts/CopyButton.tsx";
-import { Facts } from "../../../parts/Facts.tsx";
+import { CopyButton } from "../../../parts/controls/CopyButton.tsx";
+import { Facts } from "../../../parts/data/Facts.tsx";
+import { Codes } from "../../../parts/words/Codes.tsx";
 import { texts } from "../../../texts/texts.ts";
 
 /** What an owner needs to know of a provider: whose people come by it, and what they may do then. */

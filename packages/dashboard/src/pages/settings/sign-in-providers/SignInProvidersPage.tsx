@@ -2,12 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { type SignInProvider, signInProvidersQuery } from "../../../api/sign-in-providers.ts";
 import { baseUrl } from "../../../base-url.ts";
-import { Command } from "../../../parts/Command.tsx";
-import { EmptyState } from "../../../parts/EmptyState.tsx";
-import { Panel } from "../../../parts/Panel.tsx";
-import { Permitted } from "../../../parts/Permitted.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { Skeleton } from "../../../parts/Skeleton.tsx";
+import { Panel } from "../../../parts/layout/Panel.tsx";
+import { EmptyState } from "../../../parts/states/EmptyState.tsx";
+import { Permitted } from "../../../parts/states/Permitted.tsx";
+import { Problem } from "../../../parts/states/Problem.tsx";
+import { Skeleton } from "../../../parts/states/Skeleton.tsx";
+import { Command } from "../../../parts/words/Command.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { ProviderFacts } from "./ProviderFacts.tsx";
 

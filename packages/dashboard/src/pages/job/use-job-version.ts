@@ -1,0 +1,14 @@
+import { useQuery } from "@tanstack/react-query";
+import type { WholeJob } from "../../api/job.ts";
+import { usePermission } from "../../api/permissions.ts";
+import { versionQuery } from "../../api/workflows.ts";
+
+/** The version that a job runs, with its definition; undefined until it is loaded, and for people who may not read versions. */
+export function useJobVersion(organizationId: string, { workflowId, workflowVersion }: WholeJob) {
+  const mayReadVersion = usePermission(organizationId, "workflow:version:read");
+  const { data: version, error } = useQuery({
+    ...versionQuery({ organizationId, workflowId }, workflowVersion.versionId),
+    enabled: mayReadVersion,
+  });
+  return { version, error, mayReadVersion };
+}

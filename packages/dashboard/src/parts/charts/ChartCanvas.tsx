@@ -1,0 +1,126 @@
+import { useEffect, useLayoutEffect, useRef } from "react";
+import UPlot, { type AlignedData, type Options, type Series as PlotSeries } from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { locale } from "../../texts/texts.ts";
+import type { ChartProps } from "./Chart.tsx";
+
+interface ChartCanvasProps extends ChartProps {
+  /** Of the bucket that the pointer is over. */
+  readonly onPoint: (index: number | undefined) => void;
+}
+
+const height = 150;
+/** A scale that shows nothing goes up to this all the same. */
+const leastTop = 1;
+
+/** The drawing itself. Drawn anew in another theme; new values and another width change it as it stands. */
+export function ChartCanvas(props: ChartCanvasProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<UPlot>(undefined);
+  const latest = useRef(props);
+  latest.current = props;
+
+  useLayoutEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    const made = new UPlot(optionsOf(latest.current, element, latest), dataOf(latest.current), element);
+    plot.current = made;
+    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      made.destroy();
+    };
+  }, []);
+
+  useEffect(() => {
+    plot.current?.setData(dataOf(props));
+  }, [props]);
+
+  return <div ref={place} aria-hidden="true" />;
+}
+
+/** Bars stand on one another: each is drawn with all above it, the lowest last. */
+function dataOf({ kind, times, series }: ChartProps): AlignedData {
+  const values = series.map((one) => [...one.values]);
+  if (kind === "bars") {
+    for (let index = values.length - 2; index >= 0; index -= 1) {
+      const above = values[index + 1];
+      values[index] = (values[index] ?? []).map((value, at) => (value ?? 0) + (above?.[at] ?? 0));
+    }
+  }
+  return [[...times], ...values] as AlignedData;
+}
+
+function optionsOf(
+  { kind, series, format }: ChartProps,
+  element: HTMLElement,
+  latest: { readonly current: ChartCanvasProps },
+): Options {
+  const colourOf = colourReader(element);
+  const axis = { stroke: colourOf("--ink-soft"), font: `11px ${getComputedStyle(element).fontFamily}` };
+  const grid = { stroke: colourOf("--line"), width: 1 };
+  const drawn = series.map(({ label, colour }): PlotSeries => {
+    const stroke = colourOf(colour);
+    if (kind === "lines") return { label, stroke, width: 2, spanGaps: true, points: { size: 5, fill: stroke } };
+    return { label, fill: stroke, width: 0, points: { show: false }, ...(bars !== undefined && { paths: bars }) };
+  });
+  return {
+    width: element.clientWidth,
+    height,
+    // To the right as wide as half of a time below the last bucket.
+    padding: [8, 18, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === "lines" } },
+    series: [{}, ...drawn],
+    scales: { x: { range: aroundBuckets }, y: { range: (_plot, _min, max) => [0, Math.max(max * 1.1, leastTop)] } },
+    axes: [
+      { ...axis, grid: { show: false }, ticks: { show: false }, size: 26, space: 64, values: hours },
+      {
+        ...axis,
+        grid,
+        ticks: { show: false },
+        size: 64,
+        incrs: kind === "bars" ? wholeSteps : timeSteps,
+        values: (_plot, ticks) => ticks.map((value) => (value === 0 ? "0" : format(value))),
+      },
+    ],
+    hooks: { setCursor: [({ cursor }) => latest.current.onPoint(cursor.idx ?? undefined)] },
+  };
+}
+
+const wholeSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+/** Seconds. What a clock shows: no axis goes up in steps of 200 seconds. */
+const timeSteps = [
+  ...[0.001, 0.01, 0.1].flatMap((power) => [power, 2 * power, 5 * power]),
+  ...[1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * 3_600),
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500].map((days) => days * 86_400),
+];
+const hourFormat = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
+
+/** Half a bucket more at each end, where the first and the last bar reach. */
+function aroundBuckets({ data: [times = []] }: UPlot, min: number, max: number): [number, number] {
+  const [first = 0, second = first + 3_600] = times;
+  const half = (second - first) / 2;
+  return [min - half, max + half];
+}
+
+function hours(_plot: UPlot, ticks: number[]): string[] {
+  return ticks.map((seconds) => hourFormat.format(seconds * 1_000));
+}
+
+const bars = UPlot.paths.bars?.({ size: [0.75, 40], align: 0 });
+
+/** The canvas knows no variables of the theme: the element beside it does. */
+function colourReader(element: HTMLElement): (variable: string) => string {
+  return (variable) => {
+    const probe = document.createElement("span");
+    probe.style.color = `var(${variable})`;
+    element.append(probe);
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
+  };
+}

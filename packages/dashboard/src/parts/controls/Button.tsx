@@ -1,0 +1,29 @@
+import type { ButtonHTMLAttributes, Ref } from "react";
+import "./Button.css";
+import { Icon, type IconName } from "../layout/Icon.tsx";
+import { classNames } from "./class-names.ts";
+
+export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  readonly kind?: "main" | "normal" | "quiet" | "danger";
+  readonly icon?: IconName;
+  /** Something that it began is under way: it says so and takes no second click. */
+  readonly isBusy?: boolean;
+  readonly ref?: Ref<HTMLButtonElement>;
+}
+
+export function Button({ kind = "normal", icon, isBusy = false, className, children, onClick, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={classNames("button", `button-${kind}`, className)}
+      // Not `disabled`: that would take the focus away from whoever pressed it.
+      aria-disabled={isBusy || undefined}
+      aria-busy={isBusy || undefined}
+      onClick={isBusy ? (event) => event.preventDefault() : onClick}
+    >
+      {isBusy ? <span className="spinner" aria-hidden="true" /> : icon !== undefined && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}

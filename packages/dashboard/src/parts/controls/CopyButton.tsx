@@ -1,0 +1,46 @@
+import { useEffect, useState } from "react";
+import { texts } from "../../texts/texts.ts";
+import { toast } from "../states/toasts.ts";
+import { Button, type ButtonProps } from "./Button.tsx";
+
+interface CopyButtonProps extends Omit<ButtonProps, "onClick" | "icon" | "children"> {
+  /** A function where it takes a while to write it down. */
+  readonly text: string | (() => string);
+  /** What is copied, for those who do not see beside what the button stands. Default: "Copy". */
+  readonly label?: string;
+  readonly isIconOnly?: boolean;
+  readonly onCopied?: () => void;
+}
+
+export function CopyButton(props: CopyButtonProps) {
+  const { text, label = texts.parts.copy, isIconOnly = false, onCopied, ...rest } = props;
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setCopied(false), 2_000);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const copy = async () => {
+    if (!(await copyText(typeof text === "string" ? text : text()))) {
+      return toast({ kind: "failure", text: texts.parts.copyFailed });
+    }
+    setCopied(true);
+    onCopied?.();
+  };
+  return (
+    <Button kind="quiet" {...rest} icon={isCopied ? "check" : "copy"} onClick={() => void copy()}>
+      <span className={isIconOnly ? "visually-hidden" : undefined} aria-live="polite">
+        {isCopied ? texts.parts.copied : label}
+      </span>
+    </Button>
+  );
+}
+
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,43 @@
+import { locale, texts } from "../../texts/texts.ts";
+import { Choice } from "./Field.tsx";
+
+/** After how many days; empty: never; "kept": as it is. */
+export type ExpiryDays = (typeof choices)[number] | "kept";
+
+const choices = ["7", "30", "90", "365", ""] as const;
+
+interface ExpiryChoiceProps {
+  readonly value: ExpiryDays;
+  readonly onChange: (value: ExpiryDays) => void;
+  readonly problem?: string | undefined;
+  /** Of something that is there already: when it expires, which may stay so. */
+  readonly present?: { readonly expiresAt?: string | undefined };
+}
+
+export function ExpiryChoice({ value, onChange, problem, present }: ExpiryChoiceProps) {
+  const words = texts.expiry;
+  return (
+    <Choice
+      label={words.label}
+      value={value}
+      onChange={(event) => onChange(event.target.value as ExpiryDays)}
+      problem={problem}
+    >
+      {present !== undefined && <option value="kept">{words.kept(dateOf(present.expiresAt))}</option>}
+      {choices.map((days) => (
+        <option key={days} value={days}>
+          {days === "" ? words.neverChoice : words.inDays(Number(days))}
+        </option>
+      ))}
+    </Choice>
+  );
+}
+
+export function expiryIn(days: ExpiryDays): { readonly expiresAt?: string } {
+  if (days === "" || days === "kept") return {};
+  return { expiresAt: new Date(Date.now() + Number(days) * 86_400_000).toISOString() };
+}
+
+function dateOf(time: string | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toLocaleDateString(locale, { dateStyle: "medium" });
+}

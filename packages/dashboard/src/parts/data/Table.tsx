@@ -1,0 +1,98 @@
+import { type ReactNode, useEffect, useRef } from "react";
+import "./Table.css";
+import { texts } from "../../texts/texts.ts";
+import { Button } from "../controls/Button.tsx";
+import { classNames } from "../controls/class-names.ts";
+import type { MorePages } from "./more-pages.ts";
+import { useRowsInView } from "./use-rows-in-view.ts";
+
+export interface Column<Row> {
+  readonly id: string;
+  readonly header: string;
+  /** The first column's cell names the row, best by a link: all of the row then leads there. */
+  readonly cell: (row: Row) => ReactNode;
+  /** Of the table's width, in CSS. Columns without one share what is left. */
+  readonly width?: string;
+  readonly align?: "end";
+  /** Left out where there is little room. */
+  readonly isOptional?: boolean;
+}
+
+interface TableProps<Row> {
+  /** What the table lists; for those who hear it. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  /** More pages of the list. Loaded as the reader comes near the end. */
+  readonly more?: MorePages;
+}
+
+/** As in Table.css. */
+const rowPixels = 40;
+/** Fewer are drawn whole. */
+const minLongRows = 80;
+/** The next page is asked for when so many rows are left. */
+const rowsAhead = 30;
+
+/** A table of any length: it scrolls with the page and draws only the rows that are in view. */
+export function Table<Row>({ caption, columns, rows, rowKey, more }: TableProps<Row>) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const isLong = rows.length >= minLongRows;
+  const { first, end } = useRowsInView({ place: body, count: rows.length, rowPixels, isLong });
+  const isNearEnd = end + rowsAhead >= rows.length;
+  const { hasMore = false, isLoading = false, hasFailed = false, load } = more ?? {};
+  useEffect(() => {
+    if (isNearEnd && hasMore && !isLoading && !hasFailed) load?.();
+  }, [isNearEnd, hasMore, isLoading, hasFailed, load]);
+  return (
+    <>
+      <table className="table" aria-rowcount={hasMore ? -1 : rows.length + 1}>
+        <caption className="visually-hidden">{caption}</caption>
+        <thead>
+          <tr aria-rowindex={1}>
+            {columns.map((column) => (
+              <th key={column.id} scope="col" className={classOf(column)} style={{ width: column.width }}>
+                {column.header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          <Spacer rows={first} />
+          {rows.slice(first, end).map((row, index) => (
+            <tr key={rowKey(row)} aria-rowindex={first + index + 2}>
+              {columns.map((column) => (
+                <td key={column.id} className={classOf(column)}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          <Spacer rows={rows.length - end} />
+        </tbody>
+      </table>
+      {more !== undefined && (
+        <div className="table-end soft">
+          <p role="status">{isLoading ? texts.parts.loadingMore : !hasMore && texts.parts.allShown(rows.length)}</p>
+          {hasFailed && !isLoading && <Button onClick={load}>{texts.parts.loadMore}</Button>}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Holds the place of rows that are not drawn. */
+function Spacer({ rows }: { readonly rows: number }) {
+  if (rows <= 0) return null;
+  return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus
+    <tr aria-hidden="true" className="table-spacer">
+      <td style={{ height: rows * rowPixels }} />
+    </tr>
+  );
+}
+
+function classOf<Row>({ align, isOptional = false }: Column<Row>): string {
+  return classNames(align === "end" && "table-end-aligned", isOptional && "table-optional");
+}

@@ -1,0 +1,50 @@
+import type { ReactNode } from "react";
+import { texts } from "../../texts/texts.ts";
+import { Button } from "../controls/Button.tsx";
+import { Problem } from "../states/Problem.tsx";
+import { Dialog } from "./Dialog.tsx";
+
+interface ConfirmDialogProps {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly title: string;
+  /** What will be different afterwards. */
+  readonly description: ReactNode;
+  /** What the button does: a verb, never "OK". */
+  readonly action: string;
+  readonly isDanger?: boolean;
+  readonly isWide?: boolean;
+  readonly isBusy: boolean;
+  /** Why it did not work. */
+  readonly error?: unknown;
+  readonly onConfirm: () => void;
+  readonly children?: ReactNode;
+}
+
+/** Asks before something that is hard to take back. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const {
+    isOpen,
+    onClose,
+    title,
+    description,
+    action,
+    isDanger = false,
+    isWide = false,
+    isBusy,
+    error,
+    onConfirm,
+  } = props;
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title={title} description={description} isWide={isWide}>
+      {props.children}
+      {error !== undefined && error !== null && <Problem error={error} />}
+      <div className="dialog-actions">
+        <Button onClick={onClose}>{texts.parts.cancel}</Button>
+        <Button kind={isDanger ? "danger" : "main"} isBusy={isBusy} onClick={onConfirm}>
+          {action}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,72 @@
+import { Dialog as Radix } from "radix-ui";
+import { type ReactNode, useRef } from "react";
+import "./Dialog.css";
+import { texts } from "../../texts/texts.ts";
+import { Button } from "../controls/Button.tsx";
+import { classNames } from "../controls/class-names.ts";
+
+interface DialogProps {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly title: string;
+  /** A sentence or two. */
+  readonly description?: ReactNode;
+  readonly isWide?: boolean;
+  readonly children?: ReactNode;
+}
+
+/**
+ * Over the page: the focus stays in it, Escape closes it, and the focus goes back to where it came from. A click beside it closes it as well, but not when
+ * something was written in it.
+ */
+export function Dialog({ isOpen, onClose, title, description, isWide = false, children }: DialogProps) {
+  const opener = useRef<Element | null>(null);
+  const isWritten = useRef(false);
+  return (
+    <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className="dialog-overlay" />
+        <Radix.Content
+          className={classNames("dialog", isWide && "dialog-wide")}
+          onOpenAutoFocus={() => {
+            opener.current = document.activeElement;
+            isWritten.current = false;
+          }}
+          onInput={() => {
+            isWritten.current = true;
+          }}
+          onPointerDownOutside={(event) => {
+            if (isWritten.current) event.preventDefault();
+          }}
+          onCloseAutoFocus={(event) => {
+            // Radix knows only triggers of its own.
+            event.preventDefault();
+            focusAgain(opener.current);
+          }}
+          {...(description === undefined && { "aria-describedby": undefined })}
+        >
+          <header className="dialog-header">
+            <Radix.Title>{title}</Radix.Title>
+            <Radix.Close asChild>
+              <Button kind="quiet" icon="cross">
+                <span className="visually-hidden">{texts.parts.close}</span>
+              </Button>
+            </Radix.Close>
+          </header>
+          {description !== undefined && (
+            <Radix.Description asChild>
+              <div className="dialog-description">{description}</div>
+            </Radix.Description>
+          )}
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+/** What opened the dialog may be gone with what the dialog did: then the page goes on at its beginning. */
+function focusAgain(opener: Element | null): void {
+  const target = opener?.isConnected === true ? opener : document.getElementById("content");
+  if (target instanceof HTMLElement) target.focus({ preventScroll: true });
+}

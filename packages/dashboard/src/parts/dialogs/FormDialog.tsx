@@ -1,0 +1,45 @@
+import type { ReactNode } from "react";
+import { texts } from "../../texts/texts.ts";
+import { Button } from "../controls/Button.tsx";
+import { Problem } from "../states/Problem.tsx";
+import { Dialog } from "./Dialog.tsx";
+
+interface FormDialogProps {
+  readonly onClose: () => void;
+  readonly title: string;
+  readonly description: string;
+  readonly isWide?: boolean;
+  /** What the button does: a verb, never "OK". */
+  readonly action: string;
+  readonly isBusy: boolean;
+  /** Why it did not work, but for what a field shows. */
+  readonly error: unknown;
+  readonly onSubmit: () => void;
+  /** The fields. */
+  readonly children: ReactNode;
+}
+
+/** Asks for what something new shall be, or something that is there from now on. */
+export function FormDialog(props: FormDialogProps) {
+  const { onClose, title, description, isWide = false, action, isBusy, error, onSubmit, children } = props;
+  return (
+    <Dialog isOpen onClose={onClose} title={title} description={description} isWide={isWide}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit();
+        }}
+      >
+        {children}
+        {error !== undefined && error !== null && <Problem error={error} />}
+        <div className="dialog-actions">
+          <Button onClick={onClose}>{texts.parts.cancel}</Button>
+          <Button type="submit" kind="main" isBusy={isBusy}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,46 @@
+import { type QueryKey, useMutation, useQueryClient } from "@tanstack/react-query";
+import { toast } from "../states/toasts.ts";
+import { ConfirmDialog } from "./ConfirmDialog.tsx";
+
+interface RemovalDialogProps {
+  readonly onClose: () => void;
+  readonly title: string;
+  /** What will be different afterwards. */
+  readonly description: string;
+  /** What the button does: a verb. */
+  readonly action: string;
+  readonly remove: () => Promise<void>;
+  /** What is said once it is gone. */
+  readonly removed: string;
+  /** Of the lists in which it was. */
+  readonly queryKey: QueryKey;
+  readonly onRemoved?: () => void;
+}
+
+/** Asks before something is taken away for good, takes it away, and says so. */
+export function RemovalDialog(props: RemovalDialogProps) {
+  const { onClose, title, description, action, remove, removed, queryKey, onRemoved } = props;
+  const queries = useQueryClient();
+  const removal = useMutation({
+    mutationFn: remove,
+    onSuccess: async () => {
+      onClose();
+      toast({ kind: "success", text: removed });
+      onRemoved?.();
+      await queries.invalidateQueries({ queryKey });
+    },
+  });
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={title}
+      description={description}
+      action={action}
+      isDanger
+      isBusy={removal.isPending}
+      error={removal.error}
+      onConfirm={() => removal.mutate()}
+    />
+  );
+}

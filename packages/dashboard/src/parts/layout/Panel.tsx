@@ -1,0 +1,29 @@
+import { type ReactNode, useId } from "react";
+import "./Panel.css";
+import { classNames } from "../controls/class-names.ts";
+
+interface PanelProps {
+  readonly title: string;
+  readonly beside?: ReactNode;
+  readonly actions?: ReactNode;
+  /** Its content reaches its edges: a table, a graph. */
+  readonly isFlush?: boolean;
+  readonly children: ReactNode;
+}
+
+/** One part of a page, with its heading. */
+export function Panel({ title, beside, actions, isFlush = false, children }: PanelProps) {
+  const id = useId();
+  return (
+    <section className={classNames("panel", isFlush && "panel-flush")} aria-labelledby={id}>
+      <header className="panel-header">
+        <div className="row">
+          <h2 id={id}>{title}</h2>
+          {beside}
+        </div>
+        {actions}
+      </header>
+      <div className="panel-content">{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,34 @@
+import { CatchBoundary } from "@tanstack/react-router";
+import { type ReactNode, Suspense } from "react";
+import { texts } from "../../texts/texts.ts";
+import { Button } from "../controls/Button.tsx";
+import { EmptyState } from "./EmptyState.tsx";
+
+interface OnDemandProps {
+  /** What stands there until it is loaded. */
+  readonly waiting?: ReactNode;
+  /** What stands there when it does not come; left out: a note that says so. */
+  readonly instead?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** Around what is loaded when it is first drawn. When it does not come, as without a network, all else on the page stays and goes on. */
+export function OnDemand({ waiting, instead = <NotLoaded />, children }: OnDemandProps) {
+  return (
+    <CatchBoundary getResetKey={() => "loaded"} errorComponent={() => instead}>
+      <Suspense fallback={waiting}>{children}</Suspense>
+    </CatchBoundary>
+  );
+}
+
+/** To load the page again is the one way that always helps: browsers and the loader remember what failed. */
+function NotLoaded() {
+  const { parts, shell } = texts;
+  return (
+    <EmptyState text={parts.notLoaded}>
+      <Button icon="retry" onClick={() => window.location.reload()}>
+        {shell.reload}
+      </Button>
+    </EmptyState>
+  );
+}

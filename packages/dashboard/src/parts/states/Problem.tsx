@@ -1,0 +1,46 @@
+import "./Problem.css";
+import { asProblem } from "../../api/problem.ts";
+import { texts } from "../../texts/texts.ts";
+import { Button } from "../controls/Button.tsx";
+import { CopyButton } from "../controls/CopyButton.tsx";
+import { Icon } from "../layout/Icon.tsx";
+
+interface ProblemProps {
+  readonly error: unknown;
+  readonly onRetry?: (() => void) | undefined;
+}
+
+/** What went wrong, what to do, and the request's id for whoever looks for it in the logs. */
+export function Problem({ error, onRetry }: ProblemProps) {
+  const { title, message, code, requestId, errors } = asProblem(error);
+  return (
+    <div className="problem" role="alert">
+      <Icon name="alert" />
+      <div className="problem-text">
+        <p className="problem-title">{title}</p>
+        <p>{message}</p>
+        {code === "AuthorizationError" && <p>{texts.problem.missingPermission}</p>}
+        {errors.length > 0 && (
+          <ul>
+            {errors.map(({ pointer, detail }) => (
+              <li key={`${pointer} ${detail}`}>
+                {pointer !== "" && <code>{pointer}</code>} {detail}
+              </li>
+            ))}
+          </ul>
+        )}
+        {requestId !== undefined && (
+          <p className="problem-request">
+            {texts.problem.request(requestId)}
+            <CopyButton text={requestId} label={texts.problem.copyRequestId} isIconOnly />
+          </p>
+        )}
+      </div>
+      {onRetry !== undefined && (
+        <Button icon="retry" onClick={onRetry}>
+          {texts.problem.tryAgain}
+        </Button>
+      )}
+    </div>
+  );
+}

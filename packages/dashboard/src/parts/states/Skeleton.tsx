@@ -1,0 +1,15 @@
+import "./Skeleton.css";
+import { texts } from "../../texts/texts.ts";
+
+/** Holds the place of what is being loaded, so that nothing jumps when it comes. Shows itself only after a moment. */
+export function Skeleton({ rows = 3 }: { readonly rows?: number }) {
+  return (
+    <div className="skeleton" role="status">
+      <span className="visually-hidden">{texts.shell.loading}</span>
+      {Array.from({ length: rows }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all the same
+        <div key={index} className="skeleton-row" />
+      ))}
+    </div>
+  );
+}

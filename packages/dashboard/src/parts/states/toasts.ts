@@ -1,0 +1,48 @@
+import { useSyncExternalStore } from "react";
+import { asProblem } from "../../api/problem.ts";
+
+export interface Toast {
+  readonly id: number;
+  readonly kind: "success" | "failure";
+  readonly text: string;
+  /** What the reader can do about it, for example undo it. */
+  readonly action?: { readonly label: string; readonly run: () => void };
+}
+
+/** Long enough to read it; what failed, or can be undone, stays longer. */
+const shortMs = 5_000;
+const longMs = 12_000;
+
+let toasts: readonly Toast[] = [];
+let nextId = 1;
+const listeners = new Set<() => void>();
+
+/** Tells the reader what came of what they did, in a corner of the page and to those who listen. */
+export function toast(message: Omit<Toast, "id">): void {
+  const id = nextId++;
+  change([...toasts.slice(-3), { ...message, id }]);
+  setTimeout(() => dismissToast(id), message.kind === "failure" || message.action !== undefined ? longMs : shortMs);
+}
+
+/** For what went on without a form that could show it. */
+export function toastFailure(error: unknown): void {
+  toast({ kind: "failure", text: asProblem(error).message });
+}
+
+export function dismissToast(id: number): void {
+  if (toasts.some((one) => one.id === id)) change(toasts.filter((one) => one.id !== id));
+}
+
+export function useToasts(): readonly Toast[] {
+  return useSyncExternalStore(subscribe, () => toasts);
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function change(next: readonly Toast[]): void {
+  toasts = next;
+  for (const listener of listeners) listener();
+}

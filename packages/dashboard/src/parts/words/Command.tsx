@@ -1,0 +1,13 @@
+import "./Command.css";
+import { CopyButton } from "../controls/CopyButton.tsx";
+
+/** A command to copy, whole. */
+export function Command({ text }: { readonly text: string }) {
+  return (
+    <div className="command">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      <pre tabIndex={0}>{text}</pre>
+      <CopyButton text={text} isIconOnly />
+    </div>
+  );
+}

@@ -1,0 +1,13 @@
+import { texts } from "../../texts/texts.ts";
+import { Time } from "./Time.tsx";
+
+/** When something ends, in words where it does not or has already. */
+export function Expiry({ at }: { readonly at: string | undefined }) {
+  if (at === undefined) return texts.expiry.never;
+  if (Date.parse(at) > Date.now()) return <Time at={at} isRelative />;
+  return (
+    <>
+      {texts.expiry.expired} <Time at={at} isRelative />
+    </>
+  );
+}

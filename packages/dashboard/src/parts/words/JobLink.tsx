@@ -1,0 +1,16 @@
+import { Link } from "@tanstack/react-router";
+import type { ListedJob } from "../../api/jobs.ts";
+
+interface JobLinkProps {
+  readonly organizationId: string;
+  readonly job: Pick<ListedJob, "jobId" | "workflowName">;
+}
+
+/** To a job, by the name of what it runs; its id is in the title. */
+export function JobLink({ organizationId, job: { jobId, workflowName } }: JobLinkProps) {
+  return (
+    <Link to="/app/organizations/$organizationId/jobs/$jobId" params={{ organizationId, jobId }} title={jobId}>
+      {workflowName}
+    </Link>
+  );
+}

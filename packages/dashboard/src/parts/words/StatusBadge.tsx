@@ -1,0 +1,26 @@
+import "./StatusBadge.css";
+import { texts } from "../../texts/texts.ts";
+import { Icon, type IconName } from "../layout/Icon.tsx";
+
+/** The statuses of a job, and the two in which one that is RUNNING may be. */
+export type ShownStatus = keyof typeof texts.status;
+
+const icons: Readonly<Record<ShownStatus, IconName>> = {
+  PENDING: "clock",
+  RUNNING: "job",
+  WAITING: "hourglass",
+  RETRYING: "retry",
+  SUCCEEDED: "check",
+  FAILED: "cross",
+  CANCELLED: "ban",
+};
+
+/** Says by a word and a shape what its colour says too. */
+export function StatusBadge({ status }: { readonly status: ShownStatus }) {
+  return (
+    <span className={`status-badge status-${status.toLowerCase()}`}>
+      <Icon name={icons[status]} />
+      {texts.status[status]}
+    </span>
+  );
+}

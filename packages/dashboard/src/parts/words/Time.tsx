@@ -1,0 +1,52 @@
+import { locale, texts } from "../../texts/texts.ts";
+import { useNow } from "./use-now.ts";
+
+interface TimeProps {
+  /** As the service answers it, or milliseconds; undefined: it has not happened. */
+  readonly at: string | number | undefined | null;
+  /** "3 minutes ago" instead of the date; it goes on by itself. */
+  readonly isRelative?: boolean;
+}
+
+/** A time in the reader's zone; the exact one, in UTC, is in the title. */
+export function Time({ at, isRelative = false }: TimeProps) {
+  if (at === undefined || at === null) return <span className="soft">{texts.parts.noTime}</span>;
+  const date = new Date(at);
+  const iso = date.toISOString();
+  return (
+    <time dateTime={iso} title={texts.parts.utc(iso.replace("T", " ").replace("Z", ""))}>
+      {isRelative ? <Relative at={date.getTime()} /> : absolute(date)}
+    </time>
+  );
+}
+
+function Relative({ at }: { readonly at: number }) {
+  const now = useNow(Math.abs(Date.now() - at) < 90_000 ? 1_000 : 20_000);
+  return relative(at, now);
+}
+
+/** The year only where it is another one. */
+function absolute(date: Date): string {
+  return (date.getFullYear() === new Date().getFullYear() ? thisYear : otherYear).format(date);
+}
+
+function relative(at: number, now: number): string {
+  const seconds = Math.round((at - now) / 1_000);
+  for (const [unit, length] of units) {
+    if (Math.abs(seconds) >= length || unit === "second")
+      return relativeFormat.format(Math.trunc(seconds / length), unit);
+  }
+  return "";
+}
+
+const units = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1],
+] as const satisfies readonly (readonly [Intl.RelativeTimeFormatUnit, number])[];
+
+const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "narrow" });
+const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
+const thisYear = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric", ...clock });
+const otherYear = new Intl.DateTimeFormat(locale, { year: "numeric", month: "short", day: "numeric", ...clock });
