@@ -8,6 +8,7 @@ const job = (jobId: string, status: ListedJob["status"] = "RUNNING"): ListedJob 
   workflowId: "w",
   workflowName: "test",
   workflowVersion: { versionId: "v", versionNumber: 1 },
+  submittedBy: { type: "apiToken", id: "t" },
   createdAt: "2026-01-31T12:00:00.000Z",
   updatedAt: "2026-01-31T12:00:00.000Z",
 });

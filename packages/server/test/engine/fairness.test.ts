@@ -95,9 +95,8 @@ afterAll(() => functions.stop());
 /** Far from what 300 slow calls would take, and enough for a busy machine. */
 const promptMs = 5_000;
 
-async function submitMany(api: Client, workflowId: string, count: number): Promise<JobBody[]> {
-  const answers = Array.from({ length: count }, () => api.call<JobBody>("SubmitJob", { body: { workflowId } }));
-  return (await Promise.all(answers)).map(({ body }) => body);
+async function submitMany(api: Client, workflowId: string, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, () => api.call("SubmitJob", { body: { workflowId } })));
 }
 
 /** How long a job takes from its submission to its end. */
@@ -140,8 +139,9 @@ describe("beyond what a node holds", () => {
     const wait = { ...waitStep("wait", ["never"], null), timeoutSeconds: 0.1 };
     const waiting = await deploy(quick.api, definitionOf(wait));
     await submitMany(slow.api, holding.workflowId, 5);
-    const pending = await submitMany(slow.api, holding.workflowId, 20);
-    expect(pending.filter((job) => job.status === "PENDING").length).toBeGreaterThan(10);
+    await submitMany(slow.api, holding.workflowId, 20);
+    const pending = await slow.api.call("ListJobs", { query: { status: "PENDING", includeTotal: true } });
+    expect(pending.body.totalCount).toBeGreaterThan(10);
 
     expect(await timeOneJob(quick.api, echoing.workflowId, "SUCCEEDED")).toBeLessThan(promptMs);
     expect(await timeOneJob(quick.api, failing.workflowId, "FAILED")).toBeLessThan(promptMs);
