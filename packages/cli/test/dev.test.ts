@@ -219,7 +219,7 @@ test("a mistake is told in a sentence, with what to do, and no stack", async () 
   taken.close();
 
   const wrong = await run({ ...environment, STEPWELL_PORT: "http", STEPWELL_LEASE_MS: "1" }, "serve");
-  expect(wrong.complaint).toMatch(/STEPWELL_PORT: must be a whole number[\s\S]*STEPWELL_LEASE_MS/);
+  expect(wrong.complaint).toMatch(/STEPWELL_PORT must be a whole number[\s\S]*STEPWELL_LEASE_MS/);
 
   const file = join(directory, "broken.json");
   await writeFile(file, "{");

@@ -105,12 +105,7 @@ export function integer(
   return { variable, fallback: String(fallback), meaning, parse: (raw) => parseInteger(raw, min, max) ?? fallback };
 }
 
-export function optionalInteger(
-  variable: string,
-  min: number,
-  max: number,
-  meaning: string,
-): Setting<number | undefined> {
+function optionalInteger(variable: string, min: number, max: number, meaning: string): Setting<number | undefined> {
   return { variable, fallback: "", meaning, parse: (raw) => parseInteger(raw, min, max) };
 }
 
