@@ -5,6 +5,7 @@ import type { Config } from "../../config.ts";
 import type { Timestamp } from "../../core/job-state.ts";
 import type { SecretBox } from "../secret-box.ts";
 import { endRevokedSessions, forgetEndedSessions, noteEnds } from "./ended-sessions.ts";
+import { loadProvider } from "./load-provider.ts";
 import { type ProviderPages, providerConfiguration } from "./provider-configuration.ts";
 import type { ScopedStore } from "./scoped-store.ts";
 import type { Sessions } from "./sessions.ts";
@@ -60,7 +61,7 @@ export class OpenIdProvider {
 
   async #build(keys: Awaited<ReturnType<SigningKeys["published"]>>): Promise<RequestHandler> {
     const { publicUrl, middlewares, sessions, onSessionsEnded, onFailure } = this.#parts;
-    const { Provider, errors, interactionPolicy } = await import("oidc-provider");
+    const { Provider, errors, interactionPolicy } = await loadProvider();
     const issuer = issuerOf(publicUrl());
     const configuration = providerConfiguration({ ...this.#parts, keys, errors, interactionPolicy });
     const provider = new Provider(issuer, configuration);
