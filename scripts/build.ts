@@ -1,11 +1,13 @@
 /** Compiles every package, puts what is not TypeScript beside it, and builds the dashboard into the server. */
 import { spawnSync } from "node:child_process";
-import { cpSync, writeFileSync } from "node:fs";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { buildDashboard } from "./build-dashboard.ts";
 
 // Side by side: neither needs what the other makes.
 const dashboard = buildDashboard();
 const compiled = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-b"], { stdio: "inherit" });
+// Whole, since a migration of another branch that stays here would stop the start.
+rmSync("packages/server/dist/store/migrations", { recursive: true, force: true });
 cpSync("packages/server/src/store/migrations", "packages/server/dist/store/migrations", { recursive: true });
 writeFileSync("packages/client/dist/commonjs/package.json", '{ "type": "commonjs" }\n');
 for (const name of ["client", "server", "cli"]) cpSync("LICENSE", `packages/${name}/LICENSE`);

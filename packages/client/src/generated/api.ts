@@ -417,7 +417,7 @@ export interface paths {
         put?: never;
         /**
          * Send an event to a job
-         * @description An event may come before the job waits for it: it counts when that step is reached. A finished job takes no more events.
+         * @description An event may come before the job waits for it: it counts when that step is reached. With `step`, and perhaps `visit`, it counts for that wait alone: it is kept while that is yet to come, and refused with 409 once it is over. A payload that does not fit what a step which lists the id defines for it is 400. A finished job takes no more events.
          */
         post: operations["SendJobEvent"];
         delete?: never;
@@ -2004,6 +2004,12 @@ export interface components {
             /** @description What the state leaves out, since there is too much of it. */
             warnings: string[];
         };
+        /** EventRemark */
+        EventRemark: {
+            /** @description JSON pointer into the body. */
+            pointer: string;
+            detail: string;
+        };
         /** JobEvent */
         JobEvent: {
             /** @description Counts from 1 in the order of arrival. */
@@ -2013,6 +2019,10 @@ export interface components {
             payload?: unknown;
             /** @enum {string} */
             outcome: "matched" | "buffered" | "unmatched";
+            /** @description The only step that it is for, where it was sent for one. */
+            step?: string;
+            /** @description The only visit of `step` that it is for. */
+            visit?: number;
             /** @description Why, and what became of it. */
             reason: string;
             sentBy: components["schemas"]["Actor"];
@@ -5648,6 +5658,10 @@ export interface operations {
                     eventId: string;
                     /** @description Any JSON value. */
                     payload?: unknown;
+                    /** @description The only step that it is for. It must list the id. */
+                    step?: string;
+                    /** @description The only visit of `step` that it is for, as in a job's `steps`. Left out: the visit that waits now, otherwise the next one. */
+                    visit?: number;
                 };
             };
         };
@@ -5670,6 +5684,8 @@ export interface operations {
                          * @enum {string}
                          */
                         outcome: "matched" | "buffered" | "unmatched" | "duplicate";
+                        /** @description What of the payload reaches no step, and where to declare it. */
+                        warnings: components["schemas"]["EventRemark"][];
                     };
                 };
             };
@@ -6392,6 +6408,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8650,6 +8675,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
