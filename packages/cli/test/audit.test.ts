@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -70,6 +71,15 @@ test("a row that somebody changed in the store is named, and the command ends wi
   expect(await run(environment, "audit", "verify", "--organization", organizationId)).toMatchObject({
     code: 1,
     output: expect.stringMatching(new RegExp(`NOT INTACT.*\\n  Entry ${rows[0]?.entryId} is not as seal`)),
+  });
+});
+
+test("with another secret key than the store's nothing is verified: every seal would look changed", async () => {
+  const other = { ...environment, STEPWELL_SECRET_KEY: randomBytes(32).toString("base64") };
+  expect(await run(other, "audit", "verify")).toMatchObject({
+    code: 1,
+    output: "",
+    complaint: expect.stringContaining("STEPWELL_SECRET_KEY is not the secret key of this store"),
   });
 });
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { secretBoxOf } from "../auth/secret-key.ts";
+import { judgeSecretKey, WrongSecretKeyError } from "../auth/secret-key-check.ts";
 import type { Config } from "../config.ts";
 import type { SealLink } from "../core/audit-chain.ts";
 import { type AuditVerification, expectSeal, verifyAudit } from "../engine/audit-verification.ts";
@@ -26,8 +27,11 @@ export async function* verifyStoredAudit(
 ): AsyncGenerator<StoredAuditVerification> {
   requireExisting(config);
   const database = await openStore(config);
-  const keys = secretBoxOf(config).keysFor("audit");
   try {
+    const secrets = secretBoxOf(config);
+    // By another key every seal would look changed.
+    if ((await judgeSecretKey(database, secrets)) === "wrong") throw new WrongSecretKeyError();
+    const keys = secrets.keysFor("audit");
     let found: readonly string[] = [];
     let last: string | null = null;
     do {
