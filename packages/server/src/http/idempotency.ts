@@ -133,8 +133,15 @@ async function proofOf<Proof>(
   confirm: (() => Promise<Proof>) | undefined,
 ): Promise<Given<Proof | undefined>> {
   if (confirm === undefined) return { proof: undefined };
-  if (key !== undefined && (await isHeld(parts, scope, key))) return undefined;
-  return { proof: await confirm() };
+  const isRepetition = async () => key !== undefined && (await isHeld(parts, scope, key));
+  if (await isRepetition()) return undefined;
+  try {
+    return { proof: await confirm() };
+  } catch (error) {
+    // An attempt that was under way may have used the proof up.
+    if (error instanceof ServiceError && (await isRepetition())) return undefined;
+    throw error;
+  }
 }
 
 /** Throws when nothing was proven: the key ran out between the look at it and its claim. */

@@ -6,6 +6,7 @@ import { ApiDocument } from "../support/document.ts";
 import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
 import { errorClasses, GeneratedClient, type GeneratedError } from "../support/generated-client.ts";
 import { HttpProxy, type Way } from "../support/http-proxy.ts";
+import { attemptOf, giveSecondFactor, newSignedInPerson, rightPassword, signInAt } from "../support/people.ts";
 import { type TestOrganization, useService } from "../support/service.ts";
 import { onOneStore } from "../support/stores.ts";
 
@@ -105,6 +106,22 @@ onOneStore((home) => {
     expect(proxy.exchanges.at(-1)).toMatchObject({ body: "{}", headers: { "content-type": "application/json" } });
     await expect(client.send("CancelJob", { organizationId, jobId: randomUUID() })).rejects.toThrow("no such job");
     expect(proxy.exchanges.at(-1)?.body).toBe("");
+  });
+
+  test("an attempt that comes while the first one is carried out is not refused because the first one used the code up", async () => {
+    const person = await newSignedInPerson(service);
+    const { recoveryCodes } = await giveSecondFactor(service, person);
+    const body = { password: rightPassword, code: recoveryCodes[0] };
+    const headers = { "amz-sdk-invocation-id": randomUUID() };
+    const renew = () => person.client.call<{ recoveryCodes: string[] }>("RenewRecoveryCodes", { body, headers });
+    const answers = await Promise.all([renew(), renew()]);
+    const works = async ([code]: readonly string[]) => {
+      const signIn = signInAt(service, () => service.running.engine.now());
+      return (await signIn.attempt(attemptOf(person, { code }))).outcome === "accepted";
+    };
+    const working = [];
+    for (const answer of answers) working.push(await works(answer.body.recoveryCodes));
+    expect(working.filter(Boolean)).toHaveLength(1);
   });
 
   describe("every error arrives as its class, with its message and fields", () => {
