@@ -8,11 +8,12 @@ import { pack } from "../../../scripts/pack.ts";
 import { deployFirst, deploySample, submitSample } from "../../dashboard/src/parts/words/first-commands.ts";
 import { Browser } from "../../server/test/support/browser.ts";
 import { postgresHome } from "../../server/test/support/stores.ts";
+import type { DevFile } from "../src/dev-file.ts";
 import { commandsIn } from "./readme.ts";
 import { endShells, type Running, Shell } from "./shell.ts";
 
 // What a newcomer does, with real programs: npm, the packages, a shell. Each test goes on where the one before it ended.
-vi.setConfig({ testTimeout: 300_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 const root = resolve(import.meta.dirname, "../../..");
 let directory: string;
@@ -226,9 +227,10 @@ async function succeeds(line: string): Promise<void> {
 async function beginInProject(shell: Shell): Promise<void> {
   const running = shell.start("npx", "stepwell", "dev");
   const printed = await running.printed("npx stepwell submit");
-  for (const line of printed.match(/npx stepwell .*/g) ?? []) await shell.succeed(line);
-  const input = `--input '{"sku":"STEP-2","count":1}' --wait 5`;
-  const { jobId } = JSON.parse(await shell.succeed(`npx stepwell submit order-approval ${input}`));
+  const [sample = "", deploy = "", submit = ""] = printed.match(/npx stepwell .*/g) ?? [];
+  await shell.succeed(sample);
+  await shell.succeed(deploy);
+  const { jobId } = JSON.parse(await shell.succeed(`${submit} --wait 5`));
   await shell.succeed(`npx stepwell event ${jobId} manager-approved`);
   expect(JSON.parse(await shell.succeed(`npx stepwell job ${jobId}`))).toMatchObject({ status: "SUCCEEDED" });
   await running.interrupt();
@@ -296,15 +298,6 @@ async function serveForReal(): Promise<void> {
   const ask = `curl -s -H 'Authorization: Bearer ${realToken}' "http://localhost:$STEPWELL_PORT/organizations"`;
   expect(JSON.parse(await realShell.succeed(ask))).toMatchObject({ organizations: [{ name: "your-company" }] });
   await running.interrupt();
-}
-
-interface DevFile {
-  readonly baseUrl: string;
-  readonly organizationId: string;
-  readonly token: string;
-  readonly email: string;
-  readonly password: string;
-  readonly workflowId: string;
 }
 
 function devFileIn(place: string): DevFile {

@@ -18,8 +18,18 @@ test("the workspace, its packages, the API document, and the command line say th
   expect(document).toMatchObject({ info: { version } });
 });
 
+test("a clone has the same Node.js on every platform, one that the packages run on", () => {
+  const { optionalDependencies } = manifestIn("../../..");
+  const versions = Object.entries(optionalDependencies).filter(([name]) => name.startsWith("node-"));
+  expect(versions).toHaveLength(5);
+  const [first, ...others] = new Set(versions.map(([, version]) => version));
+  expect(others).toEqual([]);
+  expect(Number.parseInt(first ?? "", 10)).toBeGreaterThanOrEqual(24);
+});
+
 interface Manifest {
   readonly version: string;
+  readonly optionalDependencies: Record<string, string>;
   readonly dependencies: Record<string, string>;
 }
 
