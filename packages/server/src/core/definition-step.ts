@@ -14,6 +14,7 @@ export interface RoughStep {
   readonly name: string | undefined;
   readonly kind: ExecutorKind | undefined;
   readonly config: JsonObject;
+  readonly wait: WaitRule | undefined;
   readonly payloadSchemas: PayloadSchemas;
   readonly inputSchema: Schema | undefined;
   readonly outputSchema: Schema | undefined;
@@ -43,10 +44,10 @@ export function readStep(value: JsonValue, pointer: string, surroundings: StepSu
   const raw = new RawObject(value, pointer, surroundings.problems);
   raw.refuseUnknown(stepFields, "a field of a step");
   const name = readName(raw, "name", surroundings.limits);
-  const { wait, ...details } = readDetails(raw, surroundings);
+  const details = readDetails(raw, surroundings);
   refuseMapping(raw);
   const retry = readRetry(raw, details.kind);
-  const timeoutSeconds = readTimeout(raw, details.kind, wait);
+  const timeoutSeconds = readTimeout(raw, details.kind, details.wait);
   const transitionToStep = readTransition(raw, surroundings);
   const onFailure = readFailureWay(raw, name, surroundings);
   const isFailureWayBroken = onFailure === undefined && value.onFailure !== undefined;
@@ -76,6 +77,7 @@ const nothingRead: RoughStep = {
   name: undefined,
   kind: undefined,
   config: {},
+  wait: undefined,
   payloadSchemas: noPayloadSchemas,
   inputSchema: undefined,
   outputSchema: undefined,
@@ -93,9 +95,7 @@ function refuseMapping(raw: RawObject): void {
   raw.refuse("input", `\`input\` mappings need expressions, which this release does not run yet; ${instead}`);
 }
 
-interface Details extends Pick<RoughStep, "kind" | "config" | "payloadSchemas" | "inputSchema" | "outputSchema"> {
-  readonly wait: WaitRule | undefined;
-}
+type Details = Pick<RoughStep, "kind" | "config" | "wait" | "payloadSchemas" | "inputSchema" | "outputSchema">;
 
 function readDetails(step: RawObject, surroundings: StepSurroundings): Details {
   const isThere = step.require("integrationDetails", "an object that says what the step does");

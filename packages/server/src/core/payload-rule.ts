@@ -1,4 +1,4 @@
-import type { PayloadSchemas } from "./payload-schemas.ts";
+import type { StepDefinition } from "./definition-parts.ts";
 import { declaredProperties, isClosed, requiredProperties, type Schema, withoutRequired } from "./schema.ts";
 
 /** Which properties of payloads a wait step takes into its output. */
@@ -11,19 +11,16 @@ export interface PayloadRule {
   readonly bareOutputSchema: Schema;
 }
 
-/** The definitions of a wait step that decide what becomes of payloads. */
-export interface WaitDefinitions {
-  readonly inputSchema: Schema;
-  readonly outputSchema: Schema;
-  readonly payloadSchemas: PayloadSchemas;
-}
+/** What decides about payloads. */
+type Definitions = Pick<StepDefinition, "wait" | "inputSchema" | "outputSchema" | "payloadSchemas">;
 
 /**
  * Undefined when the step takes nothing. A property of the input is overwritten only by an event whose own payload definition declares it:
  * otherwise a token for one event could rewrite the very order that is approved.
  */
-export function payloadRuleOf(step: WaitDefinitions): PayloadRule | undefined {
-  const { inputSchema, outputSchema, payloadSchemas } = step;
+export function payloadRuleOf(step: Definitions): PayloadRule | undefined {
+  const { wait, inputSchema, outputSchema, payloadSchemas } = step;
+  if (wait === undefined) return undefined;
   const known = payloadSchemas.size === 0 ? plainRules.get(inputSchema)?.get(outputSchema) : undefined;
   if (known !== undefined) return known.rule;
   const rule = makeRule(step);
@@ -37,7 +34,7 @@ export function payloadRuleOf(step: WaitDefinitions): PayloadRule | undefined {
 /** Hundreds of steps may share two definitions of thousands of names. */
 const plainRules = new WeakMap<Schema, WeakMap<Schema, { rule: PayloadRule | undefined }>>();
 
-function makeRule({ inputSchema, outputSchema, payloadSchemas }: WaitDefinitions): PayloadRule | undefined {
+function makeRule({ inputSchema, outputSchema, payloadSchemas }: Definitions): PayloadRule | undefined {
   const ofInput = declaredProperties(inputSchema);
   const ofOutput = declaredProperties(outputSchema);
   const isOutputClosed = isClosed(outputSchema);
@@ -62,13 +59,12 @@ function isIn(ofPayloads: ReadonlyMap<string, ReadonlySet<string>>, property: st
 
 /** Whether the step cannot end without an event that brings this property. */
 export function isCertainlyBrought(
-  step: WaitDefinitions & { readonly wait: { readonly eventIds: readonly string[]; readonly requiredCount: number } },
+  { wait, payloadSchemas }: Definitions,
   rule: PayloadRule,
   property: string,
 ): boolean {
-  const { eventIds, requiredCount } = step.wait;
-  if (requiredCount < eventIds.length) return false;
-  return [...step.payloadSchemas].some(
+  if (wait === undefined || wait.requiredCount < wait.eventIds.length) return false;
+  return [...payloadSchemas].some(
     ([eventId, schema]) => rule.takes(eventId, property) && requiredProperties(schema).has(property),
   );
 }

@@ -1,5 +1,5 @@
 import type { Definition, StepDefinition, Steps } from "./definition-parts.ts";
-import type { ExecutorCatalog, WaitRule } from "./executor-kind.ts";
+import type { WaitRule } from "./executor-kind.ts";
 import type { JsonObject } from "./json.ts";
 import { livePropertiesAfter, oncePerSchema, stepsWhoseFailureReadsLastOutput } from "./liveness.ts";
 import { type PayloadRule, payloadRuleOf } from "./payload-rule.ts";
@@ -57,9 +57,9 @@ export interface PlanStep {
 }
 
 /** Compiles a definition that `parseDefinition` found valid. */
-export function compilePlan(definition: Definition, executors: ExecutorCatalog): Plan {
+export function compilePlan(definition: Definition): Plan {
   const { workflowName, steps } = definition;
-  const compile = stepCompiler(steps, executors);
+  const compile = stepCompiler(steps);
   const firstStep = compile(steps[0], 0);
   const planSteps = steps.map((step, index) => (index === 0 ? firstStep : compile(step, index)));
   const waits = planSteps.filter(isWait);
@@ -90,7 +90,7 @@ function byEventId(waits: readonly WaitPlanStep[]): ReadonlyMap<string, readonly
   return index;
 }
 
-function stepCompiler(steps: Steps, executors: ExecutorCatalog): (step: StepDefinition, index: number) => PlanStep {
+function stepCompiler(steps: Steps): (step: StepDefinition, index: number) => PlanStep {
   const graph = buildGraph(steps);
   const liveAfter = livePropertiesAfter(steps, graph);
   const readLastOutput = stepsWhoseFailureReadsLastOutput(steps);
@@ -103,9 +103,9 @@ function stepCompiler(steps: Steps, executors: ExecutorCatalog): (step: StepDefi
       type,
       config,
       behaviour,
-      wait: waitRuleOf(step, executors, timeoutMs),
+      wait: waitRuleOf(step, timeoutMs),
       payloadSchemas: step.payloadSchemas,
-      payloadRule: behaviour === "wait" ? payloadRuleOf(step) : undefined,
+      payloadRule: payloadRuleOf(step),
       inputSchema,
       outputSchema,
       inputProperties: inputProperties(inputSchema),
@@ -120,17 +120,8 @@ function stepCompiler(steps: Steps, executors: ExecutorCatalog): (step: StepDefi
 }
 
 /** A wait has its timeout from the step or from its config; the parser saw to it that there is one at most. */
-function waitRuleOf(
-  step: StepDefinition,
-  executors: ExecutorCatalog,
-  timeoutMs: number | undefined,
-): WaitRule | undefined {
-  if (step.behaviour !== "wait") return undefined;
-  const kind = executors.get(step.type);
-  if (kind?.behaviour !== "wait")
-    throw new Error(`${step.type} waited when the definition was parsed, and does not now`);
-  const rule = kind.waitRule(step.config);
-  return timeoutMs === undefined ? rule : { ...rule, timeoutMs };
+function waitRuleOf({ wait }: StepDefinition, timeoutMs: number | undefined): WaitRule | undefined {
+  return wait === undefined || timeoutMs === undefined ? wait : { ...wait, timeoutMs };
 }
 
 /** A timeout below a millisecond is still one. */

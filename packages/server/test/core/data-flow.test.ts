@@ -289,7 +289,7 @@ describe("a step that makes no output of its own", () => {
   test("gives, when it waits, what its output definition keeps of its input", () => {
     expect(findings([wait("a", ["order", "sku"], null)], definitions)).toEqual([]);
     expect(findings([wait("a", ["sku", "order"], null)], definitions)).toEqual([
-      "E 0 out: `a` passes on what it receives; its `count` is missing, but is required",
+      "W 0 out: only an event can bring `count`, which the output of `a` requires: the step ends without it when no event has a payload, and fails when one has a payload without it. Let the definition that `payloadDefinitions` name for an event require it, or take it out of `required`",
     ]);
   });
 

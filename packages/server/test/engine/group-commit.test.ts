@@ -44,7 +44,11 @@ onEveryStore((home) => {
       clock: new DatabaseClock(),
       plans: new Plans(executors, definitionLimits(config)),
       nodeId: engine.nodeId,
-      limits: { maxStepRuns: config.maxStepRunsPerJob, maxEvents: config.maxEventsPerJob },
+      limits: {
+        maxStepRuns: config.maxStepRunsPerJob,
+        maxEvents: config.maxEventsPerJob,
+        maxOutputBytes: config.maxOutputBytes,
+      },
       maxBatchSize: config.maxBatchSize,
       maxBatchBytes: config.maxBatchBytes,
       maxQueuedFacts: config.maxQueuedFacts,

@@ -84,8 +84,10 @@ function sharedOutputs(steps: readonly StepDefinition[]): KnownOutput[] {
     return number;
   };
   const shared = new Map<string, KnownOutput>();
-  return steps.map((step) => {
-    const key = `${step.behaviour} ${numberOf(step.inputSchema)} ${numberOf(step.outputSchema)}`;
+  return steps.map((step, index) => {
+    // What an event must bring depends on more than the two definitions.
+    const own = step.payloadSchemas.size > 0 ? ` ${index}` : "";
+    const key = `${step.behaviour} ${numberOf(step.inputSchema)} ${numberOf(step.outputSchema)}${own}`;
     const output = shared.get(key) ?? knownOutputOf(step);
     shared.set(key, output);
     return output;
