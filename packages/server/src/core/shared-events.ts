@@ -98,8 +98,8 @@ class SharedEvents {
   }
 
   compare(eventId: string, earlier: Listing, later: Listing): void {
-    for (const part of later.parts) {
-      for (const other of earlier.parts) {
+    for (const [index, part] of later.parts.entries()) {
+      for (const other of earlier === later ? later.parts.slice(0, index) : earlier.parts) {
         if (part.schema === other.schema) continue;
         if (part.isWhole && other.isWhole && this.#haveNothingInCommon(other.schema, part.schema)) {
           this.#refuse(part, other, earlier, `the payload of ${quoted(eventId)}`);
