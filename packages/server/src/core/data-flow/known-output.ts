@@ -1,11 +1,11 @@
 import type { StepDefinition } from "../definition-parts.ts";
-import { isCertainlyBrought, payloadRuleOf } from "../payload-rule.ts";
+import { payloadRuleOf } from "../payload-rule.ts";
 import { Known } from "../schema/known.ts";
 import { allOfSchemas, anyOfSchemas, newSchema } from "../schema/node.ts";
 import { acceptedTypes } from "../schema/shape.ts";
 import { noTypes, typeSets } from "../schema/type-set.ts";
 import { isClosed, type Schema, withoutRequired } from "../schema.ts";
-import { knownWaitOutput } from "./wait-output.ts";
+import { knownWaitOutput, type WaitOutputBudget } from "./wait-output.ts";
 
 /**
  * What an output does to a property that a later step may take: it certainly has it; it may have it; it has not, so that the
@@ -65,14 +65,14 @@ function mayBeObject(known: Known): boolean {
 }
 
 /** What is known of a step's output once it has been checked. */
-export function knownOutputOf(step: StepDefinition): KnownOutput {
+export function knownOutputOf(step: StepDefinition, budget: WaitOutputBudget): KnownOutput {
   const { behaviour, inputSchema, outputSchema } = step;
   if (behaviour === "call") return new KnownOutput(outputSchema, false);
   const rule = payloadRuleOf(step);
   if (rule !== undefined) {
-    const { fromEvents } = rule;
-    const uncertain = new Set([...fromEvents].filter((property) => !isCertainlyBrought(step, rule, property)));
-    const made = [knownWaitOutput([inputSchema], step, rule), withoutRequired(outputSchema, uncertain)];
+    const { fromEvents, certain } = rule;
+    const uncertain = new Set([...fromEvents].filter((property) => !certain.has(property)));
+    const made = [knownWaitOutput([inputSchema], step, rule, budget), withoutRequired(outputSchema, uncertain)];
     return new KnownOutput(allOfSchemas(made), true, fromEvents);
   }
   const isInputWhole = behaviour === "pass" || !isClosed(outputSchema);
