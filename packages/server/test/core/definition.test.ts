@@ -531,6 +531,14 @@ function manyProperties(count: number): JsonObject {
   return closed(Object.fromEntries(Array.from({ length: count }, (_, index) => [index.toString(36), text])));
 }
 
+test("a version that is registered is held against no check of its data: jobs run on it", () => {
+  const definitions = { order: closed({ sku: text }), empty: closed({}), shipment: closed({ skus: text }) };
+  const steps = [call("reserve", ["order", "empty"], "ship"), call("ship", ["shipment", "order"], null)];
+  const source = JSON.stringify(workflow(steps, definitions));
+  expect(parseDefinition(source, catalog, limits)).toHaveProperty("problems");
+  expect(parseDefinition(source, catalog, limits, true)).toMatchObject({ definition: {}, warnings: [] });
+});
+
 test("no document makes the parser fail, and what it takes can be compiled", () => {
   const anything = fc.oneof(
     fc.jsonValue() as fc.Arbitrary<JsonValue>,

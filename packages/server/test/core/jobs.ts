@@ -94,6 +94,11 @@ export class Story {
     return change;
   }
 
+  /** As the store gives it back. */
+  reload(): void {
+    this.job = JSON.parse(JSON.stringify(this.job)) as Job;
+  }
+
   /** As the engine reads them from the store: those that are asked for, and no others. */
   #payloadsFor(fact: Untimed): EventPayloads {
     if (!holdsPayloads(this.plan, this.job)) return new Map();

@@ -199,6 +199,30 @@ describe("later steps do not look behind a wait for what only its events bring:"
     expect(told.step).toMatchObject({ name: "work", input: {} });
   });
 
+  test("a job that was cancelled while it waited, and is resumed, finds the payloads that had come", () => {
+    const told = story([
+      gate("g", "ship", "decided", { config: { eventIds: ["manager", "auditor"] } }),
+      ship("approval"),
+    ]);
+    told.send("manager", { payload: { approved: false } });
+    told.apply({ type: "job.cancelled", by: { type: "service", id: "s" } });
+    told.apply({ type: "job.resumed", by: { type: "service", id: "s" } });
+    expect(told.send("auditor")).toBe("buffered");
+    told.later(0);
+    expect(outputOf(told)).toEqual({ approved: false });
+  });
+
+  test("a wait that failed hides nothing from the step that takes over", () => {
+    const told = story([
+      gate("first", "second", "decided"),
+      { ...gate("second", "ship", "decided"), timeoutSeconds: 1, onFailure: "ship" },
+      ship("approval"),
+    ]);
+    told.send("manager", { payload: { approved: true } });
+    told.later(1_000);
+    expect(outputOf(told)).toEqual({ approved: true });
+  });
+
   test("the state holds nothing of it once no step can ask", () => {
     const told = story([noop("in", "g"), gate("g", "c", "decided"), call("c", null, { input: "nothing" })], {
       ...order,
@@ -289,16 +313,19 @@ test("with fewer than all of its events a wait gives what they bring in the orde
     fc.array(fc.tuple(fc.constantFrom(...events), payload), { maxLength: 12 }),
     fc.integer({ min: 1, max: 3 }),
     (sent, match) => {
-      const tell = () => {
+      const tell = (isReloaded: boolean) => {
         const steps = [
           { ...wait("g", events, "again", { match }), output: "decided" },
           { ...wait("again", events, null, { match }), output: "decided" },
         ];
         const told = new Story(steps, { definitions: free });
-        const outcomes = sent.map(([eventId, one]) => told.send(eventId, one === undefined ? {} : { payload: one }));
+        const outcomes = sent.map(([eventId, one]) => {
+          if (isReloaded) told.reload();
+          return told.send(eventId, one === undefined ? {} : { payload: one });
+        });
         return { outcomes, runs: runsOf(told), state: told.job.state };
       };
-      expect(tell()).toEqual(tell());
+      expect(tell(true)).toEqual(tell(false));
     },
   );
   fc.assert(property, { numRuns: 200 });
