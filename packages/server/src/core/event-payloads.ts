@@ -33,19 +33,22 @@ export function holdsPayloads({ readingWaits }: Plan, { state }: Job): boolean {
  */
 export function payloadsToRead(plan: Plan, { state }: Job, facts: readonly WithoutTime<Fact>[]): PayloadRequest[] {
   if (!("progress" in state)) return [];
-  const isWaiting = state.status === "RUNNING" && state.step.phase === "waiting";
-  // An event alone moves only a job that waits.
-  if (!isWaiting && facts.every(({ type }) => type === "event.received")) return [];
   const { progress } = state;
   const bare = new Set(progress.bareEvents);
   const arriving = new Set(facts.flatMap((fact) => (fact.type === "event.received" ? fact.eventId : [])));
-  return plan.readingWaits.flatMap((step) => {
-    const { eventIds, requiredCount } = step.wait;
-    const here = eventIds.map((eventId) => ({ eventId, kept: keptForStep(progress, step, eventId) }));
-    const hereCount = here.filter(({ eventId, kept }) => arriving.has(eventId) || kept.length > 0).length;
-    if (hereCount < requiredCount) return [];
-    const unread = here.flatMap(({ kept }) => kept).filter((eventNumber) => !bare.has(eventNumber));
-    return unread.map((eventNumber) => ({ eventNumber, step: step.name }));
+  const mayComplete = ({ name, wait }: WaitPlanStep): boolean => {
+    const isHere = (eventId: string) => arriving.has(eventId) || keptForStep(progress, name, eventId).length > 0;
+    return wait.eventIds.filter(isHere).length >= wait.requiredCount;
+  };
+  // Events alone move only a job that waits, and only when its wait has what it needs.
+  if (facts.every(({ type }) => type === "event.received")) {
+    const waiting = state.status === "RUNNING" && state.step.phase === "waiting" ? state.step.name : undefined;
+    const current = waiting === undefined ? undefined : plan.waits.get(waiting);
+    if (current === undefined || !mayComplete(current)) return [];
+  }
+  return plan.readingWaits.filter(mayComplete).flatMap(({ name, wait }) => {
+    const kept = wait.eventIds.flatMap((eventId) => keptForStep(progress, name, eventId));
+    return kept.filter((eventNumber) => !bare.has(eventNumber)).map((eventNumber) => ({ eventNumber, step: name }));
   });
 }
 
@@ -54,11 +57,7 @@ function keptNumbers({ bufferedEvents, addressedEvents = [] }: Progress): number
 }
 
 /** For any of its visits: one commit may go through several. */
-function keptForStep(
-  { bufferedEvents, addressedEvents = [] }: Progress,
-  step: WaitPlanStep,
-  eventId: string,
-): number[] {
-  const addressed = addressedEvents.filter((event) => event.eventId === eventId && event.step === step.name);
+function keptForStep({ bufferedEvents, addressedEvents = [] }: Progress, step: string, eventId: string): number[] {
+  const addressed = addressedEvents.filter((event) => event.eventId === eventId && event.step === step);
   return [getOwn(bufferedEvents, eventId) ?? [], addressed.map(({ eventNumber }) => eventNumber)].flat();
 }
