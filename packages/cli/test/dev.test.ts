@@ -70,6 +70,28 @@ test("the first five minutes: a sample job waits, is approved with the printed l
   await run(environment, "event", job.jobId, "manager-approved");
   expect(JSON.parse((await run(environment, "job", job.jobId)).output)).toMatchObject({ status: "SUCCEEDED" });
 
+  const declined = JSON.parse(
+    (await run(environment, "submit", "order-approval", "--input", input, "--wait", "20")).output,
+  );
+  const decision = JSON.stringify({ approved: false, comment: "out of stock" });
+  await run(
+    environment,
+    "event",
+    declined.jobId,
+    "manager-approved",
+    "--payload",
+    decision,
+    "--step",
+    "approve",
+    "--visit",
+    "1",
+  );
+  expect(JSON.parse((await run(environment, "job", declined.jobId)).output)).toMatchObject({
+    status: "SUCCEEDED",
+    output: { sku: "STEP-2", approved: false, comment: "out of stock" },
+    steps: [{}, {}, { name: "ship", status: "failure" }, { name: "decline", status: "success" }],
+  });
+
   expect(await stop(service, "SIGTERM")).toBe(0);
   const again = start(environment, "dev");
   const secondWelcome = await printed(again, "npx stepwell deploy");

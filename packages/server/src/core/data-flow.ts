@@ -2,6 +2,7 @@ import { type Arrival, arrivalAlong, arrivalAtStart, passedOn } from "./data-flo
 import { describeInputTrouble, describeOutputTrouble, type Finding, troublesOf } from "./data-flow/finding.ts";
 import { KnownOutputs } from "./data-flow/known-outputs.ts";
 import { SourceTracer } from "./data-flow/sources.ts";
+import { WaitOutputBudget } from "./data-flow/wait-output.ts";
 import type { StepDefinition, Steps } from "./definition-parts.ts";
 import { type ProblemList, pointerTo } from "./problem.ts";
 import { SchemaComparison } from "./schema/compare.ts";
@@ -31,19 +32,20 @@ class DataFlow {
   readonly #graph: StepGraph;
   readonly #tracer: SourceTracer;
   readonly #comparison = new SchemaComparison();
+  readonly #budget = new WaitOutputBudget();
   readonly #problems: ProblemList;
   readonly #warnings: ProblemList;
 
   constructor(steps: Steps, problems: ProblemList, warnings: ProblemList) {
     this.#steps = steps;
     this.#graph = buildGraph(steps);
-    this.#tracer = new SourceTracer(steps, this.#graph, new KnownOutputs(steps));
+    this.#tracer = new SourceTracer(steps, this.#graph, new KnownOutputs(steps, this.#budget));
     this.#problems = problems;
     this.#warnings = warnings;
   }
 
   get isExhausted(): boolean {
-    return this.#tracer.isExhausted || this.#comparison.isExhausted;
+    return this.#tracer.isExhausted || this.#comparison.isExhausted || this.#budget.isExhausted;
   }
 
   checkStep(index: number): void {
@@ -60,7 +62,7 @@ class DataFlow {
     const entered = inputs.filter(({ outcome }) => !outcome.noneFits);
     const outputs = entered.map(({ arrival }) => ({
       arrival,
-      outcome: this.#comparison.compare(passedOn(arrival, step), step.outputSchema),
+      outcome: this.#comparison.compare(passedOn(arrival, step, this.#budget), step.outputSchema),
     }));
     if (this.isExhausted) return;
     this.#report(index, step, "outputDefinition", outputs);

@@ -1,4 +1,4 @@
-import type { ExecutorKind } from "./executor-kind.ts";
+import type { ExecutorKind, WaitRule } from "./executor-kind.ts";
 import type { JsonObject } from "./json.ts";
 import type { PayloadSchemas } from "./payload-schemas.ts";
 import type { RetryPolicy } from "./retry.ts";
@@ -20,6 +20,8 @@ export interface StepDefinition {
   readonly type: string;
   readonly behaviour: ExecutorKind["behaviour"];
   readonly config: JsonObject;
+  /** Only of a step that waits. */
+  readonly wait: WaitRule | undefined;
   /** Only of a step that waits. */
   readonly payloadSchemas: PayloadSchemas;
   readonly inputSchema: Schema;

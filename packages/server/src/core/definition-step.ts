@@ -14,6 +14,7 @@ export interface RoughStep {
   readonly name: string | undefined;
   readonly kind: ExecutorKind | undefined;
   readonly config: JsonObject;
+  readonly wait: WaitRule | undefined;
   readonly payloadSchemas: PayloadSchemas;
   readonly inputSchema: Schema | undefined;
   readonly outputSchema: Schema | undefined;
@@ -66,6 +67,7 @@ const stepFields: ReadonlySet<string> = new Set([
 const noDetails = {
   kind: undefined,
   config: {},
+  wait: undefined,
   payloadSchemas: noPayloadSchemas,
   configTimeoutMs: undefined,
   inputSchema: undefined,
@@ -76,6 +78,7 @@ const nothingRead: RoughStep = {
   name: undefined,
   kind: undefined,
   config: {},
+  wait: undefined,
   payloadSchemas: noPayloadSchemas,
   inputSchema: undefined,
   outputSchema: undefined,
@@ -93,7 +96,8 @@ function refuseMapping(raw: RawObject): void {
   raw.refuse("input", `\`input\` mappings need expressions, which this release does not run yet; ${instead}`);
 }
 
-interface Details extends Pick<RoughStep, "kind" | "config" | "payloadSchemas" | "inputSchema" | "outputSchema"> {
+interface Details
+  extends Pick<RoughStep, "kind" | "config" | "wait" | "payloadSchemas" | "inputSchema" | "outputSchema"> {
   readonly configTimeoutMs: number | undefined;
 }
 
@@ -107,6 +111,7 @@ function readDetails(step: RawObject, surroundings: StepSurroundings): Details {
   return {
     kind,
     config,
+    wait,
     configTimeoutMs: timeoutMs,
     payloadSchemas: payloadSchemasOf(raw, wait, surroundings),
     inputSchema: readDefinitionReference(raw, "inputDefinition", surroundings.schemas),

@@ -7,6 +7,7 @@ import { isJsonObject, parseJson } from "./json.ts";
 import { type Problem, ProblemList, pointerTo } from "./problem.ts";
 import { describeValue, RawObject } from "./raw-object.ts";
 import { parseSchemas, type Schema } from "./schema.ts";
+import { checkSharedEvents } from "./shared-events.ts";
 import { checkWays } from "./ways.ts";
 
 export interface DefinitionLimits {
@@ -20,17 +21,20 @@ export interface DefinitionLimits {
 
 /**
  * Parses the text of a definition, or answers every problem at once, each with a pointer into the definition. Warnings, about data
- * that may not fit when a job runs, come in both cases.
+ * that may not fit when a job runs, come in both cases. A version that is registered already is held against no check of what flows
+ * through it: jobs run on it, and a check that came later must not stop them.
  */
 export function parseDefinition(
   text: string,
   executors: ExecutorCatalog,
   limits: DefinitionLimits,
+  isRegistered = false,
 ): { definition: Definition; warnings: Problem[] } | { problems: Problem[]; warnings: Problem[] } {
   const problems = new ProblemList(maxProblems);
   const warnings = new ProblemList(maxWarnings);
   const raw = readDocument(text, limits, problems);
-  const definition = raw === undefined ? undefined : readDefinition(raw, { executors, limits, problems, warnings });
+  const definition =
+    raw === undefined ? undefined : readDefinition(raw, { executors, limits, problems, warnings, isRegistered });
   if (definition === undefined || problems.count > 0) {
     return { problems: problems.toArray(), warnings: warnings.toArray() };
   }
@@ -45,6 +49,7 @@ interface Reading {
   readonly limits: DefinitionLimits;
   readonly problems: ProblemList;
   readonly warnings: ProblemList;
+  readonly isRegistered: boolean;
 }
 
 function readDocument(text: string, limits: DefinitionLimits, problems: ProblemList): RawObject | undefined {
@@ -78,7 +83,10 @@ function readDefinition(raw: RawObject, reading: Reading): Definition | undefine
   if (first === undefined || others.length + 1 < roughSteps.length) return undefined;
   const steps: Steps = [first, ...others];
   // What flows along broken ways, or is described by broken schemas, would be reported wrongly.
-  if (areSchemasSound && areWaysSound) checkDataFlow(steps, problems, warnings);
+  if (areSchemasSound && areWaysSound && !reading.isRegistered) {
+    checkSharedEvents(steps, problems);
+    checkDataFlow(steps, problems, warnings);
+  }
   return workflowName === undefined || schemas === undefined ? undefined : { workflowName, steps, schemas };
 }
 
@@ -111,7 +119,7 @@ function readSteps(raw: RawObject, schemas: ReadonlyMap<string, Schema> | undefi
 
 /** Undefined when a part of it was refused. */
 function completeStep(rough: RoughStep): StepDefinition | undefined {
-  const { name, kind, config, payloadSchemas, inputSchema, outputSchema, transitionToStep } = rough;
+  const { name, kind, config, wait, payloadSchemas, inputSchema, outputSchema, transitionToStep } = rough;
   const { onFailure, retry, timeoutSeconds } = rough;
   if (name === undefined || kind === undefined || transitionToStep === undefined) return undefined;
   if (inputSchema === undefined || outputSchema === undefined) return undefined;
@@ -121,6 +129,7 @@ function completeStep(rough: RoughStep): StepDefinition | undefined {
     type,
     behaviour,
     config,
+    wait,
     payloadSchemas,
     inputSchema,
     outputSchema,

@@ -1,3 +1,4 @@
+import { type EventPayload, type EventPayloads, noPayloads } from "./event-payloads.ts";
 import type { CallEffect, Change, EventChange, Verdict } from "./fact.ts";
 import type { HistoryEntry, StoredValue, Transition } from "./history.ts";
 import type {
@@ -18,6 +19,8 @@ import type { Plan, PlanStep } from "./plan.ts";
 export interface JobLimits {
   readonly maxStepRuns: number;
   readonly maxEvents: number;
+  /** In bytes, as JSON. */
+  readonly maxOutputBytes: number;
 }
 
 /**
@@ -36,6 +39,8 @@ export class JobDraft {
   progress: Progress;
   state: JobState;
   leaseEpoch: number;
+  /** Of the kept events, as far as a wait may read them now. */
+  payloads: EventPayloads;
   /** What is written down: two nodes read the database's clock some milliseconds apart, and no job's history shall run backwards. */
   readonly #writtenAt: Timestamp;
   #startedAt: Timestamp | null;
@@ -46,8 +51,16 @@ export class JobDraft {
   #lastOutput: JsonValue | undefined;
   #storedSize = 0;
 
-  constructor(plan: Plan, job: Job, progress: Progress, limits: JobLimits, at: Timestamp) {
+  constructor(
+    plan: Plan,
+    job: Job,
+    progress: Progress,
+    limits: JobLimits,
+    at: Timestamp,
+    payloads: EventPayloads = noPayloads,
+  ) {
     this.plan = plan;
+    this.payloads = payloads;
     this.limits = limits;
     this.at = at;
     this.#writtenAt = Math.max(at, job.updatedAt);
@@ -72,6 +85,12 @@ export class JobDraft {
     const step = this.plan.steps.get(name);
     if (step === undefined) throw new Error(`The plan of ${this.plan.workflowName} has no step ${name}.`);
     return step;
+  }
+
+  payloadOf(eventNumber: number): EventPayload {
+    const payload = this.progress.bareEvents?.includes(eventNumber) ? "none" : this.payloads.get(eventNumber);
+    if (payload === undefined) throw new Error(`The payload of event ${eventNumber} was not read.`);
+    return payload;
   }
 
   /** The first time that the job runs; a resumed job has its start already. */

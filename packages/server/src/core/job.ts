@@ -1,5 +1,6 @@
 import { JobDraft, type JobLimits } from "./draft.ts";
 import { addressOf } from "./event-address.ts";
+import { type EventPayloads, noPayloads } from "./event-payloads.ts";
 import type { Change, EventReceived, Fact, JobCancelled, JobResumed, StepFailed, Verdict } from "./fact.ts";
 import {
   type CallingStep,
@@ -35,28 +36,38 @@ import {
  * The state machine: what one fact does to one job. Pure: time comes in the fact, and what is owed to the outside goes out as
  * effects. A change without entries is written nowhere; its verdict says why.
  */
-export function transition(plan: Plan, job: Job, fact: Fact, limits: JobLimits): Change {
+export function transition(
+  plan: Plan,
+  job: Job,
+  fact: Fact,
+  limits: JobLimits,
+  payloads: EventPayloads = noPayloads,
+): Change {
+  const draftFor = (progress: Progress) => new JobDraft(plan, job, progress, limits, fact.at, payloads);
   switch (fact.type) {
     case "step.succeeded":
-      return withCall(plan, job, fact, limits, (draft, step) => completeStep(draft, step, step.input, fact.output));
+      return withCall(draftFor, job, fact, (draft, step) => completeStep(draft, step, step.input, fact.output));
     case "step.failed":
-      return withCall(plan, job, fact, limits, (draft, step) => retryOrFail(draft, step, fact));
+      return withCall(draftFor, job, fact, (draft, step) => retryOrFail(draft, step, fact));
     case "step.interrupted":
-      return withCall(plan, job, fact, limits, (draft, step) => callAgain(draft, step));
+      return withCall(draftFor, job, fact, (draft, step) => callAgain(draft, step));
     case "call.handedBack":
-      return withCall(plan, job, fact, limits, (draft, step) => handBack(draft, step, fact.begun));
+      return withCall(draftFor, job, fact, (draft, step) => handBack(draft, step, fact.begun));
     case "event.received":
-      return receiveEvent(plan, job, fact, limits);
+      return receiveEvent(draftFor, plan, job, fact);
     case "timer.due":
-      return wake(plan, job, fact.at, limits);
+      return wake(draftFor, job, fact.at);
     case "job.cancelled":
-      return cancel(plan, job, fact, limits);
+      return cancel(draftFor, job, fact);
     case "job.resumed":
-      return resume(plan, job, fact, limits);
+      return resume(draftFor, job, fact);
     default:
       return unreachable(fact);
   }
 }
+
+/** Begins a change of the job by the fact. */
+type DraftFor = (progress: Progress) => JobDraft;
 
 type JobIdentity = Pick<
   Job,
@@ -121,16 +132,15 @@ function reenter(draft: JobDraft, point: ResumePoint): Next | undefined {
 
 /** For what comes back from a call: only while that call is still the job's, by its epoch. */
 function withCall(
-  plan: Plan,
+  draftFor: DraftFor,
   job: Job,
-  fact: { readonly at: Timestamp; readonly leaseEpoch: number },
-  limits: JobLimits,
+  fact: { readonly leaseEpoch: number },
   apply: (draft: JobDraft, step: CallingStep) => Next | undefined,
 ): Change {
   const { state } = job;
   if (state.status !== "RUNNING" || state.step.phase !== "calling" || job.leaseEpoch !== fact.leaseEpoch)
     return ignored(job);
-  const draft = new JobDraft(plan, job, state.progress, limits, fact.at);
+  const draft = draftFor(state.progress);
   runFrom(draft, apply(draft, state.step));
   return draft.finish();
 }
@@ -177,7 +187,7 @@ function handBack(draft: JobDraft, step: CallingStep, begun: boolean): undefined
   return undefined;
 }
 
-function receiveEvent(plan: Plan, job: Job, fact: EventReceived, limits: JobLimits): Change {
+function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: EventReceived): Change {
   const { state } = job;
   if (state.status !== "PENDING" && state.status !== "RUNNING") {
     return refused(job, `The job is ${state.status} and takes no more events.`);
@@ -201,14 +211,15 @@ function receiveEvent(plan: Plan, job: Job, fact: EventReceived, limits: JobLimi
       ? waiting
       : undefined;
   const warnings = unreadParts(listing, eventId, payload);
-  const draft = new JobDraft(plan, job, progress, limits, fact.at);
+  const draft = draftFor(progress);
   const keptAs = listing.length === 0 ? fact.keptAs : keptBefore(progress, eventId, address, awaiting);
   if (keptAs !== null) {
     draft.changeEvent({ type: "repeated", eventNumber: keptAs, at: fact.at });
     return { ...draft.finish({ type: "event", outcome: "duplicate", warnings }), job };
   }
-  if (progress.eventCount >= limits.maxEvents) {
-    const detail = `The job holds ${limits.maxEvents} events, the most that one job may.`;
+  const { maxEvents } = draft.limits;
+  if (progress.eventCount >= maxEvents) {
+    const detail = `The job holds ${maxEvents} events, the most that one job may.`;
     return { ...ignored(job), verdict: { type: "refused", code: "RateLimitError", detail } };
   }
   const outcome = awaiting !== undefined ? "matched" : listing.length > 0 ? "buffered" : "unmatched";
@@ -252,20 +263,21 @@ function keepEvent(
   draft.changeEvent({ type: "kept", eventNumber, eventId, payload, address, outcome, sentBy, at });
   const counted = { ...draft.progress, eventCount: eventNumber };
   const isBare = payload === undefined;
+  if (!isBare) draft.payloads = new Map([...draft.payloads, [eventNumber, { value: payload }]]);
   draft.progress = outcome === "unmatched" ? counted : noteEvent(counted, { eventId, eventNumber, address, isBare });
 }
 
-function wake(plan: Plan, job: Job, at: Timestamp, limits: JobLimits): Change {
+function wake(draftFor: DraftFor, job: Job, at: Timestamp): Change {
   const { state } = job;
   const wakeAt = wakeAtOf(state);
   if (wakeAt === null || wakeAt > at) return ignored(job);
   if (state.status === "PENDING") {
-    const draft = new JobDraft(plan, job, state.progress, limits, at);
+    const draft = draftFor(state.progress);
     begin(draft, state.resumeAt);
     return draft.finish();
   }
   if (state.status !== "RUNNING") return ignored(job);
-  const draft = new JobDraft(plan, job, state.progress, limits, at);
+  const draft = draftFor(state.progress);
   runFrom(draft, wakeStep(draft, state));
   return draft.finish();
 }
@@ -287,13 +299,13 @@ function wakeStep(draft: JobDraft, { step }: RunningState): Next | undefined {
   }
 }
 
-function cancel(plan: Plan, job: Job, fact: JobCancelled, limits: JobLimits): Change {
+function cancel(draftFor: DraftFor, job: Job, fact: JobCancelled): Change {
   const { state } = job;
   if (state.status === "CANCELLED") return ignored(job);
   if (state.status !== "PENDING" && state.status !== "RUNNING") {
     return refused(job, `The job is ${state.status}, which is final.`);
   }
-  const draft = new JobDraft(plan, job, state.progress, limits, fact.at);
+  const draft = draftFor(state.progress);
   draft.record({ type: "job.cancelled", by: fact.by });
   draft.state = {
     status: "CANCELLED",
@@ -312,12 +324,12 @@ function resumePointOf({ step }: RunningState): ResumePoint {
 }
 
 /** Back to PENDING and on from the step that failed: the same visit (and so the same idempotency key), a new attempt. */
-function resume(plan: Plan, job: Job, fact: JobResumed, limits: JobLimits): Change {
+function resume(draftFor: DraftFor, job: Job, fact: JobResumed): Change {
   const { state } = job;
   if (state.status !== "FAILED" && state.status !== "CANCELLED") {
     return refused(job, `The job is ${state.status}; only a FAILED or CANCELLED job can be resumed.`);
   }
-  const draft = new JobDraft(plan, job, state.progress, limits, fact.at);
+  const draft = draftFor(state.progress);
   draft.record({ type: "job.resumed", by: fact.by });
   draft.state = { status: "PENDING", progress: state.progress, resumeAt: state.resumeAt, wakeAt: fact.at };
   return draft.finish();

@@ -1,5 +1,6 @@
 import { BitRows, type RowOf } from "./bit-rows.ts";
 import type { StepDefinition } from "./definition-parts.ts";
+import { payloadRuleOf } from "./payload-rule.ts";
 import { declaredProperties, isClosed, requiredProperties, type Schema } from "./schema.ts";
 import type { StepGraph } from "./step-graph.ts";
 
@@ -55,7 +56,15 @@ function solve(steps: readonly StepDefinition[], graph: StepGraph, names: readon
   const overwrittenBy = oncePerSchema((schema) => toRow(requiredProperties(schema)));
   const live = new BitRows(steps.length, names.length);
   for (const [step, { inputSchema }] of steps.entries()) live.addRow(step, takenBy(inputSchema));
-  const overwritten = steps.map(({ outputSchema }) => overwrittenBy(outputSchema));
+  // What a wait step takes from its events alone is never what was there before, whether an event brought it or not.
+  const overwritten = steps.map((step) => {
+    const fromEvents = payloadRuleOf(step)?.fromEvents;
+    const required = overwrittenBy(step.outputSchema);
+    if (fromEvents === undefined) return required;
+    const both = toRow(fromEvents);
+    both.rows.addRow(both.row, required);
+    return both;
+  });
   for (let round = 0; round < maxRounds; round++) {
     let isChanged = false;
     for (const edge of (round % 2 === 0 ? graph.backwards : graph.order).flatMap(

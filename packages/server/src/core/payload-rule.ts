@@ -1,74 +1,70 @@
-import type { PayloadSchemas } from "./payload-schemas.ts";
+import type { StepDefinition } from "./definition-parts.ts";
+import type { WaitRule } from "./executor-kind.ts";
 import { declaredProperties, isClosed, requiredProperties, type Schema, withoutRequired } from "./schema.ts";
 
 /** Which properties of payloads a wait step takes into its output. */
 export interface PayloadRule {
   /** Properties of the output that come from the events of one visit and from nowhere else: absent when none of those brought them. */
   readonly fromEvents: ReadonlySet<string>;
-  /** Whether the step takes this property out of the payload of this event. */
-  readonly takes: (eventId: string, property: string) => boolean;
+  /** Properties that the step cannot end without: the payload definition of an event that must come requires them. */
+  readonly certain: ReadonlySet<string>;
+  /** The properties that the step takes out of the payload of this event. */
+  readonly takenFrom: (eventId: string) => ReadonlySet<string>;
   /** What the output must fit when none of the consumed events had a payload: it may then lack what only events bring. */
   readonly bareOutputSchema: Schema;
 }
 
-/** The definitions of a wait step that decide what becomes of payloads. */
-export interface WaitDefinitions {
-  readonly inputSchema: Schema;
-  readonly outputSchema: Schema;
-  readonly payloadSchemas: PayloadSchemas;
-}
+/** What decides about payloads. */
+type Definitions = Pick<StepDefinition, "wait" | "inputSchema" | "outputSchema" | "payloadSchemas">;
 
 /**
  * Undefined when the step takes nothing. A property of the input is overwritten only by an event whose own payload definition declares it:
  * otherwise a token for one event could rewrite the very order that is approved.
  */
-export function payloadRuleOf(step: WaitDefinitions): PayloadRule | undefined {
+export function payloadRuleOf(step: Definitions): PayloadRule | undefined {
+  if (step.wait === undefined) return undefined;
+  // Hundreds of steps may share two definitions of thousands of names. Payload definitions are each step's own.
   const { inputSchema, outputSchema, payloadSchemas } = step;
-  const known = payloadSchemas.size === 0 ? plainRules.get(inputSchema)?.get(outputSchema) : undefined;
-  if (known !== undefined) return known.rule;
-  const rule = makeRule(step);
-  if (payloadSchemas.size === 0) {
-    const byOutput = plainRules.get(inputSchema) ?? new WeakMap<Schema, { rule: PayloadRule | undefined }>();
-    plainRules.set(inputSchema, byOutput.set(outputSchema, { rule }));
-  }
-  return rule;
+  const owner = payloadSchemas.size === 0 ? inputSchema : payloadSchemas;
+  const rules = knownRules.get(owner) ?? new WeakMap<Schema, { readonly rule: PayloadRule | undefined }>();
+  knownRules.set(owner, rules);
+  const known = rules.get(outputSchema) ?? { rule: makeRule(step, step.wait) };
+  rules.set(outputSchema, known);
+  return known.rule;
 }
 
-/** Hundreds of steps may share two definitions of thousands of names. */
-const plainRules = new WeakMap<Schema, WeakMap<Schema, { rule: PayloadRule | undefined }>>();
+const knownRules = new WeakMap<object, WeakMap<Schema, { readonly rule: PayloadRule | undefined }>>();
 
-function makeRule({ inputSchema, outputSchema, payloadSchemas }: WaitDefinitions): PayloadRule | undefined {
+function makeRule(
+  { inputSchema, outputSchema, payloadSchemas }: Definitions,
+  { eventIds, requiredCount }: WaitRule,
+): PayloadRule | undefined {
   const ofInput = declaredProperties(inputSchema);
   const ofOutput = declaredProperties(outputSchema);
   const isOutputClosed = isClosed(outputSchema);
-  const ofPayloads = new Map([...payloadSchemas].map(([eventId, schema]) => [eventId, declaredProperties(schema)]));
-  const isLetIn = (property: string) => !isOutputClosed || ofOutput.has(property);
-  const takes = (eventId: string, property: string): boolean => {
-    if (!ofInput.has(property) && ofOutput.has(property)) return true;
-    return isLetIn(property) && (ofPayloads.get(eventId)?.has(property) ?? false);
+  const ofAnyEvent = [...ofOutput].filter((property) => !ofInput.has(property));
+  const takenBySchema = new Map<Schema | undefined, ReadonlySet<string>>([[undefined, new Set(ofAnyEvent)]]);
+  for (const schema of payloadSchemas.values()) {
+    if (takenBySchema.has(schema)) continue;
+    const declared = [...declaredProperties(schema)];
+    const letIn = isOutputClosed ? declared.filter((property) => ofOutput.has(property)) : declared;
+    takenBySchema.set(schema, new Set([...ofAnyEvent, ...letIn]));
+  }
+  const taken = new Set([...takenBySchema.values()].flatMap((properties) => [...properties]));
+  if (taken.size === 0) return undefined;
+  const fromEvents = new Set([...taken].filter((property) => !ofInput.has(property)));
+  const takenFrom = (eventId: string) => takenBySchema.get(payloadSchemas.get(eventId)) ?? new Set<string>();
+  return {
+    fromEvents,
+    certain: requiredCount < eventIds.length ? new Set() : requiredOf(takenBySchema),
+    takenFrom,
+    bareOutputSchema: withoutRequired(outputSchema, fromEvents),
   };
-  const named = new Set([...ofOutput, ...[...ofPayloads.values()].flatMap((properties) => [...properties])]);
-  const taken = [...named].filter(
-    (property) => isLetIn(property) && (!ofInput.has(property) || isIn(ofPayloads, property)),
-  );
-  if (taken.length === 0) return undefined;
-  const fromEvents = new Set(taken.filter((property) => !ofInput.has(property)));
-  return { fromEvents, takes, bareOutputSchema: withoutRequired(outputSchema, fromEvents) };
 }
 
-function isIn(ofPayloads: ReadonlyMap<string, ReadonlySet<string>>, property: string): boolean {
-  return [...ofPayloads.values()].some((properties) => properties.has(property));
-}
-
-/** Whether the step cannot end without an event that brings this property. */
-export function isCertainlyBrought(
-  step: WaitDefinitions & { readonly wait: { readonly eventIds: readonly string[]; readonly requiredCount: number } },
-  rule: PayloadRule,
-  property: string,
-): boolean {
-  const { eventIds, requiredCount } = step.wait;
-  if (requiredCount < eventIds.length) return false;
-  return [...step.payloadSchemas].some(
-    ([eventId, schema]) => rule.takes(eventId, property) && requiredProperties(schema).has(property),
+function requiredOf(takenBySchema: ReadonlyMap<Schema | undefined, ReadonlySet<string>>): ReadonlySet<string> {
+  const required = [...takenBySchema].flatMap(([schema, taken]) =>
+    schema === undefined ? [] : [...requiredProperties(schema)].filter((property) => taken.has(property)),
   );
+  return new Set(required);
 }

@@ -1,5 +1,5 @@
 import type { Definition, StepDefinition, Steps } from "./definition-parts.ts";
-import type { ExecutorCatalog, WaitRule } from "./executor-kind.ts";
+import type { WaitRule } from "./executor-kind.ts";
 import type { JsonObject } from "./json.ts";
 import { livePropertiesAfter, oncePerSchema, stepsWhoseFailureReadsLastOutput } from "./liveness.ts";
 import { type PayloadRule, payloadRuleOf } from "./payload-rule.ts";
@@ -17,6 +17,8 @@ export interface Plan {
   readonly listedEventIds: ReadonlySet<string>;
   /** By event id: the wait steps that list it. */
   readonly waitsByEventId: ReadonlyMap<string, readonly WaitPlanStep[]>;
+  /** The wait steps by their names. */
+  readonly waits: ReadonlyMap<string, WaitPlanStep>;
   /** The wait steps that take something out of payloads. */
   readonly readingWaits: readonly WaitPlanStep[];
 }
@@ -57,9 +59,9 @@ export interface PlanStep {
 }
 
 /** Compiles a definition that `parseDefinition` found valid. */
-export function compilePlan(definition: Definition, executors: ExecutorCatalog): Plan {
+export function compilePlan(definition: Definition): Plan {
   const { workflowName, steps } = definition;
-  const compile = stepCompiler(steps, executors);
+  const compile = stepCompiler(steps);
   const firstStep = compile(steps[0], 0);
   const planSteps = steps.map((step, index) => (index === 0 ? firstStep : compile(step, index)));
   const waits = planSteps.filter(isWait);
@@ -69,6 +71,7 @@ export function compilePlan(definition: Definition, executors: ExecutorCatalog):
     steps: new Map(planSteps.map((step) => [step.name, step])),
     firstStep,
     listedEventIds: new Set(waitsByEventId.keys()),
+    waits: new Map(waits.map((step) => [step.name, step])),
     waitsByEventId,
     readingWaits: waits.filter(({ payloadRule }) => payloadRule !== undefined),
   };
@@ -90,7 +93,7 @@ function byEventId(waits: readonly WaitPlanStep[]): ReadonlyMap<string, readonly
   return index;
 }
 
-function stepCompiler(steps: Steps, executors: ExecutorCatalog): (step: StepDefinition, index: number) => PlanStep {
+function stepCompiler(steps: Steps): (step: StepDefinition, index: number) => PlanStep {
   const graph = buildGraph(steps);
   const liveAfter = livePropertiesAfter(steps, graph);
   const readLastOutput = stepsWhoseFailureReadsLastOutput(steps);
@@ -103,9 +106,9 @@ function stepCompiler(steps: Steps, executors: ExecutorCatalog): (step: StepDefi
       type,
       config,
       behaviour,
-      wait: waitRuleOf(step, executors, timeoutMs),
+      wait: waitRuleOf(step, timeoutMs),
       payloadSchemas: step.payloadSchemas,
-      payloadRule: behaviour === "wait" ? payloadRuleOf(step) : undefined,
+      payloadRule: payloadRuleOf(step),
       inputSchema,
       outputSchema,
       inputProperties: inputProperties(inputSchema),
@@ -120,17 +123,8 @@ function stepCompiler(steps: Steps, executors: ExecutorCatalog): (step: StepDefi
 }
 
 /** A wait has its timeout from the step or from its config; the parser saw to it that there is one at most. */
-function waitRuleOf(
-  step: StepDefinition,
-  executors: ExecutorCatalog,
-  timeoutMs: number | undefined,
-): WaitRule | undefined {
-  if (step.behaviour !== "wait") return undefined;
-  const kind = executors.get(step.type);
-  if (kind?.behaviour !== "wait")
-    throw new Error(`${step.type} waited when the definition was parsed, and does not now`);
-  const rule = kind.waitRule(step.config);
-  return timeoutMs === undefined ? rule : { ...rule, timeoutMs };
+function waitRuleOf({ wait }: StepDefinition, timeoutMs: number | undefined): WaitRule | undefined {
+  return wait === undefined || timeoutMs === undefined ? wait : { ...wait, timeoutMs };
 }
 
 /** A timeout below a millisecond is still one. */

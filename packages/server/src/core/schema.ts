@@ -4,7 +4,7 @@
  */
 export { checkValue } from "./schema/check.ts";
 export { compareSchemas, type Verdict } from "./schema/compare.ts";
-export type { Schema } from "./schema/node.ts";
+export { allOfSchemas, type Schema } from "./schema/node.ts";
 export { parseSchema, parseSchemas } from "./schema/parse.ts";
 export { findDefinition } from "./schema/reference.ts";
 export {

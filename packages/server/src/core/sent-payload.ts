@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from "./json.ts";
 import type { WaitPlanStep } from "./plan.ts";
 import { type Problem, pointerTo, quoted } from "./problem.ts";
-import { checkValue, declaredProperties, propertiesAlone } from "./schema.ts";
+import { allOfSchemas, checkValue, declaredProperties, propertiesAlone, type Schema } from "./schema.ts";
 
 /**
  * What is wrong with an event's payload, with pointers into the body that carried it. It is held against every step that lists the
@@ -13,15 +13,39 @@ export function checkPayload(
   eventId: string,
   payload: JsonValue | undefined,
 ): Problem[] {
-  const found = steps.flatMap(({ payloadSchemas, outputSchema }) => {
-    const schema = payloadSchemas.get(eventId);
-    const asPayload = schema === undefined ? [] : checkValue(schema, payload ?? null);
-    const asOutput = isJsonObject(payload) ? checkValue(propertiesAlone(outputSchema), payload) : [];
-    return [...asPayload, ...asOutput];
-  });
+  const { schema, isDefined } = sentTo(steps, eventId);
+  if (payload === undefined && !isDefined) return [];
+  const found = checkValue(schema, payload ?? null);
   const different = new Map(found.map((problem) => [`${problem.pointer} ${problem.detail}`, problem]));
   return [...different.values()].map(({ pointer, detail }) => ({ pointer: `/payload${pointer}`, detail }));
 }
+
+/** What the steps say of one event, put together once: hundreds of them may list it, and a payload may have thousands of properties. */
+interface Sent {
+  readonly schema: Schema;
+  /** Whether some step has a definition of the payload as a whole. */
+  readonly isDefined: boolean;
+  /** The properties that some of the steps take. */
+  readonly taken: ReadonlySet<string>;
+}
+
+function sentTo(steps: readonly WaitPlanStep[], eventId: string): Sent {
+  const known = knownSent.get(steps);
+  if (known !== undefined) return known;
+  const payloads = steps.flatMap(({ payloadSchemas }) => payloadSchemas.get(eventId) ?? []);
+  const outputs = allOfSchemas([...new Set(steps.map(({ outputSchema }) => outputSchema))]);
+  const rules = new Set(steps.flatMap(({ payloadRule }) => payloadRule ?? []));
+  const sent = {
+    isDefined: payloads.length > 0,
+    schema: allOfSchemas([...new Set(payloads), propertiesAlone(outputs)]),
+    taken: new Set([...rules].flatMap((rule) => [...rule.takenFrom(eventId)])),
+  };
+  knownSent.set(steps, sent);
+  return sent;
+}
+
+/** By the list of the steps, which the plan keeps for each event id. */
+const knownSent = new WeakMap<readonly WaitPlanStep[], Sent>();
 
 /** What of a payload none of these steps takes into its output, and what to declare so that one does. */
 export function unreadParts(
@@ -31,14 +55,13 @@ export function unreadParts(
 ): Problem[] {
   const [first] = steps;
   if (payload === undefined || first === undefined) return [];
+  const { taken, isDefined } = sentTo(steps, eventId);
   if (!isJsonObject(payload)) {
-    const isDefined = steps.some(({ payloadSchemas }) => payloadSchemas.has(eventId));
     const detail = `is no object, so that ${quoted(first.name)} takes nothing of it into its output; send an object with the properties that later steps need`;
     return isDefined ? [] : [{ pointer: "/payload", detail }];
   }
-  const isRead = (property: string) => steps.some(({ payloadRule }) => payloadRule?.takes(eventId, property));
   return Object.keys(payload)
-    .filter((property) => !isRead(property))
+    .filter((property) => !taken.has(property))
     .slice(0, maxWarnings)
     .map((property) => ({ pointer: pointerTo("/payload", property), detail: reasonOf(first, eventId, property) }));
 }

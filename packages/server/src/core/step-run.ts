@@ -1,11 +1,12 @@
 import type { JobDraft } from "./draft.ts";
-import type { ResumePoint, StepError, StepPosition, WaitVisit } from "./job-state.ts";
+import type { Progress, ResumePoint, StepError, StepPosition, WaitVisit } from "./job-state.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 import { forgetEvents, keptFor } from "./kept-events.ts";
 import type { PlanStep } from "./plan.ts";
 import type { Problem } from "./problem.ts";
 import { getOwn, withOwn } from "./record.ts";
-import { checkValue, narrowValue } from "./schema.ts";
+import { checkValue } from "./schema.ts";
+import { waitOutput } from "./wait-output.ts";
 
 /** A step to enter, and the latest output on the way to it (undefined before the first). */
 export interface Next {
@@ -50,15 +51,18 @@ function enterStep(draft: JobDraft, next: Next): Next | undefined {
 
 /**
  * What a step without a mapping receives: at the start the job's input; later, with a closed input definition, each declared
- * property from the latest output that had it, else from the job's input; with an open one the latest output whole.
+ * property from the latest output that had it, else from the job's input; with an open one the latest output whole. What a wait step
+ * gives, and no event brought in its latest visit, is in neither place.
  */
 function receivedInput(draft: JobDraft, step: PlanStep, previousOutput: JsonValue | undefined): JsonValue {
   const jobInput = draft.job.input;
   if (draft.progress.stepRunCount === 0) return jobInput;
   if (step.inputProperties === undefined) return orElse(previousOutput, jobInput);
   const taken: JsonObject = {};
+  const { properties, absentProperties = [] } = draft.progress;
   for (const property of step.inputProperties) {
-    const value = orElse(getOwn(draft.progress.properties, property), getOwn(jobInput, property));
+    const fallback = absentProperties.includes(property) ? undefined : getOwn(jobInput, property);
+    const value = orElse(getOwn(properties, property), fallback);
     if (value !== undefined)
       Object.defineProperty(taken, property, { value, enumerable: true, configurable: true, writable: true });
   }
@@ -99,9 +103,10 @@ export function completeStep(
   input: JsonValue,
   output: JsonValue,
   consumed: readonly number[] = [],
+  outputSchema = draft.step(position.name).outputSchema,
 ): Next | undefined {
   const step = draft.step(position.name);
-  const problems = checkValue(step.outputSchema, output);
+  const problems = checkValue(outputSchema, output);
   if (problems.length > 0) return failStep(draft, position, input, mismatch("OutputMismatch", step.name, problems));
   draft.record({
     type: "step.succeeded",
@@ -111,7 +116,7 @@ export function completeStep(
     output: draft.storedOutput(output, input),
     ...(consumed.length > 0 && { consumed }),
   });
-  draft.progress = { ...draft.progress, properties: carriedProperties(draft.progress.properties, step, output) };
+  draft.progress = carriedOn(draft.progress, step, output, draft.job.input);
   if (step.transitionToStep === null) {
     draft.succeed();
     return undefined;
@@ -119,15 +124,24 @@ export function completeStep(
   return { name: step.transitionToStep, previousOutput: output };
 }
 
-/** Keeps only what some later step may still read, so that a long job does not rewrite its whole past with every step. */
-function carriedProperties(before: JsonObject, step: PlanStep, output: JsonValue): JsonObject {
+/**
+ * Keeps only what some later step may still read, so that a long job does not rewrite its whole past with every step. Of what a wait step
+ * takes from its events alone and did not get, it keeps that it is absent, where the job's input would otherwise pass for it.
+ */
+function carriedOn(progress: Progress, step: PlanStep, output: JsonValue, jobInput: JsonObject): Progress {
+  const { properties: before, absentProperties = [], ...others } = progress;
   const source = isJsonObject(output) ? output : {};
   const carried: [string, JsonValue][] = [];
+  const absent: string[] = [];
   for (const property of step.livePropertiesAfter) {
-    const value = orElse(getOwn(source, property), getOwn(before, property));
+    const isFromEvents = step.payloadRule?.fromEvents.has(property) ?? false;
+    const value = orElse(getOwn(source, property), isFromEvents ? undefined : getOwn(before, property));
     if (value !== undefined) carried.push([property, value]);
+    else if (isFromEvents ? Object.hasOwn(jobInput, property) : absentProperties.includes(property))
+      absent.push(property);
   }
-  return Object.fromEntries(carried);
+  const properties = Object.fromEntries(carried);
+  return absent.length === 0 ? { ...others, properties } : { ...others, properties, absentProperties: absent };
 }
 
 /** The step has failed for good: its `onFailure` takes over, or the job fails. */
@@ -179,7 +193,10 @@ export function waitVisitOf({ name, visit }: StepPosition): WaitVisit {
   return { step: name, visit };
 }
 
-/** Goes on if and only if enough of the awaited events are here, and consumes those: the next visit needs new ones. */
+/**
+ * Goes on if and only if enough of the awaited events are here, and consumes those: the next visit needs new ones. So does a resumed job
+ * whose wait failed for what its events brought: it waits anew, and better ones let it go on.
+ */
 export function completeWait(
   draft: JobDraft,
   step: PlanStep,
@@ -188,13 +205,20 @@ export function completeWait(
 ): Next | undefined | "waiting" {
   const { eventIds, requiredCount } = waitRuleOf(step);
   const visit = waitVisitOf(position);
-  const consumed = eventIds.flatMap((eventId) => keptFor(draft.progress, eventId, visit) ?? []);
+  const consumed = eventIds.flatMap((eventId) => {
+    const eventNumber = keptFor(draft.progress, eventId, visit);
+    return eventNumber === undefined ? [] : { eventId, eventNumber };
+  });
   if (consumed.length < requiredCount) return "waiting";
-  for (const eventNumber of consumed) {
-    draft.changeEvent({ type: "consumed", eventNumber, ...visit, at: draft.at });
-  }
-  draft.progress = forgetEvents(draft.progress, new Set(consumed), visit);
-  return completeStep(draft, position, input, narrowValue(step.outputSchema, input), consumed);
+  const numbers = consumed.map(({ eventNumber }) => eventNumber);
+  for (const eventNumber of numbers) draft.changeEvent({ type: "consumed", eventNumber, ...visit, at: draft.at });
+  const made = waitOutput(step, input, consumed, {
+    payloadOf: (eventNumber) => draft.payloadOf(eventNumber),
+    maxBytes: draft.limits.maxOutputBytes,
+  });
+  draft.progress = forgetEvents(draft.progress, new Set(numbers), visit);
+  if ("error" in made) return failStep(draft, position, input, made.error);
+  return completeStep(draft, position, input, made.output, numbers, made.outputSchema);
 }
 
 function waitRuleOf(step: PlanStep): NonNullable<PlanStep["wait"]> {

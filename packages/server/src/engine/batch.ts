@@ -1,4 +1,5 @@
 import type { JobLimits } from "../core/draft.ts";
+import { type EventPayload, holdsPayloads, payloadsToRead } from "../core/event-payloads.ts";
 import type { CallEffect, Change, EventChange, Fact, Verdict } from "../core/fact.ts";
 import type { HistoryEntry } from "../core/history.ts";
 import { submitJob, transition } from "../core/job.ts";
@@ -9,7 +10,7 @@ import { pointerTo } from "../core/problem.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import { type AuditEntry, insertAuditEntries } from "../store/audit.ts";
 import type { Transaction } from "../store/database.ts";
-import { findKeptEvents, writeEventChanges } from "../store/events.ts";
+import { findKeptEvents, readPayloads, writeEventChanges } from "../store/events.ts";
 import { claimKeys, type KeyClaim, releaseKeys, storeAnswers } from "../store/idempotency.ts";
 import { insertHistory, insertJobs, type JobKey, lockJobs, updateJobs, type WrittenJob } from "../store/jobs.ts";
 import { holdOrganizations } from "../store/organizations.ts";
@@ -155,6 +156,8 @@ interface OpenJob {
   call: CallEffect | undefined;
   readonly entries: HistoryEntry[];
   readonly events: EventChange[];
+  /** Of its kept events, as far as a wait may read them in this batch. */
+  readonly payloads: Map<number, EventPayload>;
 }
 
 interface LoadedJobs {
@@ -199,10 +202,38 @@ async function loadJobs(
   const open = new Map<string, OpenJob>();
   for (const job of locked) {
     const plan = planOf(plans, job.versionId);
-    open.set(keyOf(job), { before: job, job, plan, call: undefined, entries: [], events: [] });
+    open.set(keyOf(job), newlyOpened(job, plan, job));
   }
-  const keptEvents = await loadUnlistedEvents(transaction, facts, open);
+  const [keptEvents] = await Promise.all([
+    loadUnlistedEvents(transaction, facts, open),
+    loadPayloads(transaction, facts, open, context.maxBytes),
+  ]);
   return { open, gone, choices, plans, keptEvents, audited: [] };
+}
+
+function newlyOpened(job: Job, plan: Plan, before?: Job): OpenJob {
+  return { before, job, plan, call: undefined, entries: [], events: [], payloads: new Map() };
+}
+
+/** Mostly nothing: the store is asked only for jobs that hold events which a wait may read in this batch. */
+async function loadPayloads(
+  transaction: Transaction,
+  facts: readonly FactCommand[],
+  open: ReadonlyMap<string, OpenJob>,
+  maxBytes: number,
+): Promise<void> {
+  const holding = [...open].filter(([, { plan, job }]) => holdsPayloads(plan, job));
+  if (holding.length === 0) return;
+  const factsByJob = Map.groupBy(facts, keyOf);
+  const wanted = holding.flatMap(([key, { plan, job }]) => {
+    const { organizationId, jobId } = job;
+    const requests = payloadsToRead(plan, job, factsByJob.get(key)?.map(({ fact }) => fact) ?? []);
+    return requests.map((request) => ({ organizationId, jobId, ...request }));
+  });
+  for (const request of wanted) open.get(keyOf(request))?.payloads.set(request.eventNumber, "none");
+  for (const { payload, isLeftOut, ...event } of await readPayloads(transaction, wanted, maxBytes)) {
+    open.get(keyOf(event))?.payloads.set(event.eventNumber, isLeftOut ? "tooLarge" : { value: payload });
+  }
 }
 
 async function loadUnlistedEvents(
@@ -257,7 +288,7 @@ function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchCon
     const message = `The input does not fit the input definition of ${plan.firstStep.name}, the first step of ${chosen.workflowName}.`;
     return { type: "refused", error: new ServiceError("ValidationError", message, { problems }) };
   }
-  const opened: OpenJob = { before: undefined, job: change.job, plan, call: undefined, entries: [], events: [] };
+  const opened = newlyOpened(change.job, plan);
   jobs.open.set(keyOf(command), opened);
   return applied(jobs, opened, change, command, context);
 }
@@ -265,7 +296,8 @@ function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchCon
 function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext): Outcome {
   const opened = jobs.open.get(keyOf(command));
   if (opened === undefined || jobs.gone.has(command)) return { type: "refused", error: notFound("job") };
-  const change = transition(opened.plan, opened.job, timed(jobs, opened, command, context.now), context.limits);
+  const fact = timed(jobs, opened, command, context.now);
+  const change = transition(opened.plan, opened.job, fact, context.limits, opened.payloads);
   if (change.verdict.type === "refused") {
     const { code, detail, problems = [] } = change.verdict;
     const retry = code === "RateLimitError" ? { retryAfterSeconds: fullJobRetrySeconds } : {};
@@ -296,6 +328,11 @@ function applied(jobs: LoadedJobs, opened: OpenJob, change: Change, command: Com
   opened.job = { ...change.job, nodeId };
   opened.entries.push(...change.entries);
   opened.events.push(...change.events);
+  // What a wait reads later in this batch is not in the store yet.
+  for (const event of change.events) {
+    if (event.type !== "kept" || event.payload === undefined) continue;
+    opened.payloads.set(event.eventNumber, { value: event.payload });
+  }
   // A later fact of the same batch may have taken back what an earlier one asked for.
   opened.call = isCalling ? (change.effects.at(-1) ?? opened.call) : undefined;
   if (command.audit !== undefined && change.entries.length > 0) {

@@ -54,7 +54,8 @@ export class NodeEngine implements Engine {
     const { config, database, executors, plans, onFailure } = options;
     this.#config = config;
     this.#onFailure = onFailure;
-    const limits = { maxStepRuns: config.maxStepRunsPerJob, maxEvents: config.maxEventsPerJob };
+    const { maxStepRunsPerJob: maxStepRuns, maxEventsPerJob: maxEvents, maxOutputBytes } = config;
+    const limits = { maxStepRuns, maxEvents, maxOutputBytes };
     this.#node = new Node({
       database,
       clock: this.#clock,

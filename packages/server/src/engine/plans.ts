@@ -52,12 +52,12 @@ export class Plans {
   }
 
   #compile(versionId: string, text: string): Plan {
-    const parsed = parseDefinition(text, this.#executors, this.#limits);
+    const parsed = parseDefinition(text, this.#executors, this.#limits, true);
     if ("problems" in parsed) {
       // It was valid when it was registered: this node is older than the one that took it, or a limit was lowered since.
       throw new Error(`Version ${versionId} is not valid on this node: ${parsed.problems[0]?.detail}`);
     }
-    return compilePlan(parsed.definition, this.#executors);
+    return compilePlan(parsed.definition);
   }
 }
 

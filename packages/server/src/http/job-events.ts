@@ -192,7 +192,7 @@ function reasonOf(event: KeptEvent, versionNumber: number, listedEventIds: Reado
     return `No step of version ${versionNumber} lists this id${hint === "" ? "." : hint}`;
   }
   if (event.step !== null && consumedByStep === null) {
-    return `It was sent for visit ${event.visit} of ${quoted(event.step)} alone; it is kept until that consumes it.`;
+    return `It was sent for visit ${event.visit} of ${quoted(event.step)} alone, which has not consumed it.`;
   }
   const arrival = outcome === "matched" ? "A step waited for it when it came" : "It came before a step waited for it";
   return consumedByStep === null

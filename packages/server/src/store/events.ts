@@ -2,7 +2,7 @@ import type { EventChange } from "../core/fact.ts";
 import type { Actor, Timestamp } from "../core/job-state.ts";
 import type { JsonValue } from "../core/json.ts";
 import { type Queryable, statement, type Transaction } from "./database.ts";
-import { type JobKey, keyArrays } from "./jobs.ts";
+import { type JobKey, keyArrays, TooMuchAtOnceError } from "./jobs.ts";
 
 /** Writes what one commit changes of the events of its jobs. */
 export async function writeEventChanges(
@@ -109,6 +109,52 @@ const findEvents = statement<JobKey & { eventId: string; eventNumber: number }>(
   `SELECT organization_id AS "organizationId", job_id AS "jobId", event_id AS "eventId", event_number AS "eventNumber"
    FROM job_event
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[]) AND event_id = ANY($3::text[]) AND outcome = 'unmatched'`,
+);
+
+/** A payload of a kept event; `isLeftOut` where those for its step are together larger than was asked for. */
+export interface ReadPayload extends JobKey {
+  readonly eventNumber: number;
+  readonly payload: JsonValue;
+  readonly isLeftOut: boolean;
+}
+
+/**
+ * The payloads of these events, of those that have one. What is read of all is bounded by `maxBytes`: each of several jobs gets its share,
+ * and throws `TooMuchAtOnceError` when that is not enough.
+ */
+export async function readPayloads(
+  transaction: Transaction,
+  wanted: readonly (JobKey & { readonly eventNumber: number; readonly step: string })[],
+  maxBytes: number,
+): Promise<ReadPayload[]> {
+  if (wanted.length === 0) return [];
+  const rows = wanted.map(({ organizationId, jobId, eventNumber, step }) => ({
+    organization_id: organizationId,
+    job_id: jobId,
+    event_number: eventNumber,
+    step,
+  }));
+  const jobCount = new Set(wanted.map(({ jobId }) => jobId)).size;
+  const share = Math.floor(maxBytes / jobCount);
+  const read = await transaction.query(readPayloadRows, [JSON.stringify(rows), ...keyArrays(wanted), share]);
+  if (jobCount > 1 && read.some(({ isLeftOut }) => isLeftOut)) throw new TooMuchAtOnceError(jobCount, maxBytes);
+  return read;
+}
+
+const readPayloadRows = statement<ReadPayload>(
+  "read_event_payloads",
+  "organization",
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", event_number AS "eventNumber",
+     CASE WHEN bytes <= $4 THEN payload END AS payload, bytes > $4 AS "isLeftOut"
+   FROM (
+     SELECT job_event.organization_id, job_event.job_id, job_event.event_number, payload,
+       sum(octet_length(payload::text)) OVER (PARTITION BY job_event.organization_id, job_event.job_id, wanted.step
+         ORDER BY job_event.event_number) AS bytes
+     FROM json_to_recordset($1) AS wanted (organization_id uuid, job_id uuid, event_number integer, step text)
+     JOIN job_event ON job_event.organization_id = wanted.organization_id AND job_event.job_id = wanted.job_id
+       AND job_event.event_number = wanted.event_number
+     WHERE job_event.organization_id = ANY($2::uuid[]) AND job_event.job_id = ANY($3::uuid[]) AND payload IS NOT NULL
+   ) AS measured`,
 );
 
 export interface KeptEvent {

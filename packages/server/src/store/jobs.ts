@@ -25,9 +25,9 @@ export async function lockJobs(transaction: Transaction, keys: readonly JobKey[]
 }
 
 /** The same in smaller portions is fine. */
-class TooMuchAtOnceError extends Error {
+export class TooMuchAtOnceError extends Error {
   constructor(jobCount: number, bytes: number) {
-    super(`${jobCount} jobs of ${bytes} bytes are too much for one transaction.`);
+    super(`${jobCount} jobs with ${bytes} bytes are too much for one transaction.`);
     this.name = "TooMuchAtOnceError";
   }
 }

@@ -4,7 +4,6 @@ import type { Steps } from "../../src/core/definition-parts.ts";
 import { compilePlan } from "../../src/core/plan.ts";
 import { checkValue } from "../../src/core/schema.ts";
 import { buildGraph } from "../../src/core/step-graph.ts";
-import { catalog } from "./catalog.ts";
 import { parse } from "./sketches.ts";
 import { chanceOf, objects, stepsOf, type Visit, walk, workflows } from "./walks.ts";
 
@@ -75,7 +74,7 @@ test("what a plan lets the state forget, no later step receives", () => {
     const { definition } = parse(workflow);
     fc.pre(definition !== undefined);
     if (definition === undefined) return;
-    const plan = compilePlan(definition, catalog);
+    const plan = compilePlan(definition);
     const remembering = walksOf(definition.steps, seeds);
     const forgetting = walksOf(definition.steps, seeds, (steps, input, chance) =>
       walk(steps, input, chance, plan.steps),

@@ -289,7 +289,7 @@ describe("a step that makes no output of its own", () => {
   test("gives, when it waits, what its output definition keeps of its input", () => {
     expect(findings([wait("a", ["order", "sku"], null)], definitions)).toEqual([]);
     expect(findings([wait("a", ["sku", "order"], null)], definitions)).toEqual([
-      "E 0 out: `a` passes on what it receives; its `count` is missing, but is required",
+      "W 0 out: only an event can bring `count`, which the output of `a` requires: the step ends without it when no event has a payload, and fails when one has a payload without it. Let the definition that `payloadDefinitions` name for an event require it, or take it out of `required`",
     ]);
   });
 
@@ -342,3 +342,104 @@ test("broken schemas and broken ways are told before their consequences", () => 
     findings([wrongConfig, call("b", ["wish", "any"], null)], { order: closed({}), wish: closed({ sku: text }) }),
   ).toHaveLength(4);
 });
+
+describe("what the events of a wait step bring", () => {
+  const definitions = {
+    order: closed({ sku: text }),
+    decided: closed({ sku: text, approved: { type: "boolean" } }, ["sku"]),
+    surely: closed({ sku: text, approved: { type: "boolean" } }),
+    decision: closed({ approved: { type: "boolean" } }),
+    text: closed({ approved: text }),
+    wish: closed({ approved: { type: "boolean" } }, []),
+    declined: closed({ approved: { const: false } }, []),
+  };
+  const decides = { payloadDefinitions: { approved: { $ref: "#/definitions/decision" } } };
+
+  test("is known to later steps by its schema, and may be missing", () => {
+    const gate = wait("gate", ["order", "decided"], "act");
+    expect(findings([gate, call("act", ["wish", "any"], null)], definitions)).toEqual([]);
+    expect(findings([gate, call("act", ["decision", "any"], null)], definitions)).toEqual([
+      "W 1 in: `act` receives `approved` from `gate`; it may be missing, but is required",
+    ]);
+    expect(findings([gate, call("act", ["text", "any"], null)], definitions)).toEqual([
+      "E 1 in: `act` receives `approved` from `gate`; it is a boolean, but must be a string",
+    ]);
+    expect(findings([gate, call("act", ["declined", "any"], null)], definitions)).toEqual([
+      "W 1 in: `act` receives `approved` from `gate`; it may be true, which does not fit (must be false)",
+    ]);
+  });
+
+  test("is certain where the payload definition of an event that must come requires it", () => {
+    const steps = (config: JsonObject) => [
+      withConfig(wait("gate", ["order", "surely"], "act"), config),
+      call("act", ["decision", "any"], null),
+    ];
+    expect(findings(steps({ eventIds: ["approved"], ...decides }), definitions)).toEqual([]);
+    expect(findings(steps({ eventIds: ["approved", "other"], match: "any", ...decides }), definitions)).toEqual([
+      expect.stringContaining("W 0 out: only an event can bring `approved`, which the output of `gate` requires"),
+      "W 1 in: `act` receives `approved` from `gate`; it may be missing, but is required",
+    ]);
+  });
+
+  test("hides what was there before", () => {
+    const steps = [
+      call("before", ["any", "decision"], "gate"),
+      wait("gate", ["order", "decided"], "act"),
+      call("act", ["decision", "any"], null),
+    ];
+    expect(findings(steps, { ...definitions, any: definitions.surely })).toEqual([
+      "W 2 in: `act` receives `approved` from `gate`; it may be missing, but is required",
+    ]);
+  });
+});
+
+describe("definitions of one event that no value can meet together", () => {
+  const definitions = {
+    order: closed({ sku: text }),
+    yesOrNo: closed({ approved: { type: "boolean" } }, []),
+    inWords: closed({ approved: text }, []),
+    needsWords: closed({ approved: text }),
+    either: closed({ approved: { type: ["boolean", "string"] } }, []),
+  };
+  const gates = (one: string, other: string) => [
+    wait("gate", ["order", one], "again"),
+    wait("again", ["order", other], null),
+  ];
+
+  test("are refused in the output definitions of two steps", () => {
+    expect(findings(gates("yesOrNo", "inWords"), definitions)).toEqual([
+      "E 1 out: `approved` in the payload of `approved` can never fit both this and the output definition of `gate`, so that no event could bring it; let them have a value in common, or give the steps events of their own",
+    ]);
+    expect(findings(gates("yesOrNo", "either"), definitions)).toEqual([]);
+  });
+
+  test("are refused in a payload definition, of the same step too", () => {
+    const payloadDefinitions = { approved: { $ref: "#/definitions/needsWords" } };
+    const config = { eventIds: ["approved"], payloadDefinitions };
+    const gate = withConfig(wait("gate", ["order", "yesOrNo"], null), config);
+    expect(findings([gate], definitions)).toEqual([
+      expect.stringMatching(
+        /^E 0\/integrationDetails\/config\/payloadDefinitions\/approved: `approved` in the payload/,
+      ),
+    ]);
+  });
+
+  test("are no matter where the events differ, or where no payload is read", () => {
+    const steps = [
+      wait("gate", ["order", "yesOrNo"], "again"),
+      withConfig(wait("again", ["order", "inWords"], null), { eventIds: ["again"] }),
+    ];
+    expect(findings(steps, definitions)).toEqual([]);
+    const passing = [
+      call("before", ["order", "yesOrNo"], "gate"),
+      wait("gate", ["yesOrNo", "yesOrNo"], "between"),
+      call("between", ["order", "needsWords"], "again"),
+      wait("again", ["inWords", "inWords"], null),
+    ];
+    expect(findings(passing, definitions)).toEqual([]);
+  });
+});
+
+function withConfig(step: JsonObject, config: JsonObject): JsonObject {
+  return { ...step, integrationDetails: { ...(step.integrationDetails as JsonObject), config } };
+}

@@ -1,4 +1,5 @@
 import { parseDefinition } from "../../src/core/definition.ts";
+import { type EventPayload, type EventPayloads, holdsPayloads, payloadsToRead } from "../../src/core/event-payloads.ts";
 import type { Change, EventReceived, Fact } from "../../src/core/fact.ts";
 import { submitJob, transition } from "../../src/core/job.ts";
 import type { Actor, Job } from "../../src/core/job-state.ts";
@@ -7,7 +8,7 @@ import { compilePlan, type Plan } from "../../src/core/plan.ts";
 import { catalog, limits as definitionLimits } from "./catalog.ts";
 
 export const someone: Actor = { type: "user", id: "0190b1f0-0000-7000-8000-000000000001" };
-export const jobLimits = { maxStepRuns: 50, maxEvents: 20 };
+export const jobLimits = { maxStepRuns: 50, maxEvents: 20, maxOutputBytes: 1_000 };
 
 /** A definition in short form: steps with open schemas unless they say otherwise. */
 export function planOf(steps: readonly StepSketch[], definitions: Record<string, JsonObject> = {}): Plan {
@@ -27,7 +28,7 @@ export function planOf(steps: readonly StepSketch[], definitions: Record<string,
   });
   const parsed = parseDefinition(text, catalog, definitionLimits);
   if ("problems" in parsed) throw new Error(JSON.stringify(parsed.problems));
-  return compilePlan(parsed.definition, catalog);
+  return compilePlan(parsed.definition);
 }
 
 export interface StepSketch {
@@ -87,10 +88,27 @@ export class Story {
   }
 
   apply(fact: Untimed): Change {
-    const change = transition(this.plan, this.job, { ...fact, at: this.now }, jobLimits);
+    const change = transition(this.plan, this.job, { ...fact, at: this.now }, jobLimits, this.#payloadsFor(fact));
     this.changes.push(change);
     this.job = change.job;
     return change;
+  }
+
+  /** As the store gives it back. */
+  reload(): void {
+    this.job = JSON.parse(JSON.stringify(this.job)) as Job;
+  }
+
+  /** As the engine reads them from the store: those that are asked for, and no others. */
+  #payloadsFor(fact: Untimed): EventPayloads {
+    if (!holdsPayloads(this.plan, this.job)) return new Map();
+    const kept = this.changes.flatMap(({ events }) => events).filter((event) => event.type === "kept");
+    const payloadOf = (eventNumber: number): EventPayload => {
+      const payload = kept.find((event) => event.eventNumber === eventNumber)?.payload;
+      return payload === undefined ? "none" : { value: payload };
+    };
+    const wanted = payloadsToRead(this.plan, this.job, [fact]);
+    return new Map(wanted.map(({ eventNumber }) => [eventNumber, payloadOf(eventNumber)]));
   }
 
   send(eventId: string, more: Partial<Pick<EventReceived, "payload" | "step" | "visit">> = {}): string {

@@ -2,7 +2,15 @@ import fc from "fast-check";
 import type { StepDefinition, Steps } from "../../src/core/definition-parts.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/core/json.ts";
 import type { PlanStep } from "../../src/core/plan.ts";
-import { checkValue, declaredProperties, isClosed, narrowValue, type Schema } from "../../src/core/schema.ts";
+import { withoutOwn } from "../../src/core/record.ts";
+import {
+  checkValue,
+  declaredProperties,
+  isClosed,
+  narrowValue,
+  propertiesAlone,
+  type Schema,
+} from "../../src/core/schema.ts";
 import { catalog } from "./catalog.ts";
 import { schemasOf } from "./schema-arbitraries.ts";
 import { call, noop, wait, workflow } from "./sketches.ts";
@@ -56,7 +64,7 @@ export const workflows: fc.Arbitrary<JsonObject> = fc.integer({ min: 1, max: 5 }
   const step = (index: number) =>
     fc
       .record({
-        make: fc.constantFrom(call, call, noop, wait),
+        make: fc.constantFrom(call, call, noop, wait, wait, decide("d0"), decide("d1")),
         definitions: fc.tuple(fc.constantFrom(...definitionNames), fc.constantFrom(...definitionNames)),
         next: nextOf(index),
         onFailure: fc.option(anyStep, { nil: undefined }),
@@ -69,6 +77,15 @@ export const workflows: fc.Arbitrary<JsonObject> = fc.integer({ min: 1, max: 5 }
     .map(([steps, schemas]) => workflow(steps, Object.fromEntries(schemas.map((one, index) => [`d${index}`, one]))));
 });
 
+/** A wait step that defines the payload of its event. */
+function decide(payload: string): typeof wait {
+  return (name, definitions, next, more) => {
+    const step = wait(name, definitions, next, more) as { integrationDetails: { config: JsonObject } } & JsonObject;
+    step.integrationDetails.config.payloadDefinitions = { approved: { $ref: `#/definitions/${payload}` } };
+    return step;
+  };
+}
+
 /** The steps of a definition that may have been refused for its data, read without checking that. */
 export function stepsOf(definition: JsonObject): Steps {
   const { steps, definitions } = definition as unknown as { steps: RawStep[]; definitions: JsonObject };
@@ -79,7 +96,10 @@ export function stepsOf(definition: JsonObject): Steps {
     type: integrationDetails.type,
     behaviour: catalog.get(integrationDetails.type)?.behaviour ?? "call",
     config: {},
-    payloadSchemas: new Map(),
+    wait: waitRuleOf(integrationDetails),
+    payloadSchemas: new Map(
+      Object.entries(integrationDetails.config?.payloadDefinitions ?? {}).map(([id, ref]) => [id, schemaAt(ref)]),
+    ),
     inputSchema: schemaAt(integrationDetails.inputDefinition),
     outputSchema: schemaAt(integrationDetails.outputDefinition),
     transitionToStep,
@@ -89,9 +109,19 @@ export function stepsOf(definition: JsonObject): Steps {
   })) as unknown as Steps;
 }
 
+function waitRuleOf({ type, config }: RawStep["integrationDetails"]) {
+  const kind = catalog.get(type);
+  return kind?.behaviour === "wait" ? kind.waitRule((config ?? {}) as unknown as JsonObject) : undefined;
+}
+
 interface RawStep {
   readonly name: string;
-  readonly integrationDetails: { type: string; inputDefinition: { $ref: string }; outputDefinition: { $ref: string } };
+  readonly integrationDetails: {
+    type: string;
+    config?: { payloadDefinitions?: Record<string, { $ref: string }> };
+    inputDefinition: { $ref: string };
+    outputDefinition: { $ref: string };
+  };
   readonly transitionToStep: string | null;
   readonly onFailure?: string;
 }
@@ -128,20 +158,29 @@ export function walk(
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));
   const visits: Visit[] = [];
   let properties: JsonObject = {};
+  /** Properties that the latest wait which gives them did not get. */
+  let absent: ReadonlySet<string> = new Set();
   let latest: JsonValue | undefined;
   let next: { step: number; from: Visit["from"] } | undefined = { step: 0, from: undefined };
   while (next !== undefined && visits.length < 12) {
     const step = steps[next.step] as StepDefinition;
     const planned = plan?.get(step.name);
-    const received = visits.length === 0 ? jobInput : receive(step, properties, latest, jobInput);
+    const received = visits.length === 0 ? jobInput : receive(step, properties, latest, withoutOwn(jobInput, absent));
     // What the state keeps while the step runs: what a handler may need, if the step fails.
     const kept: JsonValue | undefined = planned?.failureReadsLastOutput === false ? undefined : latest;
     const isInputFit = checkValue(step.inputSchema, received).length === 0;
-    const output = isInputFit ? outputOf(step, received, chance) : undefined;
+    const output = isInputFit ? outputOf(step, received, chance, steps) : undefined;
     const isOutputFit = step.behaviour === "call" || !isInputFit ? undefined : output !== undefined;
     visits.push({ ...next, received, isInputFit, isOutputFit });
     const hasFailed = output === undefined;
-    if (output !== undefined) properties = remember(properties, output, planned?.livePropertiesAfter);
+    if (output !== undefined) {
+      const own = fromEvents(step);
+      const live = planned?.livePropertiesAfter;
+      const names = isJsonObject(output) ? new Set(Object.keys(output)) : new Set<string>();
+      properties = remember(withoutOwn(properties, own), output, live);
+      const missing = [...absent, ...own].filter((name) => !names.has(name) && (live?.has(name) ?? true));
+      absent = new Set(missing);
+    }
     latest = output === undefined ? kept : output;
     const target = hasFailed ? step.onFailure : step.transitionToStep;
     next =
@@ -164,13 +203,52 @@ function receive(
 }
 
 /** Undefined when the step fails: a call by chance, or any step whose output does not fit. */
-function outputOf(step: StepDefinition, received: JsonValue, chance: Chance): JsonValue | undefined {
+function outputOf(step: StepDefinition, received: JsonValue, chance: Chance, steps: Steps): JsonValue | undefined {
   if (step.behaviour === "call") {
     const outputs = outputsFitting(step.outputSchema);
     return chance(4) === 0 ? undefined : outputs[chance(Math.max(1, outputs.length))];
   }
-  const output = step.behaviour === "pass" ? received : narrowValue(step.outputSchema, received);
-  return checkValue(step.outputSchema, output).length === 0 ? output : undefined;
+  if (step.behaviour === "pass") return checkValue(step.outputSchema, received).length === 0 ? received : undefined;
+  const payloads = payloadsFitting(steps);
+  const payload = payloads[chance(Math.max(1, payloads.length))];
+  const output = withBrought(step, narrowValue(step.outputSchema, received), payload);
+  const problems = checkValue(step.outputSchema, output);
+  // Without any payload the step ends without what only events bring.
+  const isExcused = (name: string) => payload === undefined && fromEvents(step).has(name);
+  const isFit = problems.every(({ pointer, detail }) => detail === "is required" && isExcused(pointer.slice(1)));
+  return isFit ? output : undefined;
+}
+
+/** What may be sent at all: what no step that lists the event refuses. Undefined stands for an event without a payload. */
+function payloadsFitting(steps: Steps): (JsonObject | undefined)[] {
+  const waits = steps.filter((step) => step.behaviour === "wait");
+  const isTaken = (payload: JsonObject | undefined) =>
+    waits.every(({ outputSchema, payloadSchemas }) => {
+      const schema = payloadSchemas.get("approved");
+      if (schema !== undefined && checkValue(schema, payload ?? null).length > 0) return false;
+      return checkValue(propertiesAlone(outputSchema), payload ?? {}).length === 0;
+    });
+  return [undefined, ...objects].filter(isTaken);
+}
+
+/** By the words of the rule: what the output definition declares or lets in, and the input definition does not declare. */
+function fromEvents({ behaviour, inputSchema, outputSchema, payloadSchemas }: StepDefinition): ReadonlySet<string> {
+  if (behaviour !== "wait") return new Set();
+  const ofOutput = declaredProperties(outputSchema);
+  const ofPayload = [...payloadSchemas.values()].flatMap((schema) => [...declaredProperties(schema)]);
+  const letIn = ofPayload.filter((name) => !isClosed(outputSchema) || ofOutput.has(name));
+  return new Set([...ofOutput, ...letIn].filter((name) => !declaredProperties(inputSchema).has(name)));
+}
+
+function withBrought(step: StepDefinition, passed: JsonValue, payload: JsonObject | undefined): JsonValue {
+  const own = fromEvents(step);
+  const ofPayload = new Set([...step.payloadSchemas.values()].flatMap((schema) => [...declaredProperties(schema)]));
+  const isLetIn = (name: string) => !isClosed(step.outputSchema) || declaredProperties(step.outputSchema).has(name);
+  const brought = Object.entries(payload ?? {}).filter(
+    ([name]) => own.has(name) || (ofPayload.has(name) && isLetIn(name)),
+  );
+  if (!isJsonObject(passed)) return brought.length === 0 ? passed : Object.fromEntries(brought);
+  return { ...withoutOwn(passed, own), ...Object.fromEntries(brought) };
 }
 
 function outputsFitting(schema: Schema): readonly JsonValue[] {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
-import type { Command } from "../../src/engine/batch.ts";
+import type { Command, UntimedFact } from "../../src/engine/batch.ts";
 import { DatabaseClock } from "../../src/engine/clock.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { type CommitStats, GroupCommit, type GroupCommitOptions } from "../../src/engine/group-commit.ts";
@@ -44,7 +44,11 @@ onEveryStore((home) => {
       clock: new DatabaseClock(),
       plans: new Plans(executors, definitionLimits(config)),
       nodeId: engine.nodeId,
-      limits: { maxStepRuns: config.maxStepRunsPerJob, maxEvents: config.maxEventsPerJob },
+      limits: {
+        maxStepRuns: config.maxStepRunsPerJob,
+        maxEvents: config.maxEventsPerJob,
+        maxOutputBytes: config.maxOutputBytes,
+      },
       maxBatchSize: config.maxBatchSize,
       maxBatchBytes: config.maxBatchBytes,
       maxQueuedFacts: config.maxQueuedFacts,
@@ -95,6 +99,42 @@ onEveryStore((home) => {
     await Promise.all(bytes.map((size) => commit.commit(submission(engine, straight, { bytes: size }))));
 
     expect(commits.map((stats) => stats.commandCount)).toEqual([2, 1, 1, 2]);
+  });
+
+  test("payloads are asked for only where a wait may read some", async () => {
+    const statements: string[] = [];
+    const { database } = service.running;
+    const listening: Database = {
+      ...database,
+      groupOf: (organizationId) => database.groupOf(organizationId),
+      transaction: (work) =>
+        database.transaction((transaction) =>
+          work({
+            query: (statement, values) => {
+              statements.push(statement.name);
+              return transaction.query(statement, values);
+            },
+          }),
+        ),
+    };
+    const { commit } = groupCommit({}, { database: listening });
+    const asked = async (workflow: Workflow, ...events: UntimedFact[]) => {
+      const job = submission(engine, workflow);
+      await engine.commit(job);
+      statements.length = 0;
+      for (const event of events) await commit.commit(happening(job, event));
+      expect(await statusOf(job.jobId)).toBe("SUCCEEDED");
+      return statements.filter((name) => name === "read_event_payloads").length;
+    };
+    const { organizationId, api } = organization;
+    const twoEvents = { organizationId, workflowId: (await deploy(api, decidingDefinition)).workflowId };
+    const withPayload = { ...eventReceived("approved"), payload: { approved: true } } as UntimedFact;
+
+    expect(await asked(straight)).toBe(0);
+    expect(await asked(waiting, eventReceived("approved"))).toBe(0);
+    expect(await asked(twoEvents, eventReceived("approved"), eventReceived("paid"))).toBe(0);
+    expect(await asked(twoEvents, eventReceived("paid"), withPayload)).toBe(0);
+    expect(await asked(twoEvents, withPayload, eventReceived("other"), eventReceived("paid"))).toBe(1);
   });
 
   test("what happens to large jobs at once is cut by what they hold", async () => {
@@ -264,3 +304,24 @@ interface Workflow {
   readonly organizationId: string;
   readonly workflowId: string;
 }
+
+/** Waits for two events, of which one brings a decision. */
+const decidingDefinition = JSON.stringify({
+  workflowName: "test",
+  steps: [
+    {
+      name: "decide",
+      integrationDetails: {
+        type: "/service/waitForEventIds",
+        config: { eventIds: ["approved", "paid"] },
+        inputDefinition: { $ref: "#/definitions/input" },
+        outputDefinition: { $ref: "#/definitions/decided" },
+      },
+      transitionToStep: null,
+    },
+  ],
+  definitions: {
+    input: { type: "object" },
+    decided: { type: "object", properties: { approved: { type: "boolean" } } },
+  },
+});

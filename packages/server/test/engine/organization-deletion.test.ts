@@ -75,7 +75,11 @@ function batchContext(): BatchContext {
   const { engine } = cluster.node(0).running;
   return {
     plans: new Plans(executors, definitionLimits(config)),
-    limits: { maxStepRuns: config.maxStepRunsPerJob, maxEvents: config.maxEventsPerJob },
+    limits: {
+      maxStepRuns: config.maxStepRunsPerJob,
+      maxEvents: config.maxEventsPerJob,
+      maxOutputBytes: config.maxOutputBytes,
+    },
     nodeId: engine.nodeId,
     now: engine.now(),
     commitId: randomUUID(),

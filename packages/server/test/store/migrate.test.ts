@@ -124,6 +124,19 @@ onEveryStore((home) => {
     for (const key of keys.values()) expect(key).toMatch(new RegExp(organizationKeyPattern));
   });
 
+  test("an event is sent for a step and its visit, or for neither", async () => {
+    const database = await openStore(config);
+    onTestFinished(() => database.close());
+    const insert = said(
+      `INSERT INTO job_event (organization_id, job_id, event_number, event_id, outcome, sent_by, received_at, for_step, for_visit)
+       VALUES ($1, $1, $2, 'approved', 'buffered', '{}', now(), $3, $4)`,
+    );
+    const id = randomUUID();
+    await database.query(insert, [id, 1, null, null]);
+    await database.query(insert, [id, 2, "approve", 1]);
+    await expect(database.query(insert, [id, 3, "approve", null])).rejects.toMatchObject({ code: "23514" });
+  });
+
   test("a second start applies nothing, and a store that is newer than the program is refused with what to do", async () => {
     const first = await openStore(config);
     const applied = await appliedMigrations(first);

@@ -1,4 +1,5 @@
 import type { StepDefinition } from "../definition-parts.ts";
+import { payloadRuleOf } from "../payload-rule.ts";
 import { Known } from "../schema/known.ts";
 import { allOfSchemas, closedObject } from "../schema/node.ts";
 import { typeSets } from "../schema/type-set.ts";
@@ -6,6 +7,7 @@ import { declaredProperties, isClosed, type Schema } from "../schema.ts";
 import type { Edge } from "../step-graph.ts";
 import { anyObject, passesLatestOutputOn } from "./known-output.ts";
 import { hasSource, type Sources, type SourceTracer } from "./sources.ts";
+import { knownWaitOutput, type WaitOutputBudget } from "./wait-output.ts";
 
 /** One way into a step, and what is known of what the step receives on it. */
 export interface Arrival {
@@ -47,9 +49,14 @@ function arrivalOfWhole(edge: Edge, before: StepDefinition, tracer: SourceTracer
   return { edge, received: [whole.schema, ...checked], properties: new Map(), whole };
 }
 
-/** What is known of the output of a step that makes none of its own: it is what was received, or what is left of it. */
-export function passedOn(arrival: Arrival, step: StepDefinition): readonly Schema[] {
+/**
+ * What is known of the output of a step that makes none of its own: it is what was received, or what is left of it, with what events
+ * brought to a wait step.
+ */
+export function passedOn(arrival: Arrival, step: StepDefinition, budget: WaitOutputBudget): readonly Schema[] {
   const received = [...arrival.received, step.inputSchema];
+  const rule = payloadRuleOf(step);
+  if (rule !== undefined) return [knownWaitOutput(received, step, rule, budget)];
   if (step.behaviour !== "wait" || !isClosed(step.outputSchema)) return received;
   const known = new Known(received);
   const names = [...declaredProperties(step.outputSchema)];

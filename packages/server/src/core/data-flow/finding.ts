@@ -1,4 +1,5 @@
 import type { StepDefinition } from "../definition-parts.ts";
+import { payloadRuleOf } from "../payload-rule.ts";
 import { quoted } from "../problem.ts";
 import { describeMisfit, type Misfit, type Outcome } from "../schema/outcome.ts";
 import { joinWords } from "../schema/type-set.ts";
@@ -69,6 +70,11 @@ export function describeInputTrouble({ misfit, arrivals }: Trouble, scene: Scene
 
 export function describeOutputTrouble({ misfit, arrivals }: Trouble, scene: Scene): string {
   const where = waysOf(arrivals, scene);
+  const [property, ...deeper] = tokensOf(misfit);
+  const rule = payloadRuleOf(scene.step);
+  if (property !== undefined && deeper.length === 0 && rule?.fromEvents.has(property)) {
+    return `only an event can bring ${quoted(property)}, which the output of ${quoted(scene.step.name)} requires: the step ends without it when no event has a payload, and fails when one has a payload without it. Let the definition that \`payloadDefinitions\` name for an event require it, or take it out of \`required\``;
+  }
   return `${quoted(scene.step.name)} passes on what it receives${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
 }
 

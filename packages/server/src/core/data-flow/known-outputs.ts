@@ -3,6 +3,7 @@ import { anyOfSchemas } from "../schema/node.ts";
 import type { Schema } from "../schema.ts";
 import { type Effect, type KnownOutput, knownJobInput, knownOutputOf } from "./known-output.ts";
 import type { Origin } from "./trace.ts";
+import type { WaitOutputBudget } from "./wait-output.ts";
 
 /** What is known of all outputs of a definition, and of the job's input. Steps with the same definitions share one. */
 export class KnownOutputs {
@@ -15,9 +16,9 @@ export class KnownOutputs {
   readonly #namedBy: ReadonlyMap<string, readonly KnownOutput[]>;
   readonly #groups = new Map<string, OutputGroup>();
 
-  constructor(steps: readonly [StepDefinition, ...StepDefinition[]]) {
+  constructor(steps: readonly [StepDefinition, ...StepDefinition[]], budget: WaitOutputBudget) {
     this.jobInput = knownJobInput(steps[0]);
-    this.#byStep = sharedOutputs(steps);
+    this.#byStep = sharedOutputs(steps, budget);
     this.#stepsOf = Map.groupBy(this.#byStep.keys(), (step) => this.#byStep[step] ?? this.jobInput);
     this.#effectsOnOthers = this.#byStep.map(({ effectOnOthers }) => effectOnOthers);
     const different = [this.jobInput, ...new Set(this.#byStep)];
@@ -76,7 +77,7 @@ export class OutputGroup {
   }
 }
 
-function sharedOutputs(steps: readonly StepDefinition[]): KnownOutput[] {
+function sharedOutputs(steps: readonly StepDefinition[], budget: WaitOutputBudget): KnownOutput[] {
   const numbers = new Map<Schema, number>();
   const numberOf = (schema: Schema): number => {
     const number = numbers.get(schema) ?? numbers.size;
@@ -84,9 +85,11 @@ function sharedOutputs(steps: readonly StepDefinition[]): KnownOutput[] {
     return number;
   };
   const shared = new Map<string, KnownOutput>();
-  return steps.map((step) => {
-    const key = `${step.behaviour} ${numberOf(step.inputSchema)} ${numberOf(step.outputSchema)}`;
-    const output = shared.get(key) ?? knownOutputOf(step);
+  return steps.map((step, index) => {
+    // What an event must bring depends on more than the two definitions.
+    const own = step.payloadSchemas.size > 0 ? ` ${index}` : "";
+    const key = `${step.behaviour} ${numberOf(step.inputSchema)} ${numberOf(step.outputSchema)}${own}`;
+    const output = shared.get(key) ?? knownOutputOf(step, budget);
     shared.set(key, output);
     return output;
   });

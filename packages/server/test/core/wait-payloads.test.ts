@@ -1,0 +1,332 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { foldSteps } from "../../src/core/history.ts";
+import type { JsonObject, JsonValue } from "../../src/core/json.ts";
+import { call, noop, type StepSketch, Story, wait } from "./jobs.ts";
+import { closed, number, open, text } from "./sketches.ts";
+
+const boolean = { type: "boolean" };
+const definitions: Record<string, JsonObject> = {
+  order: closed({ sku: text, count: number }),
+  decided: closed({ sku: text, approved: boolean, comment: text }, ["sku"]),
+  surelyDecided: closed({ sku: text, approved: boolean }),
+  decision: closed({ approved: boolean, comment: text }, ["approved"]),
+  recount: closed({ count: number }, []),
+  nothing: closed({}),
+  approval: closed({ approved: boolean }, []),
+  commented: closed({ approved: boolean, comment: text }, []),
+};
+const order = { sku: "S", count: 1 };
+
+function gate(name: string, next: string | null, output: string, more: Partial<StepSketch> = {}): StepSketch {
+  return { ...wait(name, ["manager", "auditor"], next, { match: "any" }), input: "order", output, ...more };
+}
+
+function story(steps: readonly StepSketch[], input: JsonObject = order): Story {
+  return new Story(steps, { input, definitions });
+}
+
+function runsOf({ job, entries }: Story) {
+  return foldSteps(job.input, entries);
+}
+
+function outputOf(told: Story): JsonValue | undefined {
+  return runsOf(told).at(-1)?.output;
+}
+
+describe("the output of a wait step", () => {
+  test.each<[string, JsonObject | undefined, JsonObject]>([
+    ["what the output definition declares, out of the payload", { approved: false }, { sku: "S", approved: false }],
+    ["all of it that is declared", { approved: true, comment: "ok" }, { sku: "S", approved: true, comment: "ok" }],
+    ["nothing that is not declared", { approved: true, boss: "me" }, { sku: "S", approved: true }],
+    ["what it was before, without a payload", undefined, { sku: "S" }],
+    [
+      "nothing out of the payload in place of the input",
+      { sku: "other", approved: true },
+      { sku: "S", approved: true },
+    ],
+  ])("has %s", (_name, payload, expected) => {
+    const told = story([gate("g", null, "decided")]);
+    expect(told.send("manager", payload === undefined ? {} : { payload })).toBe("matched");
+    expect(told.status).toBe("SUCCEEDED");
+    expect(outputOf(told)).toEqual(expected);
+  });
+
+  test.each<[string, JsonValue]>([
+    ["a text", "yes"],
+    ["a list", [{ approved: true }]],
+    ["null", null],
+  ])("has nothing of a payload that is %s", (_name, payload) => {
+    const told = story([gate("g", null, "decided")]);
+    expect(told.send("manager", { payload })).toBe("matched");
+    expect(outputOf(told)).toEqual({ sku: "S" });
+  });
+
+  test("has what `payloadDefinitions` declare and an open output definition lets in, from that event alone", () => {
+    const config = { payloadDefinitions: { manager: { $ref: "#/definitions/decision" } } };
+    const step = { ...wait("g", ["manager", "auditor"], null, config), input: "order" };
+    const told = story([step]);
+    told.send("auditor", { payload: { approved: false, comment: "from the wrong event" } });
+    told.send("manager", { payload: { approved: true } });
+    expect(outputOf(told)).toEqual({ ...order, approved: true });
+  });
+
+  test("has a property of the input overwritten only by an event whose own payload definition declares it", () => {
+    const config = { payloadDefinitions: { manager: { $ref: "#/definitions/recount" } } };
+    const step = { ...wait("g", ["auditor", "manager"], null, config), input: "order", output: "order" };
+    const told = story([step]);
+    told.send("auditor", { payload: { count: 7 } });
+    told.send("manager", { payload: { count: 2 } });
+    expect(outputOf(told)).toEqual({ sku: "S", count: 2 });
+  });
+
+  test.each([["manager", "auditor"] as const, ["auditor", "manager"] as const])(
+    "has the property of the first event in the order of `eventIds`, though %s came first",
+    (...arrivals) => {
+      const told = story([gate("g", null, "decided", { config: { eventIds: ["manager", "auditor"] } })]);
+      for (const eventId of arrivals)
+        told.send(eventId, { payload: { approved: eventId === "manager", comment: eventId } });
+      expect(outputOf(told)).toEqual({ sku: "S", approved: true, comment: "manager" });
+    },
+  );
+
+  test("is the input itself, written once, where events brought nothing", () => {
+    const told = story([{ ...gate("g", null, "order"), input: "order" }]);
+    told.send("manager");
+    expect(told.entries).toContainEqual(
+      expect.objectContaining({ type: "step.succeeded", output: { same: "stepInput" } }),
+    );
+  });
+
+  test("is what the events brought, where the input is no object", () => {
+    const told = story([call("c", "g"), { ...wait("g", ["manager"], null), output: "approval" }]);
+    told.apply({ type: "step.succeeded", leaseEpoch: told.job.leaseEpoch, output: null });
+    told.send("manager", { payload: { approved: true } });
+    expect(outputOf(told)).toEqual({ approved: true });
+  });
+
+  test("has of an open input nothing that only events bring", () => {
+    const told = story([call("c", "g"), { ...wait("g", ["manager"], null), output: "commented" }]);
+    told.succeed({ approved: true, comment: "of the call" });
+    told.send("manager", { payload: { comment: "of the event" } });
+    expect(outputOf(told)).toEqual({ comment: "of the event" });
+  });
+
+  test("that is larger than the limit fails the step, and a smaller answer lets the resumed job go on", () => {
+    const told = story([gate("g", null, "decided")]);
+    told.send("manager", { payload: { comment: "x".repeat(2_000) } });
+    expect(told.job.state).toMatchObject({ status: "FAILED", error: { code: "OutputTooLarge" } });
+    told.apply({ type: "job.resumed", by: { type: "service", id: "s" } });
+    told.later(0);
+    expect(told.send("manager", { payload: { comment: "short" } })).toBe("matched");
+    expect(outputOf(told)).toEqual({ sku: "S", comment: "short" });
+  });
+});
+
+describe("a property that nobody brought, though the output requires it,", () => {
+  const steps = [gate("g", null, "surelyDecided")];
+
+  test("is simply missing when no event had a payload", () => {
+    const told = story(steps);
+    told.send("manager");
+    expect(told.status).toBe("SUCCEEDED");
+    expect(outputOf(told)).toEqual({ sku: "S" });
+  });
+
+  test.each<JsonValue>([{}, { comment: "none" }, "yes", null])(
+    "fails the step when the payload is %j; a better event lets the resumed job go on",
+    (payload) => {
+      const told = story(steps);
+      told.send("manager", { payload });
+      expect(told.job.state).toMatchObject({ status: "FAILED", error: { code: "OutputMismatch" } });
+      told.apply({ type: "job.resumed", by: { type: "service", id: "s" } });
+      told.later(0);
+      expect(told.step).toMatchObject({ phase: "waiting", visit: 1 });
+      expect(told.send("manager", { step: "g", visit: 1, payload: { approved: true } })).toBe("matched");
+      expect(told.status).toBe("SUCCEEDED");
+    },
+  );
+});
+
+describe("later steps do not look behind a wait for what only its events bring:", () => {
+  const ship = (input: string) => noop("ship", null, { input, output: "anything" });
+
+  test("an earlier gate's answer does not pass for this one's", () => {
+    const told = story([gate("first", "second", "decided"), gate("second", "ship", "decided"), ship("commented")]);
+    told.send("manager", { payload: { approved: true, comment: "first" } });
+    told.send("manager", { payload: { comment: "second" } });
+    expect(outputOf(told)).toEqual({ comment: "second" });
+  });
+
+  test("the job's input does not pass for it", () => {
+    const told = story(
+      [
+        noop("in", "g"),
+        gate("g", "between", "decided"),
+        noop("between", "ship", { input: "nothing" }),
+        ship("commented"),
+      ],
+      { ...order, approved: true, comment: "of the input" },
+    );
+    told.send("manager");
+    expect(outputOf(told)).toEqual({});
+  });
+
+  test("until a later step gives it", () => {
+    const told = story(
+      [noop("in", "g"), gate("g", "c", "decided"), call("c", "ship", { input: "nothing" }), ship("approval")],
+      {
+        ...order,
+        approved: true,
+      },
+    );
+    told.send("manager");
+    expect(told.job.state).toMatchObject({ progress: { absentProperties: ["approved"] } });
+    told.succeed({ approved: false });
+    expect(outputOf(told)).toEqual({ approved: false });
+  });
+
+  test("each visit of a loop brings its own", () => {
+    const told = story([
+      gate("g", "work", "decided", { config: { eventIds: ["manager"] } }),
+      call("work", "ship", { input: "approval", onFailure: "g" }),
+      ship("approval"),
+    ]);
+    told.send("manager", { payload: { approved: true } });
+    expect(told.step).toMatchObject({ name: "work", input: { approved: true } });
+    told.fail("permanent");
+    told.send("manager");
+    expect(told.step).toMatchObject({ name: "work", input: {} });
+  });
+
+  test("a job that was cancelled while it waited, and is resumed, finds the payloads that had come", () => {
+    const told = story([
+      gate("g", "ship", "decided", { config: { eventIds: ["manager", "auditor"] } }),
+      ship("approval"),
+    ]);
+    told.send("manager", { payload: { approved: false } });
+    told.apply({ type: "job.cancelled", by: { type: "service", id: "s" } });
+    told.apply({ type: "job.resumed", by: { type: "service", id: "s" } });
+    expect(told.send("auditor")).toBe("buffered");
+    told.later(0);
+    expect(outputOf(told)).toEqual({ approved: false });
+  });
+
+  test("a wait that failed hides nothing from the step that takes over", () => {
+    const told = story([
+      gate("first", "second", "decided"),
+      { ...gate("second", "ship", "decided"), timeoutSeconds: 1, onFailure: "ship" },
+      ship("approval"),
+    ]);
+    told.send("manager", { payload: { approved: true } });
+    told.later(1_000);
+    expect(outputOf(told)).toEqual({ approved: true });
+  });
+
+  test("the state holds nothing of it once no step can ask", () => {
+    const told = story([noop("in", "g"), gate("g", "c", "decided"), call("c", null, { input: "nothing" })], {
+      ...order,
+      approved: true,
+    });
+    told.send("manager");
+    expect(told.job.state).toMatchObject({ progress: { properties: {} } });
+    expect(told.job.state).not.toHaveProperty("progress.absentProperties");
+  });
+});
+
+describe("sending an event is refused", () => {
+  test.each<[string, JsonObject, string]>([
+    ["whose property does not fit the output definition", { approved: "yes" }, "/payload/approved"],
+    ["whose property does not fit that of a later step with the same id", { count: "1" }, "/payload/count"],
+  ])("%s", (_name, payload, pointer) => {
+    const told = story([gate("g", "h", "decided"), { ...gate("h", null, "recount"), input: "nothing" }]);
+    expect(told.send("manager", { payload })).toBe("ValidationError");
+    expect(told.changes.at(-1)?.verdict).toMatchObject({ problems: [{ pointer }] });
+    expect(told.changes.at(-1)).toMatchObject({ entries: [], events: [] });
+  });
+
+  test("without a payload where its payload is defined, and only there", () => {
+    const config = { payloadDefinitions: { manager: { $ref: "#/definitions/decision" } } };
+    const told = story([{ ...wait("g", ["manager", "auditor"], null, config), input: "order" }]);
+    expect(told.send("manager")).toBe("ValidationError");
+    expect(told.send("auditor")).toBe("matched");
+  });
+});
+
+test.each<[JsonValue, JsonObject[]]>([
+  [{ approved: true }, []],
+  [
+    { approved: true, boss: "me", count: 2 },
+    [
+      {
+        pointer: "/payload/boss",
+        detail: "is kept with the event, but reaches no step; declare it in the output definition of `g`",
+      },
+      {
+        pointer: "/payload/count",
+        detail: expect.stringContaining("does not overwrite the input of `g`") as unknown as string,
+      },
+    ],
+  ],
+  ["yes", [{ pointer: "/payload", detail: expect.stringContaining("is no object") as unknown as string }]],
+])("the answer to a payload of %j warns of what reaches no step", (payload, warnings) => {
+  const told = story([gate("g", null, "decided")]);
+  told.send("manager", { payload });
+  expect(told.changes.at(-1)?.verdict).toMatchObject({ type: "event", warnings });
+});
+
+/** Of two gates that all of three events open, what reaches the end, whatever way the events come. */
+const events = ["a", "b", "c"];
+const payload = fc.option(
+  fc.dictionary(fc.constantFrom("approved", "comment", "sku", "other"), fc.constant(true), { noNullPrototype: true }),
+  { nil: undefined },
+);
+const free = { order: open({}, []), decided: { type: "object", properties: { approved: {}, comment: {} } } };
+
+test("events with different ids that all must come end the same in every order, early and late", () => {
+  const property = fc.property(
+    fc.tuple(payload, payload, payload),
+    fc.shuffledSubarray(events, { minLength: 3 }),
+    fc.nat(3),
+    (payloads, arrivals, earlyCount) => {
+      const tell = (order: readonly string[], early: number): JsonValue | undefined => {
+        const steps = [call("c", "g"), { ...wait("g", events, "end"), output: "decided" }, noop("end", null)];
+        const told = new Story(steps, { input: { approved: "of the input" }, definitions: free });
+        const send = (eventId: string) => {
+          const one = payloads[events.indexOf(eventId)];
+          told.send(eventId, one === undefined ? {} : { payload: one });
+        };
+        order.slice(0, early).forEach(send);
+        told.succeed({ sku: "S", comment: "of the call" });
+        order.slice(early).forEach(send);
+        expect(told.status).toBe("SUCCEEDED");
+        return outputOf(told);
+      };
+      expect(tell(arrivals, earlyCount)).toEqual(tell(events, 0));
+    },
+  );
+  fc.assert(property, { numRuns: 300 });
+});
+
+test("with fewer than all of its events a wait gives what they bring in the order that was committed, and a replay of it the same", () => {
+  const property = fc.property(
+    fc.array(fc.tuple(fc.constantFrom(...events), payload), { maxLength: 12 }),
+    fc.integer({ min: 1, max: 3 }),
+    (sent, match) => {
+      const tell = (isReloaded: boolean) => {
+        const steps = [
+          { ...wait("g", events, "again", { match }), output: "decided" },
+          { ...wait("again", events, null, { match }), output: "decided" },
+        ];
+        const told = new Story(steps, { definitions: free });
+        const outcomes = sent.map(([eventId, one]) => {
+          if (isReloaded) told.reload();
+          return told.send(eventId, one === undefined ? {} : { payload: one });
+        });
+        return { outcomes, runs: runsOf(told), state: told.job.state };
+      };
+      expect(tell(true)).toEqual(tell(false));
+    },
+  );
+  fc.assert(property, { numRuns: 200 });
+});
