@@ -88,7 +88,7 @@ test.each([
 test("`timeoutMs` of the config is the timeout of each attempt", () => {
   const { definition } = parsed(configOf("reserve", { timeoutMs: 2_500 }));
   if (definition === undefined) throw new Error("The definition was refused.");
-  expect(compilePlan(definition, executors).firstStep.timeoutMs).toBe(2_500);
+  expect(compilePlan(definition).firstStep.timeoutMs).toBe(2_500);
 });
 
 test("a step with `timeoutMs` and `timeoutSeconds` is refused, with a pointer", () => {
