@@ -176,8 +176,13 @@ const readmeWalk = new Map<string, () => Promise<void>>([
   ["npx stepwell sample > order-approval.json", () => succeeds("npx stepwell sample > order-approval.json")],
   [
     "npx stepwell deploy order-approval.json",
-    async () =>
-      expect(await clone.succeed("npx stepwell deploy order-approval.json")).toMatch(/^version \d+ .*\$LIVE/m),
+    async () => {
+      const deploy = () => clone.succeed("npx stepwell deploy order-approval.json");
+      expect(await deploy()).toMatch(/^unchanged: .* version 1 .* \$LIVE already$/m);
+      const file = join(directory, "clone/order-approval.json");
+      await writeFile(file, readFileSync(file, "utf8").replace('"minimum": 1', '"minimum": 0'));
+      expect(await deploy()).toMatch(/^version 2 .*\$LIVE/m);
+    },
   ],
   [
     `npx stepwell submit order-approval --input '{"sku":"STEP-2","count":1}' --wait 5`,

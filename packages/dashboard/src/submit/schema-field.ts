@@ -3,7 +3,7 @@ type Json = unknown;
 /** What a form asks for, made from a schema. */
 export interface SchemaField {
   readonly kind: "text" | "number" | "integer" | "boolean" | "choice" | "object" | "list" | "json";
-  /** The property's name, or the schema's own title. */
+  /** The schema's own title, or the property's name. */
   readonly label: string;
   readonly hint?: string;
   readonly isRequired: boolean;
@@ -75,7 +75,7 @@ export function fieldOf(
 ): SchemaField {
   const schema = resolve(source, definitions);
   const base = {
-    label: label === "" && typeof schema?.title === "string" ? schema.title : label,
+    label: typeof schema?.title === "string" ? schema.title : label,
     isRequired,
     ...(typeof schema?.description === "string" && { hint: schema.description }),
     ...(schema?.default !== undefined && { default: schema.default }),
