@@ -27,7 +27,12 @@ onEveryStore((home) => {
 
     const params = { jobId: waiting.jobId };
     const sent = await api.call("SendJobEvent", { params, body: { eventId: "approved", payload: { by: "me" } } });
-    expect(sent.body).toEqual({ jobId: waiting.jobId, eventId: "approved", outcome: "matched" });
+    expect(sent.body).toEqual({
+      jobId: waiting.jobId,
+      eventId: "approved",
+      outcome: "matched",
+      warnings: [{ pointer: "/payload/by", detail: expect.stringContaining("reaches no step") }],
+    });
 
     const finished = await api.call<JobBody>("GetJob", { params, query: { waitSeconds: 20 } });
     expect(finished.body).toMatchObject({ status: "SUCCEEDED", output: { order: 7 } });

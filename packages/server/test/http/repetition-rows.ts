@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { withAliases } from "../support/aliases.ts";
 import type { Answer, Client } from "../support/client.ts";
 import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
 import { type JobBody, submitAndWait } from "../support/flow.ts";
@@ -34,7 +35,7 @@ export interface RepetitionRow {
 }
 
 /** A row for each POST of the document. */
-export const repetitionRows: Readonly<Record<string, RepetitionRow>> = {
+export const repetitionRows: Readonly<Record<string, RepetitionRow>> = withAliases({
   CreateOrganization: replayed(async ({ organization: { owner } }) => ({
     token: owner.token,
     input: { name: "n", displayName: "n" },
@@ -201,7 +202,7 @@ export const repetitionRows: Readonly<Record<string, RepetitionRow>> = {
       return { token, input: { organizationId }, count: counted(api, "ListMembers", "members") };
     },
   },
-};
+});
 
 type Prepare = RepetitionRow["prepare"];
 
