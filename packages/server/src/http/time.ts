@@ -20,4 +20,5 @@ export function parseTime(name: string, text: string): Timestamp {
   return at;
 }
 
-const endOfTime = Date.UTC(10_000, 0, 1);
+/** The first instant that no answer can show. */
+export const endOfTime = Date.UTC(10_000, 0, 1);
