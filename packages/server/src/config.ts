@@ -300,6 +300,13 @@ export const settings = {
     "The longest life of an invitation. Whoever finds its link later shall find it dead.",
   ),
   maxConnections: integer("STEPWELL_MAX_CONNECTIONS", 20_000, 1, 1_000_000, "Open client connections."),
+  maxUnreadAnswersMb: integer(
+    "STEPWELL_MAX_UNREAD_ANSWERS_MB",
+    512,
+    40,
+    1_000_000,
+    "Large answers that clients have not read yet; one organization has half of it. They stand in memory, twice over at times.",
+  ),
   headersTimeoutMs: integer(
     "STEPWELL_HEADERS_TIMEOUT_MS",
     10_000,
@@ -312,7 +319,7 @@ export const settings = {
     30_000,
     100,
     600_000,
-    "A client that sends its body slower is cut off.",
+    "A client that sends its body slower is cut off, and one that reads nothing of a large answer for as long.",
   ),
 
   // Rates: how much one organization or one credential may ask for in a minute, over all nodes.

@@ -124,7 +124,10 @@ function enter(request: FastifyRequest, granted: PermissionSet | undefined, perm
 
 /** An id that is no UUID is as unknown as one that nobody has, and so is a name that no role can have. */
 function checkIds(params: Record<string, string>): void {
-  if (params.role !== undefined && !isRoleNameOrId(params.role)) throw notFound("role");
+  if (params.role !== undefined) {
+    if (uuid.test(params.role)) params.role = params.role.toLowerCase();
+    if (!isRoleNameOrId(params.role)) throw notFound("role");
+  }
   for (const name in params) {
     const kind = kindOfId[name];
     if (kind === undefined) continue;

@@ -15,7 +15,7 @@ import {
 } from "../store/metrics.ts";
 import type { App, ServerParts } from "./app.ts";
 import { closed, OrganizationParams, oneOf, Time } from "./schemas.ts";
-import { parseTime, toTime } from "./time.ts";
+import { endOfTime, parseTime, toTime } from "./time.ts";
 import { reachableWorkflows } from "./token-bounds.ts";
 
 type Count = (db: Database, range: MetricRange) => Promise<CountRow[]>;
@@ -174,6 +174,7 @@ function rangeOf(query: Query, subject: Subject, now: Timestamp) {
   const { seconds, defaultCount, maxCount } = buckets[bucket];
   const bucketMs = seconds * 1000;
   const to = Math.ceil((query.to === undefined ? now : parseTime("to", query.to)) / bucketMs) * bucketMs;
+  if (to >= endOfTime) throw invalid("to", `must lie before the last ${bucket} of the year 9999`);
   const earliest = query.from === undefined ? to - defaultCount * bucketMs : parseTime("from", query.from);
   const from = Math.floor(earliest / bucketMs) * bucketMs;
   if (from >= to) throw invalid("from", "must be earlier than to");

@@ -50,6 +50,7 @@ import { sessionRoutes } from "./sessions.ts";
 import { signInProviderRoutes } from "./sign-in-providers.ts";
 import { tagRoutes } from "./tags.ts";
 import { tokenRotationRoutes } from "./token-rotation.ts";
+import { boundUnreadAnswers } from "./unread-answers.ts";
 import { UserNames } from "./user-names.ts";
 import { createValidatorCompiler } from "./validation.ts";
 import { versionRoutes } from "./versions.ts";
@@ -118,6 +119,7 @@ export function createServer(options: ServerOptions): App {
     done();
   });
   allowOrigins(app, config.corsOrigins);
+  boundUnreadAnswers(app, config);
   const refusals = new Refusals(config.maxRefusalsPerMinute, () => engine.now());
   serveOpenId(app, parts, options);
   answerErrors(app, { logger, refusals, denials: new AuditDenials(database, logger), metrics });

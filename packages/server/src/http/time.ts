@@ -10,12 +10,15 @@ export function toTime(at: Timestamp): string {
 
 let latest = { at: 0, text: new Date(0).toISOString() };
 
-/** Of text that has passed the format `date-time`. The store's calendar has no year 0. */
+/** Of text that has passed the format `date-time`. An offset can move the last hours of 9999 into a year that no answer could show. */
 export function parseTime(name: string, text: string): Timestamp {
   const at = Date.parse(text);
-  if (Number.isNaN(at) || at < Date.UTC(1970, 0, 1) || text.startsWith("+")) {
+  if (!(at >= 0 && at < endOfTime)) {
     const detail = "must be a time from 1970 to 9999";
     throw new ServiceError("ValidationError", `${name} ${detail}.`, { problems: [{ pointer: `/${name}`, detail }] });
   }
   return at;
 }
+
+/** The first instant that no answer can show. */
+export const endOfTime = Date.UTC(10_000, 0, 1);

@@ -67,6 +67,10 @@ function problemOf(error: ErrorObject): Problem {
       const { format } = error.params;
       return { pointer, detail: `must be ${isFormat(format) ? describeFormat(format) : format}` };
     }
+    // The rule tells what a text is made of, and not how long it may be.
+    case "minLength":
+    case "maxLength":
+      return { pointer, detail: plainWords(error) };
     default:
       return { pointer, detail: rule ?? plainWords(error) };
   }

@@ -185,6 +185,7 @@ onEveryStore((home) => {
     ["F74 a day that there is not", { createdAfter: "2026-02-30T00:00:00Z" }],
     ["F74 a time without a zone", { createdAfter: "2026-01-01T00:00:00" }],
     ["F74 the year 0", { createdAfter: "0000-01-01T00:00:00Z" }],
+    ["F74 a time that is in the year 10000 in UTC", { createdAfter: "9999-12-31T23:59:59-14:00" }],
     ["F74 a workflow that is no id", { workflowId: "x" }],
     ["F74 an unknown order", { order: "random" }],
     ["F74 a version number below 1", { workflowVersionNumber: 0 }],

@@ -117,7 +117,9 @@ onEveryStore((home) => {
     for (const { roleId, name } of (await api.call<RoleList>("ListRoles")).body.roles) {
       const byName = await api.call<Role>("GetRole", { params: { role: name } });
       expect(byName.body.roleId).toBe(roleId);
-      expect((await api.call("GetRole", { params: { role: roleId } })).body).toEqual(byName.body);
+      for (const role of [roleId, roleId.toUpperCase()]) {
+        expect((await api.call("GetRole", { params: { role } })).body).toEqual(byName.body);
+      }
     }
     const idsOf = async (names: readonly string[], of = api) => {
       const { roles } = (await of.call<RoleList>("ListRoles")).body;

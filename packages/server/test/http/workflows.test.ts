@@ -28,6 +28,12 @@ onEveryStore((home) => {
     expect(body.workflows.map(({ name }) => name)).toEqual(["café"]);
   });
 
+  test("a name that is too long is told so, and nothing about characters that it does not hold", async () => {
+    const { api } = await service.newOrganization();
+    const { body } = await api.refused("RegisterWorkflow", "ValidationError", { body: { name: "x".repeat(257) } });
+    expect(body).toMatchObject({ errors: [{ pointer: "/name", detail: "must have at most 256 characters" }] });
+  });
+
   test("ten parallel registrations of one name make one workflow", async () => {
     const { api } = await service.newOrganization();
     const answers = await Promise.all(

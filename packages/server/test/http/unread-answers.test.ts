@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { expect, test, vi } from "vitest";
+import type { Client } from "../support/client.ts";
+import { definitionOf, noopStep } from "../support/definitions.ts";
+import { deploy, submitAndWait } from "../support/flow.ts";
+import { open, requestText } from "../support/raw.ts";
+import { TestService } from "../support/service.ts";
+import { onOneStore } from "../support/stores.ts";
+
+const names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+
+// It is about what stands in a node's memory, whatever the home of the store.
+onOneStore((home) => {
+  async function started(settings: Record<string, string>): Promise<TestService & AsyncDisposable> {
+    const service = new TestService(home, { STEPWELL_MAX_UNREAD_ANSWERS_MB: "60", ...settings });
+    await service.start();
+    return Object.assign(service, { [Symbol.asyncDispose]: () => service.stop() });
+  }
+
+  /** A job of as many steps, each of which adds some 2 MB to its answer: more than the connection itself holds, where there are eight. */
+  async function withLargeJob(service: TestService, stepCount = names.length) {
+    const steps = names.slice(0, stepCount).map((name, index, all) => noopStep(name, all[index + 1] ?? null));
+    const { api, organizationId, owner } = await service.newOrganization();
+    const { workflowId } = await deploy(api, definitionOf(...steps));
+    const inputJson = { text: "x".repeat(900_000) };
+    const { jobId } = await submitAndWait(api, workflowId, inputJson);
+    const path = `/organizations/${organizationId}/jobs/${jobId}`;
+    /** Asks for the job, and reads nothing of the answer but its beginning. */
+    const askWithoutReading = async (): Promise<Socket> => {
+      const socket = await open(service.port);
+      socket.on("error", () => {});
+      socket.write(requestText(`GET ${path}`, [`Authorization: Bearer ${owner.token}`]));
+      await once(socket, "readable");
+      return socket;
+    };
+    const again = { body: { workflowId, workflowVersion: { versionNumber: 1 }, inputJson } };
+    return { api, params: { jobId }, again, askWithoutReading };
+  }
+
+  const succeeds = (api: Client, params: { jobId: string }) =>
+    vi.waitFor(async () => void (await api.call("GetJob", { params })), { timeout: 20_000, interval: 100 });
+
+  test("large answers that nobody reads take half of their room from one organization, and give it back at their end", async () => {
+    await using service = await started({});
+    const { api, params, again, askWithoutReading } = await withLargeJob(service);
+    const other = await withLargeJob(service, 1);
+    const socket = await askWithoutReading();
+    await api.refused("GetJob", "UnavailableError", { params });
+    await api.refused("GetJobState", "UnavailableError", { params });
+    await api.call("GetJobStateMetadata", { params });
+    const { body: refused } = await api.refused("SubmitJob", "UnavailableError", {
+      query: { waitSeconds: 20 },
+      ...again,
+    });
+    expect(refused.detail).toMatch("The request was carried out");
+    await other.api.call("GetJob", { params: other.params });
+    socket.destroy();
+    await succeeds(api, params);
+  });
+
+  test("a client that reads nothing of a large answer is cut off", async () => {
+    await using service = await started({ STEPWELL_REQUEST_TIMEOUT_MS: "500", STEPWELL_HEADERS_TIMEOUT_MS: "500" });
+    const { api, params, askWithoutReading } = await withLargeJob(service);
+    const socket = await askWithoutReading();
+    await succeeds(api, params);
+    let received = 0;
+    socket.on("data", (chunk: Buffer) => {
+      received += chunk.length;
+    });
+    await once(socket, "close");
+    expect(received).toBeLessThan(14_000_000);
+  });
+});
