@@ -1,4 +1,5 @@
 import type { JobDraft } from "./draft.ts";
+import { payloadsFor } from "./event-payloads.ts";
 import type { Progress, ResumePoint, StepError, StepPosition, WaitVisit } from "./job-state.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 import { forgetEvents, keptFor } from "./kept-events.ts";
@@ -21,12 +22,22 @@ const maxStepsPerCommit = 200;
 export function runFrom(draft: JobDraft, first: Next | undefined): void {
   let next = first;
   for (let count = 0; next !== undefined; count += 1) {
-    if (count === maxStepsPerCommit || draft.isLarge) {
+    if (count === maxStepsPerCommit || draft.isLarge || lacksPayloads(draft, next.name)) {
       draft.moveTo({ ...nextPoint(next), wakeAt: draft.at });
       return;
     }
     next = enterStep(draft, next);
   }
+}
+
+/** Whether the next commit must read payloads before the job enters this step. It does so for the step that a job is on its way to. */
+function lacksPayloads(draft: JobDraft, name: string): boolean {
+  const kept = payloadsFor(draft.progress, draft.step(name), nextVisit(draft, name));
+  return kept.some((eventNumber) => !draft.payloads.has(eventNumber));
+}
+
+function nextVisit({ progress }: JobDraft, name: string): number {
+  return (getOwn(progress.visits, name) ?? 0) + 1;
 }
 
 function enterStep(draft: JobDraft, next: Next): Next | undefined {
@@ -36,7 +47,7 @@ function enterStep(draft: JobDraft, next: Next): Next | undefined {
     draft.fail(nextPoint(next), 0, { code: "StepLimitExceeded", message });
     return undefined;
   }
-  const visit = (getOwn(draft.progress.visits, step.name) ?? 0) + 1;
+  const visit = nextVisit(draft, step.name);
   const input = receivedInput(draft, step, next.previousOutput);
   const { lastOutput: _, ...progress } = draft.progress;
   draft.progress = {

@@ -227,8 +227,8 @@ async function loadPayloads(
   const factsByJob = Map.groupBy(facts, keyOf);
   const wanted = holding.flatMap(([key, { plan, job }]) => {
     const { organizationId, jobId } = job;
-    const requests = payloadsToRead(plan, job, factsByJob.get(key)?.map(({ fact }) => fact) ?? []);
-    return requests.map((request) => ({ organizationId, jobId, ...request }));
+    const numbers = payloadsToRead(plan, job, factsByJob.get(key)?.map(({ fact }) => fact) ?? []);
+    return numbers.map((eventNumber) => ({ organizationId, jobId, eventNumber }));
   });
   for (const request of wanted) open.get(keyOf(request))?.payloads.set(request.eventNumber, "none");
   for (const { payload, isLeftOut, ...event } of await readPayloads(transaction, wanted, maxBytes)) {

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { payloadsToRead } from "../../src/core/event-payloads.ts";
 import { foldSteps } from "../../src/core/history.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json.ts";
-import { call, noop, type StepSketch, Story, wait } from "./jobs.ts";
+import { call, noop, type StepSketch, Story, someone, type Untimed, wait } from "./jobs.ts";
 import { closed, number, open, text } from "./sketches.ts";
 
 const boolean = { type: "boolean" };
@@ -120,6 +121,43 @@ describe("the output of a wait step", () => {
     told.later(0);
     expect(told.send("manager", { payload: { comment: "short" } })).toBe("matched");
     expect(outputOf(told)).toEqual({ sku: "S", comment: "short" });
+  });
+});
+
+describe("payloads are asked of the store", () => {
+  const ids = Array.from({ length: 20 }, (_, number) => `event ${number}`);
+  const late = {
+    type: "event.received",
+    eventId: "event 19",
+    keptAs: null,
+    sentBy: { type: "user", id: "u" },
+  } as const;
+
+  test("once each, however many steps list their events", () => {
+    const gates = Array.from({ length: 200 }, (_, number) =>
+      gate(`g${number}`, number === 199 ? null : `g${number + 1}`, "decided", { config: { eventIds: ids } }),
+    );
+    const told = story(gates);
+    for (const id of ids.slice(0, 19)) told.send(id, { payload: { approved: true } });
+    expect(payloadsToRead(told.plan, told.job, [late])).toHaveLength(19);
+  });
+
+  test("for one wait at a time: a job whose next wait has payloads to read enters it with the commit after", () => {
+    const config = { eventIds: ["manager"] };
+    const told = story([
+      call("c", "first"),
+      gate("first", "second", "decided", { config }),
+      gate("second", "third", "decided", { config: { eventIds: ["auditor", "boss"] } }),
+      gate("third", null, "decided", { config: { eventIds: ["clerk"] } }),
+    ]);
+    for (const id of ["manager", "auditor", "clerk"]) told.send(id, { payload: { approved: true, comment: id } });
+    told.succeed(order);
+    expect(told.step).toMatchObject({ phase: "next", name: "second", wakeAt: told.now });
+    expect(told.send("boss")).toBe("buffered");
+    told.later(0);
+    expect(told.step).toMatchObject({ phase: "next", name: "third", wakeAt: told.now });
+    told.later(0);
+    expect(outputOf(told)).toEqual({ sku: "S", approved: true, comment: "clerk" });
   });
 });
 
@@ -329,4 +367,60 @@ test("with fewer than all of its events a wait gives what they bring in the orde
     },
   );
   fc.assert(property, { numRuns: 200 });
+});
+
+const eventFact: fc.Arbitrary<Untimed> = fc
+  .record({
+    eventId: fc.constantFrom(...events),
+    payload,
+    address: fc.option(fc.record({ step: fc.constantFrom("g", "h"), visit: fc.integer({ min: 1, max: 3 }) })),
+  })
+  .map(({ eventId, payload, address }) => ({
+    type: "event.received",
+    eventId,
+    ...(payload !== undefined && { payload }),
+    ...address,
+    sentBy: someone,
+    keptAs: null,
+  }));
+
+const otherFact = fc.constantFrom<("succeed" | "fail" | Untimed)[]>(
+  "succeed",
+  "fail",
+  { type: "timer.due" },
+  { type: "job.cancelled", by: someone },
+  { type: "job.resumed", by: someone },
+);
+
+test("every commit has the payloads that its facts need, however they come together, and no job stands still on its way to a wait", () => {
+  const property = fc.property(
+    fc.array(fc.array(fc.oneof({ weight: 4, arbitrary: eventFact }, otherFact), { maxLength: 5 }), { maxLength: 12 }),
+    fc.integer({ min: 1, max: 3 }),
+    (commits, match) => {
+      const steps = [
+        { ...wait("g", events, "c", { match }), output: "decided" },
+        call("c", "h", { onFailure: "end" }),
+        { ...wait("h", events, "n", { match: 2 }), output: "decided" },
+        noop("n", "g"),
+        noop("end", null),
+      ];
+      const told = new Story(steps, { definitions: free });
+      for (const facts of commits) {
+        const { leaseEpoch } = told.job;
+        const error = { code: "ExecutorError" as const, message: "no luck" };
+        told.applyTogether(
+          facts.map((fact): Untimed => {
+            if (fact === "succeed") return { type: "step.succeeded", leaseEpoch, output: {} };
+            if (fact !== "fail") return fact;
+            return { type: "step.failed", leaseEpoch, failure: { kind: "permanent", error }, random: 1 };
+          }),
+        );
+        const { state, sequence } = told.job;
+        if (state.status !== "RUNNING" || state.step.phase !== "next") continue;
+        told.later(0);
+        expect(told.job.sequence).toBeGreaterThan(sequence);
+      }
+    },
+  );
+  fc.assert(property, { numRuns: 150 });
 });
