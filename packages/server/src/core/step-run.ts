@@ -70,9 +70,10 @@ function receivedInput(draft: JobDraft, step: PlanStep, previousOutput: JsonValu
   if (draft.progress.stepRunCount === 0) return jobInput;
   if (step.inputProperties === undefined) return orElse(previousOutput, jobInput);
   const taken: JsonObject = {};
-  const { properties, absentProperties = [] } = draft.progress;
+  const { properties, absentProperties } = draft.progress;
+  const absent = new Set(absentProperties);
   for (const property of step.inputProperties) {
-    const fallback = absentProperties.includes(property) ? undefined : getOwn(jobInput, property);
+    const fallback = absent.has(property) ? undefined : getOwn(jobInput, property);
     const value = orElse(getOwn(properties, property), fallback);
     if (value !== undefined)
       Object.defineProperty(taken, property, { value, enumerable: true, configurable: true, writable: true });
@@ -140,7 +141,8 @@ export function completeStep(
  * takes from its events alone and did not get, it keeps that it is absent, where the job's input would otherwise pass for it.
  */
 function carriedOn(progress: Progress, step: PlanStep, output: JsonValue, jobInput: JsonObject): Progress {
-  const { properties: before, absentProperties = [], ...others } = progress;
+  const { properties: before, absentProperties, ...others } = progress;
+  const absentBefore = new Set(absentProperties);
   const source = isJsonObject(output) ? output : {};
   const carried: [string, JsonValue][] = [];
   const absent: string[] = [];
@@ -148,8 +150,7 @@ function carriedOn(progress: Progress, step: PlanStep, output: JsonValue, jobInp
     const isFromEvents = step.payloadRule?.fromEvents.has(property) ?? false;
     const value = orElse(getOwn(source, property), isFromEvents ? undefined : getOwn(before, property));
     if (value !== undefined) carried.push([property, value]);
-    else if (isFromEvents ? Object.hasOwn(jobInput, property) : absentProperties.includes(property))
-      absent.push(property);
+    else if (isFromEvents ? Object.hasOwn(jobInput, property) : absentBefore.has(property)) absent.push(property);
   }
   const properties = Object.fromEntries(carried);
   return absent.length === 0 ? { ...others, properties } : { ...others, properties, absentProperties: absent };
