@@ -166,7 +166,11 @@ export function failStep(
   const { name: step, visit, attempt } = position;
   const handler = draft.step(step).onFailure;
   draft.record({ type: "step.failed", step, visit, attempt, error, ...(handler !== undefined && { next: handler }) });
-  if (handler !== undefined) return { name: handler, previousOutput: draft.progress.lastOutput };
+  if (handler !== undefined) {
+    // No job comes back to this visit, so that what was sent for it alone can never count.
+    draft.progress = forgetEvents(draft.progress, new Set(), waitVisitOf(position));
+    return { name: handler, previousOutput: draft.progress.lastOutput };
+  }
   draft.fail({ phase: "in", name: step, visit, attempt, input }, attempt, error);
   return undefined;
 }

@@ -261,6 +261,29 @@ describe("later steps do not look behind a wait for what only its events bring:"
     expect(outputOf(told)).toEqual({ approved: true });
   });
 
+  test("the state keeps no event that was sent for a visit which has failed, unless the job may come back to that visit", () => {
+    const config = { eventIds: ["manager", "auditor"] };
+    const steps = [
+      { ...gate("g", "end", "decided", { config }), timeoutSeconds: 1, onFailure: "c" },
+      call("c", "g"),
+      noop("end", null),
+    ];
+    const told = story(steps);
+    told.send("manager", { step: "g", visit: 1 });
+    told.send("manager", { step: "g", visit: 2, payload: { approved: true } });
+    told.later(1_000);
+    expect(told.job.state).toMatchObject({ progress: { addressedEvents: [{ visit: 2 }] } });
+    expect(told.job.state).not.toHaveProperty("progress.bareEvents");
+    told.succeed(order);
+    told.later(0);
+    expect(told.step).toMatchObject({ name: "g", visit: 2, missingEventIds: ["auditor"] });
+
+    const failing = story([{ ...gate("g", null, "decided", { config }), timeoutSeconds: 1 }]);
+    failing.send("manager", { step: "g", visit: 1 });
+    failing.later(1_000);
+    expect(failing.job.state).toMatchObject({ status: "FAILED", progress: { addressedEvents: [{ visit: 1 }] } });
+  });
+
   test("the state holds nothing of it once no step can ask", () => {
     const told = story([noop("in", "g"), gate("g", "c", "decided"), call("c", null, { input: "nothing" })], {
       ...order,
