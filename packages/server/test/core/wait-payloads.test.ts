@@ -314,6 +314,23 @@ test("thousands of absent properties cost a step no time that anybody notices", 
   expect(outputOf(told)).toEqual({});
 });
 
+test("an output definition with alternatives of alternatives is compiled in a moment, however many ways lead to one of them", () => {
+  const alternatives = (level: number) => ({
+    anyOf: Array.from({ length: 8 }, () => ({ $ref: `#/definitions/level ${level}` })),
+  });
+  const levels = Array.from({ length: 6 }, (_, level) => [`level ${level}`, alternatives(level + 1)] as const);
+  const decided = { ...closed({ sku: text, approved: boolean }), ...alternatives(0) };
+  const last = closed({ sku: text, approved: boolean });
+  const startedAt = performance.now();
+  const told = new Story([gate("g", null, "decided")], {
+    input: order,
+    definitions: { ...definitions, ...Object.fromEntries(levels), "level 6": last, decided },
+  });
+  expect(performance.now() - startedAt).toBeLessThan(3_000);
+  told.send("manager");
+  expect(outputOf(told)).toEqual({ sku: "S" });
+});
+
 describe("sending an event is refused", () => {
   test.each<[string, JsonObject, string]>([
     ["whose property does not fit the output definition", { approved: "yes" }, "/payload/approved"],
