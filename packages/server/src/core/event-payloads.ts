@@ -1,4 +1,4 @@
-import type { Fact } from "./fact.ts";
+import type { UntimedFact } from "./fact.ts";
 import type { Job, JobState, Progress, WaitVisit } from "./job-state.ts";
 import type { JsonValue } from "./json.ts";
 import { keptFor } from "./kept-events.ts";
@@ -13,8 +13,6 @@ export type EventPayloads = ReadonlyMap<number, EventPayload>;
 
 export const noPayloads: EventPayloads = new Map();
 
-type WithoutTime<F> = F extends Fact ? Omit<F, "at"> : never;
-
 /** Whether the job holds events with payloads that a wait of its version may read some day. Mostly it does not, which is told quickly. */
 export function holdsPayloads({ readsPayloads }: Plan, { state }: Job): boolean {
   if (!readsPayloads || !("progress" in state)) return false;
@@ -27,7 +25,7 @@ export function holdsPayloads({ readsPayloads }: Plan, { state }: Job): boolean 
  * bound on what a commit reads is a bound for that wait alone. A job that comes to another wait with payloads to read goes on from there
  * with the next commit.
  */
-export function payloadsToRead(plan: Plan, { state }: Job, facts: readonly WithoutTime<Fact>[]): number[] {
+export function payloadsToRead(plan: Plan, { state }: Job, facts: readonly UntimedFact[]): number[] {
   const visit = visitAhead(plan, state);
   if (visit === undefined || !("progress" in state)) return [];
   const { progress } = state;

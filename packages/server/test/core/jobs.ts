@@ -1,6 +1,6 @@
 import { parseDefinition } from "../../src/core/definition.ts";
 import { type EventPayload, type EventPayloads, holdsPayloads, payloadsToRead } from "../../src/core/event-payloads.ts";
-import type { Change, EventReceived, Fact } from "../../src/core/fact.ts";
+import type { Change, EventReceived, UntimedFact } from "../../src/core/fact.ts";
 import { submitJob, transition } from "../../src/core/job.ts";
 import type { Actor, Job } from "../../src/core/job-state.ts";
 import type { JsonObject } from "../../src/core/json.ts";
@@ -87,12 +87,12 @@ export class Story {
     this.job = change.job;
   }
 
-  apply(fact: Untimed): Change {
+  apply(fact: UntimedFact): Change {
     return this.#applyWith(fact, this.#payloadsFor([fact]));
   }
 
   /** As one commit does, which reads once for all of its facts. */
-  applyTogether(facts: readonly Untimed[]): void {
+  applyTogether(facts: readonly UntimedFact[]): void {
     const payloads = new Map(this.#payloadsFor(facts));
     for (const fact of facts) {
       for (const event of this.#applyWith(fact, payloads).events) {
@@ -102,7 +102,7 @@ export class Story {
     }
   }
 
-  #applyWith(fact: Untimed, payloads: EventPayloads): Change {
+  #applyWith(fact: UntimedFact, payloads: EventPayloads): Change {
     const change = transition(this.plan, this.job, { ...fact, at: this.now }, jobLimits, payloads);
     this.changes.push(change);
     this.job = change.job;
@@ -115,7 +115,7 @@ export class Story {
   }
 
   /** As the engine reads them from the store: those that are asked for, and no others. */
-  #payloadsFor(facts: readonly Untimed[]): EventPayloads {
+  #payloadsFor(facts: readonly UntimedFact[]): EventPayloads {
     if (!holdsPayloads(this.plan, this.job)) return new Map();
     const kept = this.changes.flatMap(({ events }) => events).filter((event) => event.type === "kept");
     const payloadOf = (eventNumber: number): EventPayload => {
@@ -163,9 +163,6 @@ export class Story {
     return this.job.state.step;
   }
 }
-
-type WithoutTime<F> = F extends Fact ? Omit<F, "at"> : never;
-export type Untimed = WithoutTime<Fact>;
 
 const identity = {
   organizationId: "0190b1f0-0000-7000-8000-0000000000aa",

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { payloadsToRead } from "../../src/core/event-payloads.ts";
+import type { UntimedFact } from "../../src/core/fact.ts";
 import { foldSteps } from "../../src/core/history.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json.ts";
-import { call, noop, type StepSketch, Story, someone, type Untimed, wait } from "./jobs.ts";
+import { call, noop, type StepSketch, Story, someone, wait } from "./jobs.ts";
 import { closed, number, open, text } from "./sketches.ts";
 
 const boolean = { type: "boolean" };
@@ -428,7 +429,7 @@ test("with fewer than all of its events a wait gives what they bring in the orde
   fc.assert(property, { numRuns: 200 });
 });
 
-const eventFact: fc.Arbitrary<Untimed> = fc
+const eventFact: fc.Arbitrary<UntimedFact> = fc
   .record({
     eventId: fc.constantFrom(...events),
     payload,
@@ -443,7 +444,7 @@ const eventFact: fc.Arbitrary<Untimed> = fc
     keptAs: null,
   }));
 
-const otherFact = fc.constantFrom<("succeed" | "fail" | Untimed)[]>(
+const otherFact = fc.constantFrom<("succeed" | "fail" | UntimedFact)[]>(
   "succeed",
   "fail",
   { type: "timer.due" },
@@ -468,7 +469,7 @@ test("every commit has the payloads that its facts need, however they come toget
         const { leaseEpoch } = told.job;
         const error = { code: "ExecutorError" as const, message: "no luck" };
         told.applyTogether(
-          facts.map((fact): Untimed => {
+          facts.map((fact): UntimedFact => {
             if (fact === "succeed") return { type: "step.succeeded", leaseEpoch, output: {} };
             if (fact !== "fail") return fact;
             return { type: "step.failed", leaseEpoch, failure: { kind: "permanent", error }, random: 1 };
