@@ -1,5 +1,5 @@
 import type { UntimedFact } from "./fact.ts";
-import type { Job, JobState, Progress, WaitVisit } from "./job-state.ts";
+import type { CurrentStep, Job, JobState, Progress, ResumePoint, WaitVisit } from "./job-state.ts";
 import type { JsonValue } from "./json.ts";
 import { keptFor } from "./kept-events.ts";
 import type { Plan, PlanStep } from "./plan.ts";
@@ -39,8 +39,7 @@ export function payloadsToRead(plan: Plan, { state }: Job, facts: readonly Untim
     const isHere = (eventId: string) => arriving.has(eventId) || keptFor(progress, eventId, visit) !== undefined;
     return step.wait.eventIds.filter(isHere).length < step.wait.requiredCount ? [] : kept;
   }
-  // Events alone let no job enter a step.
-  return facts.every(({ type }) => type === "event.received") ? [] : kept;
+  return facts.some(({ type }) => type === "step.succeeded" || type === "timer.due") ? kept : [];
 }
 
 /** The kept events that may bring something to this visit of a wait step. */
@@ -60,14 +59,17 @@ interface VisitAhead extends WaitVisit {
 function visitAhead(plan: Plan, state: JobState): VisitAhead | undefined {
   if (state.status === "SUCCEEDED") return undefined;
   const point = state.status === "RUNNING" ? state.step : state.resumeAt;
-  if (point !== null && (point.phase === "waiting" || point.phase === "in")) {
+  if (point?.phase === "waiting" || point?.phase === "in") {
     return { step: point.name, visit: point.visit, isEntered: true };
   }
-  const isOnItsWay = point?.phase === "next";
-  const step =
-    point === null ? plan.firstStep.name : isOnItsWay ? point.name : plan.steps.get(point.name)?.transitionToStep;
-  if (typeof step !== "string") return undefined;
+  const step = stepAfter(plan, point);
+  if (step === null) return undefined;
   return { step, visit: (getOwn(state.progress.visits, step) ?? 0) + 1, isEntered: false };
+}
+
+function stepAfter(plan: Plan, point: CurrentStep | ResumePoint | null): string | null {
+  if (point === null) return plan.firstStep.name;
+  return point.phase === "next" ? point.name : (plan.steps.get(point.name)?.transitionToStep ?? null);
 }
 
 function keptNumbers({ bufferedEvents, addressedEvents = [] }: Progress): number[] {
