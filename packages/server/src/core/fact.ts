@@ -14,6 +14,10 @@ export type Fact =
   | JobCancelled
   | JobResumed;
 
+type WithoutTime<F> = F extends Fact ? Omit<F, "at"> : never;
+/** A fact before it is in a transaction, which gives it its time. */
+export type UntimedFact = WithoutTime<Fact>;
+
 /** Names one attempt. An outcome whose epoch is no longer the job's comes from a node that lost it, and is dropped. */
 interface CallOutcome {
   readonly at: Timestamp;

@@ -17,10 +17,8 @@ export interface Plan {
   readonly listedEventIds: ReadonlySet<string>;
   /** By event id: the wait steps that list it. */
   readonly waitsByEventId: ReadonlyMap<string, readonly WaitPlanStep[]>;
-  /** The wait steps by their names. */
-  readonly waits: ReadonlyMap<string, WaitPlanStep>;
-  /** The wait steps that take something out of payloads. */
-  readonly readingWaits: readonly WaitPlanStep[];
+  /** Whether some wait step takes something out of payloads. */
+  readonly readsPayloads: boolean;
 }
 
 export type WaitPlanStep = PlanStep & { readonly wait: WaitRule };
@@ -71,9 +69,8 @@ export function compilePlan(definition: Definition): Plan {
     steps: new Map(planSteps.map((step) => [step.name, step])),
     firstStep,
     listedEventIds: new Set(waitsByEventId.keys()),
-    waits: new Map(waits.map((step) => [step.name, step])),
     waitsByEventId,
-    readingWaits: waits.filter(({ payloadRule }) => payloadRule !== undefined),
+    readsPayloads: waits.some(({ payloadRule }) => payloadRule !== undefined),
   };
 }
 

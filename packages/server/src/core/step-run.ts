@@ -1,4 +1,5 @@
 import type { JobDraft } from "./draft.ts";
+import { payloadsFor } from "./event-payloads.ts";
 import type { Progress, ResumePoint, StepError, StepPosition, WaitVisit } from "./job-state.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 import { forgetEvents, keptFor } from "./kept-events.ts";
@@ -21,12 +22,22 @@ const maxStepsPerCommit = 200;
 export function runFrom(draft: JobDraft, first: Next | undefined): void {
   let next = first;
   for (let count = 0; next !== undefined; count += 1) {
-    if (count === maxStepsPerCommit || draft.isLarge) {
+    if (count === maxStepsPerCommit || draft.isLarge || lacksPayloads(draft, next.name)) {
       draft.moveTo({ ...nextPoint(next), wakeAt: draft.at });
       return;
     }
     next = enterStep(draft, next);
   }
+}
+
+/** Whether the next commit must read payloads before the job enters this step. It does so for the step that a job is on its way to. */
+function lacksPayloads(draft: JobDraft, name: string): boolean {
+  const kept = payloadsFor(draft.progress, draft.step(name), nextVisit(draft, name));
+  return kept.some((eventNumber) => !draft.payloads.has(eventNumber));
+}
+
+function nextVisit({ progress }: JobDraft, name: string): number {
+  return (getOwn(progress.visits, name) ?? 0) + 1;
 }
 
 function enterStep(draft: JobDraft, next: Next): Next | undefined {
@@ -36,7 +47,7 @@ function enterStep(draft: JobDraft, next: Next): Next | undefined {
     draft.fail(nextPoint(next), 0, { code: "StepLimitExceeded", message });
     return undefined;
   }
-  const visit = (getOwn(draft.progress.visits, step.name) ?? 0) + 1;
+  const visit = nextVisit(draft, step.name);
   const input = receivedInput(draft, step, next.previousOutput);
   const { lastOutput: _, ...progress } = draft.progress;
   draft.progress = {
@@ -59,9 +70,10 @@ function receivedInput(draft: JobDraft, step: PlanStep, previousOutput: JsonValu
   if (draft.progress.stepRunCount === 0) return jobInput;
   if (step.inputProperties === undefined) return orElse(previousOutput, jobInput);
   const taken: JsonObject = {};
-  const { properties, absentProperties = [] } = draft.progress;
+  const { properties, absentProperties } = draft.progress;
+  const absent = new Set(absentProperties);
   for (const property of step.inputProperties) {
-    const fallback = absentProperties.includes(property) ? undefined : getOwn(jobInput, property);
+    const fallback = absent.has(property) ? undefined : getOwn(jobInput, property);
     const value = orElse(getOwn(properties, property), fallback);
     if (value !== undefined)
       Object.defineProperty(taken, property, { value, enumerable: true, configurable: true, writable: true });
@@ -129,7 +141,8 @@ export function completeStep(
  * takes from its events alone and did not get, it keeps that it is absent, where the job's input would otherwise pass for it.
  */
 function carriedOn(progress: Progress, step: PlanStep, output: JsonValue, jobInput: JsonObject): Progress {
-  const { properties: before, absentProperties = [], ...others } = progress;
+  const { properties: before, absentProperties, ...others } = progress;
+  const absentBefore = new Set(absentProperties);
   const source = isJsonObject(output) ? output : {};
   const carried: [string, JsonValue][] = [];
   const absent: string[] = [];
@@ -137,8 +150,7 @@ function carriedOn(progress: Progress, step: PlanStep, output: JsonValue, jobInp
     const isFromEvents = step.payloadRule?.fromEvents.has(property) ?? false;
     const value = orElse(getOwn(source, property), isFromEvents ? undefined : getOwn(before, property));
     if (value !== undefined) carried.push([property, value]);
-    else if (isFromEvents ? Object.hasOwn(jobInput, property) : absentProperties.includes(property))
-      absent.push(property);
+    else if (isFromEvents ? Object.hasOwn(jobInput, property) : absentBefore.has(property)) absent.push(property);
   }
   const properties = Object.fromEntries(carried);
   return absent.length === 0 ? { ...others, properties } : { ...others, properties, absentProperties: absent };
@@ -154,7 +166,11 @@ export function failStep(
   const { name: step, visit, attempt } = position;
   const handler = draft.step(step).onFailure;
   draft.record({ type: "step.failed", step, visit, attempt, error, ...(handler !== undefined && { next: handler }) });
-  if (handler !== undefined) return { name: handler, previousOutput: draft.progress.lastOutput };
+  if (handler !== undefined) {
+    // No job comes back to this visit, so that what was sent for it alone can never count.
+    draft.progress = forgetEvents(draft.progress, new Set(), waitVisitOf(position));
+    return { name: handler, previousOutput: draft.progress.lastOutput };
+  }
   draft.fail({ phase: "in", name: step, visit, attempt, input }, attempt, error);
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { JobLimits } from "../core/draft.ts";
 import { type EventPayload, holdsPayloads, payloadsToRead } from "../core/event-payloads.ts";
-import type { CallEffect, Change, EventChange, Fact, Verdict } from "../core/fact.ts";
+import type { CallEffect, Change, EventChange, Fact, UntimedFact, Verdict } from "../core/fact.ts";
 import type { HistoryEntry } from "../core/history.ts";
 import { submitJob, transition } from "../core/job.ts";
 import { type Actor, awaitedEventIds, type Job, type Timestamp, wakeAtOf } from "../core/job-state.ts";
@@ -43,10 +43,6 @@ export interface FactCommand extends CommandFields {
   readonly type: "fact";
   readonly fact: UntimedFact;
 }
-
-type WithoutTime<F> = F extends Fact ? Omit<F, "at"> : never;
-/** A fact before it is in a transaction, which gives it its time. */
-export type UntimedFact = WithoutTime<Fact>;
 
 /** An audit entry before it is in a transaction, which gives it its time. */
 export type UntimedAuditEntry = Omit<AuditEntry, "organizationId" | "entryId" | "recordedAt">;
@@ -227,8 +223,8 @@ async function loadPayloads(
   const factsByJob = Map.groupBy(facts, keyOf);
   const wanted = holding.flatMap(([key, { plan, job }]) => {
     const { organizationId, jobId } = job;
-    const requests = payloadsToRead(plan, job, factsByJob.get(key)?.map(({ fact }) => fact) ?? []);
-    return requests.map((request) => ({ organizationId, jobId, ...request }));
+    const numbers = payloadsToRead(plan, job, factsByJob.get(key)?.map(({ fact }) => fact) ?? []);
+    return numbers.map((eventNumber) => ({ organizationId, jobId, eventNumber }));
   });
   for (const request of wanted) open.get(keyOf(request))?.payloads.set(request.eventNumber, "none");
   for (const { payload, isLeftOut, ...event } of await readPayloads(transaction, wanted, maxBytes)) {

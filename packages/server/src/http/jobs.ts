@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { actorOf } from "../auth/authenticator.ts";
+import type { UntimedFact } from "../core/fact.ts";
 import { isTerminal, type Job } from "../core/job-state.ts";
 import type { JsonObject } from "../core/json.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
-import type { UntimedFact } from "../engine/batch.ts";
 import type { WholeJob } from "../engine/engine.ts";
 import type { Done } from "../engine/group-commit.ts";
 import { wholeJob } from "../engine/job-reader.ts";

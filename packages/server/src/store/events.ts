@@ -111,7 +111,7 @@ const findEvents = statement<JobKey & { eventId: string; eventNumber: number }>(
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[]) AND event_id = ANY($3::text[]) AND outcome = 'unmatched'`,
 );
 
-/** A payload of a kept event; `isLeftOut` where those for its step are together larger than was asked for. */
+/** A payload of a kept event; `isLeftOut` where it and those before it, for the same job, are together larger than was asked for. */
 export interface ReadPayload extends JobKey {
   readonly eventNumber: number;
   readonly payload: JsonValue;
@@ -124,15 +124,14 @@ export interface ReadPayload extends JobKey {
  */
 export async function readPayloads(
   transaction: Transaction,
-  wanted: readonly (JobKey & { readonly eventNumber: number; readonly step: string })[],
+  wanted: readonly (JobKey & { readonly eventNumber: number })[],
   maxBytes: number,
 ): Promise<ReadPayload[]> {
   if (wanted.length === 0) return [];
-  const rows = wanted.map(({ organizationId, jobId, eventNumber, step }) => ({
+  const rows = wanted.map(({ organizationId, jobId, eventNumber }) => ({
     organization_id: organizationId,
     job_id: jobId,
     event_number: eventNumber,
-    step,
   }));
   const jobCount = new Set(wanted.map(({ jobId }) => jobId)).size;
   const share = Math.floor(maxBytes / jobCount);
@@ -148,9 +147,9 @@ const readPayloadRows = statement<ReadPayload>(
      CASE WHEN bytes <= $4 THEN payload END AS payload, bytes > $4 AS "isLeftOut"
    FROM (
      SELECT job_event.organization_id, job_event.job_id, job_event.event_number, payload,
-       sum(octet_length(payload::text)) OVER (PARTITION BY job_event.organization_id, job_event.job_id, wanted.step
+       sum(octet_length(payload::text)) OVER (PARTITION BY job_event.organization_id, job_event.job_id
          ORDER BY job_event.event_number) AS bytes
-     FROM json_to_recordset($1) AS wanted (organization_id uuid, job_id uuid, event_number integer, step text)
+     FROM json_to_recordset($1) AS wanted (organization_id uuid, job_id uuid, event_number integer)
      JOIN job_event ON job_event.organization_id = wanted.organization_id AND job_event.job_id = wanted.job_id
        AND job_event.event_number = wanted.event_number
      WHERE job_event.organization_id = ANY($2::uuid[]) AND job_event.job_id = ANY($3::uuid[]) AND payload IS NOT NULL

@@ -1,6 +1,6 @@
 import { parseDefinition } from "../../src/core/definition.ts";
 import { type EventPayload, type EventPayloads, holdsPayloads, payloadsToRead } from "../../src/core/event-payloads.ts";
-import type { Change, EventReceived, Fact } from "../../src/core/fact.ts";
+import type { Change, EventReceived, UntimedFact } from "../../src/core/fact.ts";
 import { submitJob, transition } from "../../src/core/job.ts";
 import type { Actor, Job } from "../../src/core/job-state.ts";
 import type { JsonObject } from "../../src/core/json.ts";
@@ -87,8 +87,23 @@ export class Story {
     this.job = change.job;
   }
 
-  apply(fact: Untimed): Change {
-    const change = transition(this.plan, this.job, { ...fact, at: this.now }, jobLimits, this.#payloadsFor(fact));
+  apply(fact: UntimedFact): Change {
+    return this.#applyWith(fact, this.#payloadsFor([fact]));
+  }
+
+  /** As one commit does, which reads once for all of its facts. */
+  applyTogether(facts: readonly UntimedFact[]): void {
+    const payloads = new Map(this.#payloadsFor(facts));
+    for (const fact of facts) {
+      for (const event of this.#applyWith(fact, payloads).events) {
+        if (event.type === "kept" && event.payload !== undefined)
+          payloads.set(event.eventNumber, { value: event.payload });
+      }
+    }
+  }
+
+  #applyWith(fact: UntimedFact, payloads: EventPayloads): Change {
+    const change = transition(this.plan, this.job, { ...fact, at: this.now }, jobLimits, payloads);
     this.changes.push(change);
     this.job = change.job;
     return change;
@@ -100,15 +115,15 @@ export class Story {
   }
 
   /** As the engine reads them from the store: those that are asked for, and no others. */
-  #payloadsFor(fact: Untimed): EventPayloads {
+  #payloadsFor(facts: readonly UntimedFact[]): EventPayloads {
     if (!holdsPayloads(this.plan, this.job)) return new Map();
     const kept = this.changes.flatMap(({ events }) => events).filter((event) => event.type === "kept");
     const payloadOf = (eventNumber: number): EventPayload => {
       const payload = kept.find((event) => event.eventNumber === eventNumber)?.payload;
       return payload === undefined ? "none" : { value: payload };
     };
-    const wanted = payloadsToRead(this.plan, this.job, [fact]);
-    return new Map(wanted.map(({ eventNumber }) => [eventNumber, payloadOf(eventNumber)]));
+    const wanted = payloadsToRead(this.plan, this.job, facts);
+    return new Map(wanted.map((eventNumber) => [eventNumber, payloadOf(eventNumber)]));
   }
 
   send(eventId: string, more: Partial<Pick<EventReceived, "payload" | "step" | "visit">> = {}): string {
@@ -148,9 +163,6 @@ export class Story {
     return this.job.state.step;
   }
 }
-
-type WithoutTime<F> = F extends Fact ? Omit<F, "at"> : never;
-type Untimed = WithoutTime<Fact>;
 
 const identity = {
   organizationId: "0190b1f0-0000-7000-8000-0000000000aa",

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { payloadsToRead } from "../../src/core/event-payloads.ts";
+import type { UntimedFact } from "../../src/core/fact.ts";
 import { foldSteps } from "../../src/core/history.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json.ts";
-import { call, noop, type StepSketch, Story, wait } from "./jobs.ts";
+import { call, noop, type StepSketch, Story, someone, wait } from "./jobs.ts";
 import { closed, number, open, text } from "./sketches.ts";
 
 const boolean = { type: "boolean" };
@@ -123,6 +125,43 @@ describe("the output of a wait step", () => {
   });
 });
 
+describe("payloads are asked of the store", () => {
+  const ids = Array.from({ length: 20 }, (_, number) => `event ${number}`);
+  const late = {
+    type: "event.received",
+    eventId: "event 19",
+    keptAs: null,
+    sentBy: { type: "user", id: "u" },
+  } as const;
+
+  test("once each, however many steps list their events", () => {
+    const gates = Array.from({ length: 200 }, (_, number) =>
+      gate(`g${number}`, number === 199 ? null : `g${number + 1}`, "decided", { config: { eventIds: ids } }),
+    );
+    const told = story(gates);
+    for (const id of ids.slice(0, 19)) told.send(id, { payload: { approved: true } });
+    expect(payloadsToRead(told.plan, told.job, [late])).toHaveLength(19);
+  });
+
+  test("for one wait at a time: a job whose next wait has payloads to read enters it with the commit after", () => {
+    const config = { eventIds: ["manager"] };
+    const told = story([
+      call("c", "first"),
+      gate("first", "second", "decided", { config }),
+      gate("second", "third", "decided", { config: { eventIds: ["auditor", "boss"] } }),
+      gate("third", null, "decided", { config: { eventIds: ["clerk"] } }),
+    ]);
+    for (const id of ["manager", "auditor", "clerk"]) told.send(id, { payload: { approved: true, comment: id } });
+    told.succeed(order);
+    expect(told.step).toMatchObject({ phase: "next", name: "second", wakeAt: told.now });
+    expect(told.send("boss")).toBe("buffered");
+    told.later(0);
+    expect(told.step).toMatchObject({ phase: "next", name: "third", wakeAt: told.now });
+    told.later(0);
+    expect(outputOf(told)).toEqual({ sku: "S", approved: true, comment: "clerk" });
+  });
+});
+
 describe("a property that nobody brought, though the output requires it,", () => {
   const steps = [gate("g", null, "surelyDecided")];
 
@@ -223,6 +262,29 @@ describe("later steps do not look behind a wait for what only its events bring:"
     expect(outputOf(told)).toEqual({ approved: true });
   });
 
+  test("the state keeps no event that was sent for a visit which has failed, unless the job may come back to that visit", () => {
+    const config = { eventIds: ["manager", "auditor"] };
+    const steps = [
+      { ...gate("g", "end", "decided", { config }), timeoutSeconds: 1, onFailure: "c" },
+      call("c", "g"),
+      noop("end", null),
+    ];
+    const told = story(steps);
+    told.send("manager", { step: "g", visit: 1 });
+    told.send("manager", { step: "g", visit: 2, payload: { approved: true } });
+    told.later(1_000);
+    expect(told.job.state).toMatchObject({ progress: { addressedEvents: [{ visit: 2 }] } });
+    expect(told.job.state).not.toHaveProperty("progress.bareEvents");
+    told.succeed(order);
+    told.later(0);
+    expect(told.step).toMatchObject({ name: "g", visit: 2, missingEventIds: ["auditor"] });
+
+    const failing = story([{ ...gate("g", null, "decided", { config }), timeoutSeconds: 1 }]);
+    failing.send("manager", { step: "g", visit: 1 });
+    failing.later(1_000);
+    expect(failing.job.state).toMatchObject({ status: "FAILED", progress: { addressedEvents: [{ visit: 1 }] } });
+  });
+
   test("the state holds nothing of it once no step can ask", () => {
     const told = story([noop("in", "g"), gate("g", "c", "decided"), call("c", null, { input: "nothing" })], {
       ...order,
@@ -232,6 +294,42 @@ describe("later steps do not look behind a wait for what only its events bring:"
     expect(told.job.state).toMatchObject({ progress: { properties: {} } });
     expect(told.job.state).not.toHaveProperty("progress.absentProperties");
   });
+});
+
+test("thousands of absent properties cost a step no time that anybody notices", () => {
+  const names = Array.from({ length: 20_000 }, (_, number) => `property ${number}`);
+  const many = closed(Object.fromEntries(names.map((name) => [name, {}])), []);
+  const steps = [
+    noop("in", "g"),
+    { ...wait("g", ["manager"], "c"), input: "nothing", output: "many" },
+    call("c", "n", { input: "nothing", output: "nothing" }),
+    noop("n", null, { input: "many" }),
+  ];
+  const input = Object.fromEntries(names.map((name) => [name, 1]));
+  const told = new Story(steps, { input, definitions: { nothing: closed({}), many } });
+  told.send("manager");
+  told.reload();
+  const startedAt = performance.now();
+  told.succeed({});
+  expect(performance.now() - startedAt).toBeLessThan(500);
+  expect(outputOf(told)).toEqual({});
+});
+
+test("an output definition with alternatives of alternatives is compiled in a moment, however many ways lead to one of them", () => {
+  const alternatives = (level: number) => ({
+    anyOf: Array.from({ length: 8 }, () => ({ $ref: `#/definitions/level ${level}` })),
+  });
+  const levels = Array.from({ length: 6 }, (_, level) => [`level ${level}`, alternatives(level + 1)] as const);
+  const decided = { ...closed({ sku: text, approved: boolean }), ...alternatives(0) };
+  const last = closed({ sku: text, approved: boolean });
+  const startedAt = performance.now();
+  const told = new Story([gate("g", null, "decided")], {
+    input: order,
+    definitions: { ...definitions, ...Object.fromEntries(levels), "level 6": last, decided },
+  });
+  expect(performance.now() - startedAt).toBeLessThan(3_000);
+  told.send("manager");
+  expect(outputOf(told)).toEqual({ sku: "S" });
 });
 
 describe("sending an event is refused", () => {
@@ -329,4 +427,60 @@ test("with fewer than all of its events a wait gives what they bring in the orde
     },
   );
   fc.assert(property, { numRuns: 200 });
+});
+
+const eventFact: fc.Arbitrary<UntimedFact> = fc
+  .record({
+    eventId: fc.constantFrom(...events),
+    payload,
+    address: fc.option(fc.record({ step: fc.constantFrom("g", "h"), visit: fc.integer({ min: 1, max: 3 }) })),
+  })
+  .map(({ eventId, payload, address }) => ({
+    type: "event.received",
+    eventId,
+    ...(payload !== undefined && { payload }),
+    ...address,
+    sentBy: someone,
+    keptAs: null,
+  }));
+
+const otherFact = fc.constantFrom<("succeed" | "fail" | UntimedFact)[]>(
+  "succeed",
+  "fail",
+  { type: "timer.due" },
+  { type: "job.cancelled", by: someone },
+  { type: "job.resumed", by: someone },
+);
+
+test("every commit has the payloads that its facts need, however they come together, and no job stands still on its way to a wait", () => {
+  const property = fc.property(
+    fc.array(fc.array(fc.oneof({ weight: 4, arbitrary: eventFact }, otherFact), { maxLength: 5 }), { maxLength: 12 }),
+    fc.integer({ min: 1, max: 3 }),
+    (commits, match) => {
+      const steps = [
+        { ...wait("g", events, "c", { match }), output: "decided" },
+        call("c", "h", { onFailure: "end" }),
+        { ...wait("h", events, "n", { match: 2 }), output: "decided" },
+        noop("n", "g"),
+        noop("end", null),
+      ];
+      const told = new Story(steps, { definitions: free });
+      for (const facts of commits) {
+        const { leaseEpoch } = told.job;
+        const error = { code: "ExecutorError" as const, message: "no luck" };
+        told.applyTogether(
+          facts.map((fact): UntimedFact => {
+            if (fact === "succeed") return { type: "step.succeeded", leaseEpoch, output: {} };
+            if (fact !== "fail") return fact;
+            return { type: "step.failed", leaseEpoch, failure: { kind: "permanent", error }, random: 1 };
+          }),
+        );
+        const { state, sequence } = told.job;
+        if (state.status !== "RUNNING" || state.step.phase !== "next") continue;
+        told.later(0);
+        expect(told.job.sequence).toBeGreaterThan(sequence);
+      }
+    },
+  );
+  fc.assert(property, { numRuns: 150 });
 });

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import type { FactCommand, SubmitCommand, UntimedFact } from "../../src/engine/batch.ts";
+import type { UntimedFact } from "../../src/core/fact.ts";
+import type { FactCommand, SubmitCommand } from "../../src/engine/batch.ts";
 import type { NodeEngine } from "../../src/engine/node-engine.ts";
 
 const by = { type: "service", id: "test" } as const;

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
-import type { Command, UntimedFact } from "../../src/engine/batch.ts";
+import type { UntimedFact } from "../../src/core/fact.ts";
+import type { Command } from "../../src/engine/batch.ts";
 import { DatabaseClock } from "../../src/engine/clock.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { type CommitStats, GroupCommit, type GroupCommitOptions } from "../../src/engine/group-commit.ts";

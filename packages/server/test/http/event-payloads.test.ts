@@ -110,6 +110,16 @@ onEveryStore((home) => {
     expect(await job.end()).toMatchObject({ status: "SUCCEEDED", output: { approved: true } });
   });
 
+  test("payloads for later visits take no room from those of the wait that completes", async () => {
+    const job = await jobOf([approve("approve", "act", ["a", "b"]), act]);
+    const large = { payload: { approved: true, comment: "x".repeat(maxBatchBytes * 0.6) } };
+    await job.send("a", { ...large, step: "approve", visit: 2 });
+    await job.send("a", { ...large, step: "approve", visit: 3 });
+    await job.send("a", { payload: { approved: false } });
+    await job.send("b");
+    expect(await job.end()).toMatchObject({ status: "SUCCEEDED", output: { sku: "S", approved: false } });
+  });
+
   test("jobs whose payloads are too much for one commit take several", async () => {
     const { api } = await service.newOrganization();
     const steps = [approve("approve", "act", ["a", "b"]), act];

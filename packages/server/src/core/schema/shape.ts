@@ -69,14 +69,22 @@ const propertiesAloneCache = new WeakMap<Schema, Schema>();
 /** The same schema for an object that may lack these properties, whatever requires them: the schema, its references or its alternatives. */
 export function withoutRequired(schema: Schema, names: ReadonlySet<string>): Schema {
   if (names.size === 0) return schema;
-  const { objects, allOf, anyOf } = schema;
-  const without = (part: Schema) => withoutRequired(part, names);
-  return newSchema({
-    ...schema,
-    objects: objects && { ...objects, required: objects.required.filter((name) => !names.has(name)) },
-    allOf: allOf?.map(without),
-    anyOf: anyOf?.map(without),
-  });
+  // A few alternatives of a few alternatives lead to one definition in a million ways.
+  const made = new Map<Schema, Schema>();
+  const without = (part: Schema): Schema => {
+    const { objects, allOf, anyOf } = part;
+    const known = made.get(part);
+    if (known !== undefined) return known;
+    const result = newSchema({
+      ...part,
+      objects: objects && { ...objects, required: objects.required.filter((name) => !names.has(name)) },
+      allOf: allOf?.map(without),
+      anyOf: anyOf?.map(without),
+    });
+    made.set(part, result);
+    return result;
+  };
+  return without(schema);
 }
 
 /** The types that a value must have one of. */
