@@ -227,7 +227,7 @@ function signInRetentionDuty(database: Database, now: () => Timestamp): Duty {
   };
 }
 
-/** Opens the store that the configuration names, at this version's schema. What could be safer goes to the log. */
+/** Opens the store that the configuration names, at this version's schema. Logs a warning for each thing that could be safer (`doctor/`). */
 export async function openStore(config: Config, logger: Logger = pino({ level: "silent" })): Promise<Database> {
   let isPooled = false;
   const database = await openHome(config, {
@@ -254,7 +254,7 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
   }
 }
 
-/** What a store tells while it is open. */
+/** Callbacks for what happens to a store while it is open. */
 export interface HomeEvents extends Partial<SyncOptions> {
   readonly onConnectionLost?: (error: Error) => void;
   readonly onPooler?: () => void;
@@ -286,7 +286,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
   });
 }
 
-/** Behind a pooler that forgets them requests would fail at random, and a few hundred of them before somebody knows why. */
+/** Throws when a pooler forgets prepared statements: requests would fail at random, without a hint at the reason. */
 async function requirePreparedStatements({ databaseUrl = "", databaseTimeoutMs }: Config): Promise<void> {
   const { keepsPreparedStatements } = await examinePooler(databaseUrl, databaseTimeoutMs);
   if (!keepsPreparedStatements) throw new DatabaseUnusableError(forgetfulPooler);
@@ -299,7 +299,7 @@ async function readFacts(database: Database, config: Config, logger: Logger): Pr
   return await reachServer(database, { databaseUrl, patienceMs: seconds * 1_000, onWaiting });
 }
 
-/** What stopped a start, in words about DATABASE_URL where the database did. */
+/** The error that stopped a start; where the database did, one about DATABASE_URL. */
 function explained({ databaseUrl }: Config, error: unknown): unknown {
   return (databaseUrl === undefined ? undefined : serverTrouble(error, databaseUrl)?.error) ?? error;
 }

@@ -227,7 +227,7 @@ async function withKeys(database: Database, organizations: readonly Organization
   return keyed;
 }
 
-/** The organization's key. One that a node of an earlier release made, while this release ran beside it, is given its key here. */
+/** The organization's key. An organization that a node of an earlier release made while this release ran beside it has none, and gets it here. */
 async function keyOf(
   database: Database,
   { organizationId, name }: Pick<Organization, "organizationId" | "name">,
