@@ -167,7 +167,7 @@ describe("on a PostgreSQL server that loses what it acknowledged", () => {
     expect(await examine({ ...environment, DATABASE_URL: proxy.url })).toContainEqual({
       check: "pooler",
       level: "ok",
-      detail: "A connection pooler stands before the server, and keeps sessions whole.",
+      detail: "A connection pooler stands before the server; it shares no sessions.",
     });
   });
 });
