@@ -117,7 +117,7 @@ const countRoleRows = statement<{ roleCount: number }>(
   `SELECT count(*)::integer AS "roleCount" FROM role WHERE organization_id = $1`,
 );
 
-/** The caller of a renaming must call `renameRoleOfMembers` and `renameRoleInInvitations` in the same transaction. */
+/** A new name must reach members and invitations in the same transaction: `renameRoleOfMembers`, `renameRoleInInvitations`. */
 export async function updateRole(transaction: Transaction, role: Role): Promise<void> {
   await transaction.query(updateRoleRow, [
     role.organizationId,
