@@ -53,12 +53,12 @@ export interface RunningService {
 }
 
 /**
- * Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. `doubts` are sentences about
- * the environment, which are logged.
+ * Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. `warnings` are
+ * sentences about the environment, which are logged.
  */
-export async function startService(config: Config, doubts: readonly string[] = []): Promise<RunningService> {
+export async function startService(config: Config, warnings: readonly string[] = []): Promise<RunningService> {
   const logger = pino({ level: config.logLevel, base: { node: config.nodeName } });
-  for (const doubt of doubts) logger.warn(doubt);
+  for (const warning of warnings) logger.warn(warning);
   const parts = new AsyncDisposableStack();
   try {
     return await startParts(config, logger, parts);

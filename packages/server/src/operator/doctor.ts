@@ -20,14 +20,14 @@ import { forgetfulPooler } from "../store/server-trouble.ts";
 export async function examineInstallation(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Finding[]> {
-  const doubts = describeUnknownVariables(environment).map((doubt) => warning("settings", doubt));
+  const unknown = describeUnknownVariables(environment).map((detail) => warning("settings", detail));
   let config: Config;
   try {
     config = readConfig(environment);
   } catch (error) {
-    return [...doubts, problem("settings", messageOf(error))];
+    return [...unknown, problem("settings", messageOf(error))];
   }
-  const settings = doubts.length === 0 ? [ok("settings", "Every setting can be read, and none is unknown.")] : doubts;
+  const settings = unknown.length === 0 ? [ok("settings", "Every setting can be read, and none is unknown.")] : unknown;
   const store = config.databaseUrl === undefined ? await examineEmbedded(config) : await examineServer(config);
   return [...settings, ...judgeSurroundings(config), ...store];
 }
