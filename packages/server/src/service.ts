@@ -244,7 +244,7 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
     const facts = await readFacts(database, config, logger);
     if (isPooled && config.preparedStatements) await requirePreparedStatements(config);
     for (const { level, check, detail } of [...judgeServer(facts, config), ...judgeSurroundings(config)]) {
-      if (level !== "ok") logger.warn({ check, level }, detail);
+      if (level !== "ok") logger[level === "problem" ? "error" : "warn"]({ check }, detail);
     }
     await migrate(database);
     return database;
