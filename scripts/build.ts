@@ -6,7 +6,7 @@ import { buildDashboard } from "./build-dashboard.ts";
 // Side by side: neither needs what the other makes.
 const dashboard = buildDashboard();
 const compiled = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-b"], { stdio: "inherit" });
-// Whole, since a migration of another branch that stays here would stop the start.
+// Removed first, since a migration of another branch that stays here would stop the start.
 rmSync("packages/server/dist/store/migrations", { recursive: true, force: true });
 cpSync("packages/server/src/store/migrations", "packages/server/dist/store/migrations", { recursive: true });
 writeFileSync("packages/client/dist/commonjs/package.json", '{ "type": "commonjs" }\n');

@@ -4,7 +4,7 @@ import { join } from "node:path";
 /** Packs the built packages into a directory. Answers their files. */
 export function pack(directory: string, root = "."): Record<"client" | "server" | "cli", string> {
   const file = (name: string) => {
-    // Without scripts: what is packed was just built.
+    // The packages were just built, so their `prepack` need not run.
     const words = ["pack", "--silent", "--ignore-scripts", "--pack-destination", directory];
     const printed = execFileSync("npm", [...words, "--workspace", `packages/${name}`], { cwd: root, encoding: "utf8" });
     return join(directory, printed.trim());

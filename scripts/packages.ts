@@ -1,4 +1,4 @@
-/** Packs what is published, as `npm publish` would, and holds it against publint and attw: what they find breaks some reader of the package. */
+/** Packs the packages as `npm publish` would, and checks them with publint and attw: what these find breaks some users of a package. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

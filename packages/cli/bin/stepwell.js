@@ -25,7 +25,7 @@ else {
   }
 }
 
-/** Finds the Node.js that comes with a clone as a package; also one that a project has installed beside Stepwell. */
+/** Finds the Node.js that a clone, or a project with Stepwell in it, has installed as a package. */
 function bundledNode() {
   const isWindows = process.platform === "win32";
   const system = isWindows ? "win" : process.platform;
@@ -42,7 +42,7 @@ function bundledNode() {
   return undefined;
 }
 
-/** A process of ours cannot become another program before Node.js 22.15, so this one stays, and hands signals on. */
+/** Before Node.js 22.15 a process cannot replace itself with another program, so this one stays and forwards signals. */
 function runUnder(node) {
   const child = spawn(node, [fileURLToPath(main), ...process.argv.slice(2)], { stdio: "inherit" });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** What `stepwell dev` leaves in its data directory, for the commands and scripts that come after it. */
@@ -24,9 +24,8 @@ export function readDevFile(dataDir: string): Partial<DevFile> | undefined {
   }
 }
 
-/** Readable by its owner alone, since it holds a token and a password; whole or not at all. */
+/** Writes the file into a directory that exists, whole or not at all. Only its owner can read it, since it holds a token and a password. */
 export function writeDevFile(dataDir: string, content: DevFile): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const unfinished = `${pathIn(dataDir)}.unfinished`;
   writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600, flush: true });
   chmodSync(unfinished, 0o600);

@@ -3,6 +3,7 @@ import { createClient, type Job, type StepwellClient } from "@stepwell/client";
 import {
   type Config,
   createUserToken,
+  inDataDirectory,
   initializeOwner,
   makeSignInLink,
   type RunningService,
@@ -56,7 +57,7 @@ async function seed(config: Config, service: RunningService): Promise<Seeded> {
   const workflowId = await sampleWorkflowId(client, owner.organizationId);
   const job = await sampleJob(client, owner.organizationId, workflowId, known?.jobId);
   const file = { baseUrl, ...owner, workflowId, jobId: job.jobId };
-  writeDevFile(config.dataDir, file);
+  inDataDirectory(config.dataDir, () => writeDevFile(config.dataDir, file));
   return { file, job };
 }
 
@@ -86,7 +87,7 @@ async function ownerOf(service: RunningService, known: Partial<DevFile> | undefi
 async function ownerAgain(service: RunningService): Promise<Owner> {
   const token = await createUserToken(service.database, email, "stepwell dev");
   if (token === undefined) {
-    throw new Error("This store was made by `stepwell init` and belongs to somebody: start it with `stepwell serve`.");
+    throw new Error("This store was made by `stepwell init` and has an owner. Start it with `stepwell serve`.");
   }
   const client = createClient({ baseUrl: service.baseUrl, token });
   const { data } = await client.api.GET("/organizations", {});
@@ -108,7 +109,7 @@ async function sampleWorkflowId(client: StepwellClient, organizationId: string):
   return (await client.deploy(organizationId, sampleDefinition())).workflowId;
 }
 
-/** The job of an earlier start where it is still there, as it is now; else a new one, as it is once it waits for the approval. */
+/** The job of an earlier start as it is now, if it still exists; otherwise a new one, once it waits for the approval. */
 async function sampleJob(
   client: StepwellClient,
   organizationId: string,
@@ -178,7 +179,7 @@ function curlAs(token: string): string {
   return `curl -s -H 'Authorization: Bearer ${token}'`;
 }
 
-/** Another shell finds this service by its data directory, so a directory that is not the usual one is said in each line. */
+/** Commands in another shell find this service by its data directory, so each printed command names one that is not the usual one. */
 function commandLine({ dataDir }: Config): string {
   const isUsual = resolve(dataDir) === resolve(".stepwell");
   return isUsual ? "npx stepwell" : `STEPWELL_DATA_DIR='${resolve(dataDir)}' npx stepwell`;

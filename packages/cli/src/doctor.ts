@@ -1,7 +1,7 @@
 import { examineInstallation, type Finding } from "@stepwell/server";
 import { print, printJson } from "./terminal.ts";
 
-/** Ends with 1 when there is a problem; a warning is none. */
+/** Prints the findings; the process ends with 1 when one of them is a problem. */
 export async function doctor(options: { readonly json?: boolean }): Promise<void> {
   const findings = await examineInstallation(process.env);
   const countOf = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;

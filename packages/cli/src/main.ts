@@ -39,17 +39,17 @@ program
   .action(async (options) => (await import("./doctor.ts")).doctor(options));
 const user = program
   .command("user")
-  .description("people's accounts, for who runs the service: works on the store itself");
+  .description("people's accounts, for the operator of the service: works on the store itself");
 user
   .command("reset-link")
   .argument("<email>")
-  .option("--remove-second-factor", "for who lost the authenticator app and the recovery codes")
+  .option("--remove-second-factor", "also remove the second factor, if the user lost the app and the recovery codes")
   .description("print a link that sets another password, once")
   .action(async (email, options) => (await import("./users.ts")).resetLink(email, options));
 user
   .command("disable")
   .argument("<email>")
-  .description("let a user in no more, whatever they sign in with")
+  .description("lock a user out: no sign-in and no token of theirs works any more")
   .action(async (email) => (await import("./users.ts")).disable(email));
 user
   .command("enable")
@@ -83,7 +83,7 @@ program
 program
   .command("whoami")
   .option("--json", "as the service answers")
-  .description("say whom the service takes you for")
+  .description("show who you are signed in as")
   .action(whoAmI);
 program
   .command("sample")
@@ -102,7 +102,7 @@ program
   .option("--input <json>", "the job's input", "{}")
   .option("--tag <tag>", "which version to run", "$LIVE")
   .option("--wait <seconds>", "wait until the job has ended or waits for events", "0")
-  .description("submit a job; without --wait it is told as PENDING, and `stepwell job` shows how far it has come")
+  .description("submit a job; without --wait its status is PENDING, and `stepwell job` shows how far it has come")
   .action(submit);
 program.command("job").argument("<jobId>").description("show a job").action(showJob);
 program
@@ -110,8 +110,8 @@ program
   .argument("<jobId>")
   .argument("<eventId>")
   .option("--payload <json>", "the event's payload")
-  .option("--step <name>", "send it for this step's wait alone")
-  .option("--visit <number>", "send it for this visit of the step alone")
+  .option("--step <name>", "send it to this step only")
+  .option("--visit <number>", "send it to this visit of the step only")
   .description("send an event to a job")
   .action(sendEvent);
 program
@@ -127,6 +127,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   explain(error);
-  // Not only the exit code: a connection on which the database still waits for a password would hold the process for a minute.
+  // The exit code alone is not enough: a connection on which the database waits for a password would hold the process for a minute.
   process.exit(1);
 }

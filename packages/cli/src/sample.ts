@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { print } from "./terminal.ts";
 
-/** Prints a definition to begin with: the sample's, by another name where one is given. */
+/** Prints the sample's definition, under the name that was asked for. */
 export function sample(options: { name: string }): void {
   print(
     sampleDefinition()

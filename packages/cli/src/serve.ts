@@ -5,8 +5,8 @@ export async function serve(): Promise<void> {
 }
 
 /**
- * Starts the service and stops it in order on SIGTERM or SIGINT; a second signal ends the process at once. One key press under
- * `npm start` arrives twice, from the terminal and from npm, so what comes within a second counts as one.
+ * Starts the service and stops it in order on SIGTERM or SIGINT; a second signal ends the process at once. Under `npm start` one key press
+ * arrives twice, from the terminal and from npm, so signals within a second count as one.
  */
 export async function startUntilSignal(config: Config): Promise<RunningService> {
   const service = await startService(config, describeUnknownVariables(process.env));

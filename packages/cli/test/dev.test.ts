@@ -290,7 +290,8 @@ function leaveDevFile(content: string): void {
 async function appears(directory: string, name: string, service: ChildProcess): Promise<void> {
   const ended = once(service, "exit").then(() => Promise.reject(new Error(`It ended before it made ${name}.`)));
   ended.catch(() => undefined);
-  mkdirSync(directory, { recursive: true });
+  // A start warns of a directory that others may read.
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const changes = watch(directory, { signal: AbortSignal.timeout(60_000) });
   const seen = async () => {
     for await (const { filename } of changes) if (filename === name) return;

@@ -71,8 +71,8 @@ export class StepwellClient {
   }
 
   /**
-   * Makes the definition what a tag means: registers it as a new version of the workflow that it names (which is made first where there is
-   * none), unless the newest version has an equal one, and moves the tag to that version, unless it points there already.
+   * Registers the definition as a new version of the workflow that it names, unless the newest version has an equal one, and moves the tag
+   * there, unless it points there already. Makes the workflow if there is none.
    */
   async deploy(organizationId: string, definition: Definition, tag = "$LIVE") {
     const text = typeof definition === "string" ? definition : JSON.stringify(definition);
@@ -85,7 +85,7 @@ export class StepwellClient {
     );
     const path = { organizationId, workflowId, tag };
     const { versionId } = version;
-    // No tag points at a version that was just made, so nothing needs to be asked then.
+    // No tag points at a version that was just made, so there is no need to ask.
     const isTagMoved = version.created || (await this.#taggedVersionId(path)) !== versionId;
     if (isTagMoved) {
       await this.api
@@ -98,7 +98,7 @@ export class StepwellClient {
     return { ...version, tag, isTagMoved };
   }
 
-  /** With `waitSeconds` the answer comes when the job has ended or waits for events, and is the whole job; without it, the job is told as PENDING. */
+  /** With `waitSeconds` the answer comes when the job has ended or waits for events, and is the whole job; without it the status is always PENDING. */
   async submitJob(organizationId: string, body: Body<"SubmitJob">, options: SubmitOptions = {}) {
     const query = options.waitSeconds === undefined ? {} : { waitSeconds: options.waitSeconds };
     const header = options.idempotencyKey === undefined ? {} : { "Idempotency-Key": options.idempotencyKey };

@@ -1,7 +1,7 @@
 import { settings } from "./config.ts";
 import { didYouMean } from "./core/closest-name.ts";
 
-/** One sentence for each variable that begins like ours and that nobody reads: a mistyped setting would otherwise be ignored in silence. */
+/** Answers a sentence for each variable that begins with `STEPWELL_` and is no setting: a mistyped one would otherwise be ignored in silence. */
 export function describeUnknownVariables(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   const known = [...Object.values(settings).map(({ variable }) => variable), ...commandLineVariables];
   return Object.entries(environment)

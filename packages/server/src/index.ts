@@ -18,4 +18,5 @@ export { examineInstallation } from "./operator/doctor.ts";
 export { type InitialOwner, initializeOwner, requireOwnerRequest } from "./operator/initial-owner.ts";
 export { changeOrganizationLimits, type LimitChanges } from "./operator/organization-limits.ts";
 export { openStore, type RunningService, startService } from "./service.ts";
+export { inDataDirectory } from "./store/data-directory.ts";
 export { DirectoryLockedError } from "./store/directory-lock.ts";

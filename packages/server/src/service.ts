@@ -53,12 +53,12 @@ export interface RunningService {
 }
 
 /**
- * Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. `doubts` are sentences about
- * the environment, which are logged.
+ * Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. `warnings` are
+ * sentences about the environment, which are logged.
  */
-export async function startService(config: Config, doubts: readonly string[] = []): Promise<RunningService> {
+export async function startService(config: Config, warnings: readonly string[] = []): Promise<RunningService> {
   const logger = pino({ level: config.logLevel, base: { node: config.nodeName } });
-  for (const doubt of doubts) logger.warn(doubt);
+  for (const warning of warnings) logger.warn(warning);
   const parts = new AsyncDisposableStack();
   try {
     return await startParts(config, logger, parts);
@@ -227,7 +227,7 @@ function signInRetentionDuty(database: Database, now: () => Timestamp): Duty {
   };
 }
 
-/** Opens the store that the configuration names, at this version's schema. What could be safer goes to the log. */
+/** Opens the store that the configuration names, at this version's schema. Logs a warning for each thing that could be safer (`doctor/`). */
 export async function openStore(config: Config, logger: Logger = pino({ level: "silent" })): Promise<Database> {
   let isPooled = false;
   const database = await openHome(config, {
@@ -244,7 +244,7 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
     const facts = await readFacts(database, config, logger);
     if (isPooled && config.preparedStatements) await requirePreparedStatements(config);
     for (const { level, check, detail } of [...judgeServer(facts, config), ...judgeSurroundings(config)]) {
-      if (level !== "ok") logger.warn({ check, level }, detail);
+      if (level !== "ok") logger[level === "problem" ? "error" : "warn"]({ check }, detail);
     }
     await migrate(database);
     return database;
@@ -254,7 +254,7 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
   }
 }
 
-/** What a store tells while it is open. */
+/** Callbacks for what happens to a store while it is open. */
 export interface HomeEvents extends Partial<SyncOptions> {
   readonly onConnectionLost?: (error: Error) => void;
   readonly onPooler?: () => void;
@@ -286,7 +286,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
   });
 }
 
-/** Behind a pooler that forgets them requests would fail at random, and a few hundred of them before somebody knows why. */
+/** Throws when a pooler forgets prepared statements: requests would fail at random, without a hint at the reason. */
 async function requirePreparedStatements({ databaseUrl = "", databaseTimeoutMs }: Config): Promise<void> {
   const { keepsPreparedStatements } = await examinePooler(databaseUrl, databaseTimeoutMs);
   if (!keepsPreparedStatements) throw new DatabaseUnusableError(forgetfulPooler);
@@ -299,7 +299,7 @@ async function readFacts(database: Database, config: Config, logger: Logger): Pr
   return await reachServer(database, { databaseUrl, patienceMs: seconds * 1_000, onWaiting });
 }
 
-/** What stopped a start, in words about DATABASE_URL where the database did. */
+/** The error that stopped a start; where the database did, one about DATABASE_URL. */
 function explained({ databaseUrl }: Config, error: unknown): unknown {
   return (databaseUrl === undefined ? undefined : serverTrouble(error, databaseUrl)?.error) ?? error;
 }

@@ -63,7 +63,7 @@ export function optionalPostgresUrl(variable: string, meaning: string): Setting<
   };
 }
 
-/** As the driver reads it: an address without a host (postgres://USER:PASSWORD@/DATABASE?host=/var/run/postgresql) is one, too. */
+/** Takes what the driver takes: also an address without a host (postgres://USER:PASSWORD@/DATABASE?host=/var/run/postgresql). */
 function isPostgresUrl(raw: string): boolean {
   const url = URL.parse(raw) ?? URL.parse(raw.replace("@/", "@localhost/"));
   try {
@@ -84,7 +84,7 @@ export function optionalPort(variable: string, meaning: string): Setting<number 
   return {
     ...number,
     parse: (raw) => {
-      // As Kubernetes has it for a Service of this name.
+      // Kubernetes sets the variable to such an address for a Service of the same name.
       if (raw !== undefined && /^(tcp|udp|sctp):\/\//.test(raw)) {
         throw new Error(
           `must be a port, but is "${raw}", which Kubernetes puts there for a Service of the same name. Set \`enableServiceLinks: false\` in the pod's spec, or set ${variable} to the port in the container's env`,

@@ -1591,7 +1591,7 @@ export interface components {
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
             submittedBy: components["schemas"]["Actor"];
-            /** @description Where a person submitted it: their name, to be shown; their id, where no name is known. */
+            /** @description If a person submitted it: their name, to be shown, or their id if no name is known. */
             submittedByUser?: string;
             /**
              * Format: date-time
@@ -1633,7 +1633,7 @@ export interface components {
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
             submittedBy: components["schemas"]["Actor"];
-            /** @description Where a person submitted it: their name, to be shown; their id, where no name is known. */
+            /** @description If a person submitted it: their name, to be shown, or their id if no name is known. */
             submittedByUser?: string;
             /**
              * Format: date-time
@@ -1687,7 +1687,7 @@ export interface components {
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
             submittedBy: components["schemas"]["Actor"];
-            /** @description Where a person submitted it: their name, to be shown; their id, where no name is known. */
+            /** @description If a person submitted it: their name, to be shown, or their id if no name is known. */
             submittedByUser?: string;
             /**
              * Format: date-time
@@ -1731,7 +1731,7 @@ export interface components {
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
             submittedBy: components["schemas"]["Actor"];
-            /** @description Where a person submitted it: their name, to be shown; their id, where no name is known. */
+            /** @description If a person submitted it: their name, to be shown, or their id if no name is known. */
             submittedByUser?: string;
             /**
              * Format: date-time
@@ -1910,13 +1910,13 @@ export interface components {
          * @description One run of a step: one visit, with all its attempts.
          */
         StepExecution: {
-            /** @description `<step>:<visit>`; one of its kind in the job. */
+            /** @description `<step>:<visit>`, unique in the job. */
             id: string;
             stepName: string;
             /** @description For example `/service/noop`. */
             stepExecutorType: string;
             /**
-             * @description What brought the run to its end, or will: its executor, or the events that it waited for.
+             * @description What ends the run: its executor, or the events that it waits for.
              * @enum {string}
              */
             historySource: "executor" | "event";
@@ -1943,7 +1943,7 @@ export interface components {
             endTimestamp?: string;
             /** @description How it failed, or how its latest attempt did. */
             errors: components["schemas"]["StepError"][];
-            /** @description That its values are left out, where they are. */
+            /** @description Says so when the run's values are left out. */
             warnings: string[];
             /** @description With the source `event`: the last of the events that it took. */
             eventId?: string;
@@ -2102,7 +2102,7 @@ export interface components {
             tokenId: string;
             /**
              * Format: uuid
-             * @description The same as `tokenId`, under the name that other clients know.
+             * @description The value of `tokenId`, under the name that other clients know.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             apiAuthTokenId: string;
@@ -2134,7 +2134,7 @@ export interface components {
             tokenId: string;
             /**
              * Format: uuid
-             * @description The same as `tokenId`, under the name that other clients know.
+             * @description The value of `tokenId`, under the name that other clients know.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             apiAuthTokenId: string;
@@ -2362,7 +2362,7 @@ export interface components {
             tokenId: string;
             /**
              * Format: uuid
-             * @description The same as `tokenId`, under the name that other clients know.
+             * @description The value of `tokenId`, under the name that other clients know.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             apiAuthTokenId: string;
@@ -2749,7 +2749,7 @@ export interface operations {
                     /** @description The name that people see. */
                     displayName: string;
                     /**
-                     * @description A short text that names this organization alone. Left out: made of the name, with an ending where that is taken. It never changes.
+                     * @description A short text that no other organization has. If you leave it out, it is made from the name, with an ending where that is taken. It never changes.
                      * @example acme
                      */
                     key?: string;
@@ -3800,7 +3800,7 @@ export interface operations {
                         valid: boolean;
                         errors: components["schemas"]["DefinitionRemark"][];
                         warnings: components["schemas"]["DefinitionRemark"][];
-                        /** @description The same for people: one sentence per problem, first the errors, then the warnings. */
+                        /** @description Errors and then warnings as sentences, one for each, to be shown to people. */
                         messages: string[];
                     };
                 };
@@ -8815,7 +8815,7 @@ export interface operations {
     ListMembers: {
         parameters: {
             query?: {
-                /** @description Only who has this role. */
+                /** @description Only members with this role. */
                 role?: string;
                 /** @description How many at most in one answer. Left out: the first 1,000. */
                 pageSize?: number;
@@ -10046,7 +10046,7 @@ export interface operations {
                     /** @description Built-in roles, or the organization's own. You must hold all that they permit. */
                     roles?: string[];
                     /**
-                     * @description In place of `roles`, where it is one.
+                     * @description Instead of `roles`, when there is one.
                      * @example release-manager
                      */
                     role?: string;

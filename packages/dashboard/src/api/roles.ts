@@ -39,7 +39,7 @@ export async function createRole(organizationId: string, header: IdempotencyHead
   return await resultOf(api.POST(path, { params: { path: { organizationId }, header }, body }));
 }
 
-/** By the role's id, which stays when the name changes. */
+/** Names the role by its id, which stays when the name changes. */
 export async function updateRole(organizationId: string, roleId: string, body: RoleWish) {
   return await resultOf(api.PATCH(rolePath, { params: { path: { organizationId, role: roleId } }, body }));
 }

@@ -3,7 +3,7 @@ export interface GraphStep {
   readonly name: string;
   /** The executor, for example `/service/noop`; empty while it is not written yet. */
   readonly type: string;
-  /** The next step's name; null, or nothing, ends the job; undefined is no name of a step. */
+  /** The next step's name; null when the job ends here; undefined when the definition has something else there. */
   readonly next: string | null | undefined;
   /** The step that a failure leads to. */
   readonly onFailure: string | undefined;

@@ -54,7 +54,7 @@ export function payloadFieldOf(definition: string, stepName: string, eventId: st
   }
 }
 
-/** Where several events are awaited, another one may bring what the output requires. */
+/** With several awaited events another one may bring a required property, so none is required then. */
 function broughtByEvents(input: Json, output: Json, definitions: Definitions, isOnlyEvent: boolean): Schema {
   const passedOn = propertiesOf(resolve(input, definitions));
   const schema = resolve(output, definitions);

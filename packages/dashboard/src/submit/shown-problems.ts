@@ -14,7 +14,7 @@ interface FormState {
   readonly pointer: string;
 }
 
-/** The problems of a form by the pointer of their field; the service's own words stand beside the field that they are about. */
+/** Pointer of a field → the problem to show there: the form's own, and those in the service's answer. */
 export function shownProblems({ field, problems, isTried, error, pointer: base }: FormState): Map<string, string> {
   const shown = new Map<string, string>();
   for (const { pointer, detail } of error === null ? [] : asProblem(error).errors) {

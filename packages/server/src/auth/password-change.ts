@@ -37,15 +37,15 @@ export interface OwnPasswordChange {
   readonly sessionId: string | null;
 }
 
-/** Both as they are stored. */
+/** The hashes as they are stored. */
 export interface ConfirmedPasswordChange {
   readonly currentHash: string;
   readonly newHash: string;
 }
 
 /**
- * Confirms that somebody knows the present password, before it is changed. Throws `ServiceError`: what is wrong with the new one is said before
- * the present one is looked at, so that it costs no attempt.
+ * Confirms that somebody knows the present password, before it is changed. Throws `ServiceError`. The new password is checked first, so that a
+ * mistake in it costs no attempt at the present one.
  */
 export async function confirmPasswordChange(
   parts: PasswordChangeParts,
@@ -64,7 +64,7 @@ export async function confirmPasswordChange(
   return { currentHash: confirmed.passwordHash, newHash };
 }
 
-/** Changes a password as it was confirmed. Throws `ServiceError` when somebody else has changed it since. */
+/** Changes a password after `confirmPasswordChange`. Throws `ServiceError` when somebody else has changed it since. */
 export async function changeOwnPassword(
   parts: PasswordChangeParts,
   transaction: Transaction,

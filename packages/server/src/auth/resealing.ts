@@ -14,8 +14,8 @@ const firstAfterMs = 10_000;
 const againAfterMs = 15 * 60_000;
 
 /**
- * Moves what is kept for long, second factors, signing keys and the check value, to the secret key that seals now, so that the one before it can go. What else is sealed
- * ends with its session, but for the audit trail: its seals stay as they are, and are checked with the key that made them.
+ * Seals second factors, signing keys and the check value again under the present secret key, so that the one before it can go. Other sealed values end
+ * with their session, except the audit trail's seals: they stay as they are, and are checked with the key that made them.
  */
 export function resealingDuty(parts: ResealingParts) {
   return {
@@ -29,7 +29,7 @@ export function resealingDuty(parts: ResealingParts) {
         count += page.resealedCount;
         last = page.lastUserId;
       } while (last !== null);
-      // Last, so that a key that opens it opens the others too.
+      // The check value comes last, so that a key that opens it opens the others too.
       count += await resealSecretKeyCheck(parts.database, parts.secrets);
       if (count > 0) parts.onResealed(count);
       return { againInMs: againAfterMs };

@@ -27,8 +27,8 @@ export async function lookUpRoles(
 }
 
 /**
- * The names that these roles have now, each once and in the order of the alphabet. Whoever wrote the names down may have done so before a role
- * was renamed; names that no role has or had are left out.
+ * The names that these roles have now, sorted and without repetitions. The names given may be older than a renaming; those that no role has or
+ * had are left out.
  */
 export async function presentRoleNames(
   db: Queryable,
@@ -47,7 +47,7 @@ const id = "[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}";
 export const roleNamePattern = `^${name}$`;
 /** A name in the form of an id would be taken for another role's id. */
 export const newRoleNamePattern = `^(?!${id}$)${name}$`;
-/** For a path: a role goes by its name or its id. */
+/** A path names a role by its name or its id. */
 export const roleNameOrIdPattern = `^(${name}|${id})$`;
 
 export function isRoleName(text: string): boolean {

@@ -5,29 +5,29 @@ import { signingKeyPurpose } from "./oidc/signing-keys.ts";
 import type { SecretBox } from "./secret-box.ts";
 
 /**
- * Throws `WrongSecretKeyError` when none of the secret keys here is this store's: a node that started with it could sign nobody in, and its seals of
- * the audit trail would count as changed. A store that has no check value yet gets one.
+ * Throws `WrongSecretKeyError` when none of the configured secret keys is this store's: a node that started with them could sign nobody in, and its
+ * seals of the audit trail would count as changed. A store that has no check value yet gets one.
  */
 export async function requireSecretKey(database: Database, secrets: SecretBox): Promise<void> {
   const verdict = await judgeSecretKey(database, secrets);
   if (verdict === "opens") return;
   if (verdict === "wrong") throw new WrongSecretKeyError();
-  // Of several nodes that start at once on an empty store, one writes: its key is the store's, and the others must have it too.
+  // When several nodes start at once on an empty store, one of them writes: its key becomes the store's, and the others must have it too.
   const kept = await insertSecretKeyCheck(database, secrets.seal(purpose, context, plain));
   if (!opens(secrets, purpose, context, kept)) throw new WrongSecretKeyError();
 }
 
-/** `unknown`: the store has neither a check value nor a signing key, so that nothing tells. Writes nothing. */
+/** Tries the secret keys on the check value. Answers `unknown` when there is none yet and no signing key contradicts. Writes nothing. */
 export async function judgeSecretKey(database: Database, secrets: SecretBox): Promise<"opens" | "wrong" | "unknown"> {
   const sealed = await findSecretKeyCheck(database);
   if (sealed !== undefined) return opens(secrets, purpose, context, sealed) ? "opens" : "wrong";
-  // A store of a version that knew no check value: its newest signing key tells whose it is.
+  // A store that an earlier release made has no check value: its newest signing key shows which secret key it has.
   const newest = (await listSigningKeys(database)).at(-1);
   if (newest === undefined) return "unknown";
   return opens(secrets, signingKeyPurpose, newest.keyId, newest.privateKey) ? "unknown" : "wrong";
 }
 
-/** Seals the check value again when it is under a key that is on its way out. Answers how many values that were: one, or none. */
+/** Seals the check value again when an earlier secret key sealed it. Answers how many values it changed: 1 or 0. */
 export async function resealSecretKeyCheck(database: Database, secrets: SecretBox): Promise<number> {
   const sealed = await findSecretKeyCheck(database);
   const resealed = sealed === undefined ? undefined : secrets.reseal(purpose, context, sealed);
@@ -55,5 +55,5 @@ function opens(secrets: SecretBox, ...value: Parameters<SecretBox["open"]>): boo
 
 const purpose = "secret-key-check";
 const context = "store";
-/** Says nothing; that it opens is the whole message. */
+/** Its text has no meaning: what counts is that the key opens it. */
 const plain = "this store's key";

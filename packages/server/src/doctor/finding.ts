@@ -1,4 +1,4 @@
-/** What one check of the installation found, in sentences that say what to do where something is to be done. */
+/** The result of one check of the installation, in sentences; unless it is `ok`, they say what to do. */
 export interface Finding {
   readonly check: Check;
   /** `problem`: data or sign-in is at risk, or the service does not work. `warning`: it works, and could be safer. */

@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import type { ServerFacts } from "../store/server-facts.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
-/** How the database is set up: whether it keeps what it acknowledged, and has room for us. Of either home of the store. */
+/** Judges the settings of the database, on either home of the store: whether it keeps what it acknowledged, and has room for our connections. */
 export function judgeServer(facts: ServerFacts, config: Pick<Config, "databaseUrl" | "databasePoolSize">): Finding[] {
   const findings = [...judgeDurability(facts), judgeReplication(facts)];
   return config.databaseUrl === undefined ? findings : [...findings, judgeConnections(facts, config.databasePoolSize)];
@@ -48,7 +48,7 @@ function judgeReplication({ synchronousStandbyNames, synchronousCommit, standbyC
   if (standbyCount > 0) {
     return warning(
       "replication",
-      `${standbyCount} standby servers follow, and synchronous_standby_names is empty: a failover can lose the last acknowledged commits. Set synchronous_standby_names.`,
+      `Standby servers that follow: ${standbyCount}. synchronous_standby_names is empty: a failover can lose the last acknowledged commits. Set synchronous_standby_names.`,
     );
   }
   return ok("replication", "No standby follows this server.");

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
-/** What can be seen without the database: the address, and for the embedded store its directory. Reads a few entries of directories. */
+/** Judges what can be seen without the database: the address, and for the embedded store its directory. Reads a few entries of directories. */
 export function judgeSurroundings(config: Config): Finding[] {
   const address = judgeAddress(config);
   return config.databaseUrl === undefined ? [address, ...judgeDirectory(config)] : [address];
@@ -71,7 +71,7 @@ function judgeFileSystem(dataDir: string): Finding[] {
   return [...findings, ok("disk", room)];
 }
 
-/** By the number that Linux gives them (statfs(2)). On others no check is made. */
+/** The kinds of file systems that are not a disk of this machine, by their number on Linux (statfs(2)). Other systems are not checked. */
 const fileSystems: ReadonlyMap<number, (dataDir: string) => Finding> = new Map([
   [0x01021994, inMemory],
   [0x858458f6, inMemory],

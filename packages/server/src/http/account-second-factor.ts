@@ -60,7 +60,7 @@ export function accountSecondFactorRoutes(app: App, service: ServerParts): void 
       const { email } = await confirm(request, request.body.password, undefined);
       const owner = ownerOf(request);
       // A new secret ends the one before by itself.
-      return await transactAnew(service, request, scopeOf(owner), async (transaction) => {
+      return await transactAnew(service, request, owner, async (transaction) => {
         return { made: {}, answer: await startSecondFactor(parts, transaction, { ...owner, email }) };
       });
     },
@@ -86,7 +86,7 @@ export function accountSecondFactorRoutes(app: App, service: ServerParts): void 
     },
     async (request) => {
       const owner = ownerOf(request);
-      const recoveryCodes = await transactAnew(service, request, scopeOf(owner), async (transaction, earlier) => {
+      const recoveryCodes = await transactAnew(service, request, owner, async (transaction, earlier) => {
         // The first attempt put the factor in force; its codes were lost.
         const answer =
           earlier === undefined
@@ -120,7 +120,7 @@ export function accountSecondFactorRoutes(app: App, service: ServerParts): void 
       await transactOnce(
         service,
         request,
-        scopeOf(owner),
+        owner,
         async (transaction) => {
           await disableSecondFactor(parts, transaction, owner);
           return {};
@@ -154,7 +154,7 @@ export function accountSecondFactorRoutes(app: App, service: ServerParts): void 
       const recoveryCodes = await transactAnew(
         service,
         request,
-        scopeOf(owner),
+        owner,
         async (transaction) => ({ made: {}, answer: await renewRecoveryCodes(parts, transaction, owner) }),
         () => confirmWithCode(request, request.body.password, request.body.code),
       );
@@ -175,10 +175,6 @@ export function accountSecondFactorRoutes(app: App, service: ServerParts): void 
 interface Asking {
   readonly caller: { readonly principal: { readonly id: string } };
   readonly ip: string;
-}
-
-function scopeOf({ userId }: { readonly userId: string }) {
-  return { userId };
 }
 
 function ownerOf({ caller, ip }: Asking) {

@@ -163,5 +163,5 @@ function renderToken(token: ListedUserToken): Static<typeof UserTokenSchema> {
   };
 }
 
-/** Made by the attempt before, whose answer was lost. */
+/** The token of an earlier attempt, whose answer was lost. */
 type Earlier = { readonly tokenId: string };

@@ -4,9 +4,9 @@ const path = "/api-tokens";
 const aliasPath = "/api-auth-tokens";
 
 /**
- * Every operation on API tokens once more, under the path by which other clients of this interface know it: each route that is registered
- * below the one path is registered below the other as well, from the same declaration and with the same handler. In the document it is an
- * operation of its own, since generated clients need one method for each path; the audit trail knows one action.
+ * Registers each operation on API tokens a second time, below the path by which other clients of this interface know it, from the same
+ * declaration and with the same handler. In the document it is an operation of its own, since generated clients need one method for each path;
+ * the audit trail knows one action.
  */
 export function aliasApiTokens(app: App): void {
   app.addHook("onRoute", ({ method, routePath, handler, schema, config }) => {

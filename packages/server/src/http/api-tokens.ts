@@ -255,7 +255,7 @@ export function apiTokenRoutes(app: App, parts: ServerParts): void {
   );
 }
 
-/** Ends the token of an attempt whose answer was lost: nobody has its secret. Answers by what the caches know it. */
+/** Revokes the token of an attempt whose answer was lost: nobody has its secret. Answers the hashes by which caches know it. */
 async function endLostToken(
   transaction: Transaction,
   request: FastifyRequest,
@@ -287,5 +287,5 @@ export function expiryOf(text: string | null | undefined, now: Timestamp): Times
   throw new ServiceError("ValidationError", `expiresAt ${detail}.`, { problems: [{ pointer: "/expiresAt", detail }] });
 }
 
-/** Made by the attempt before, whose answer was lost. */
+/** The token of an earlier attempt, whose answer was lost. */
 type Earlier = { readonly tokenId: string };

@@ -61,9 +61,9 @@ declare module "fastify" {
     granted: PermissionSet;
     /** Length of the raw body. */
     bodyBytes: number;
-    /** SHA-256 of the raw body, where the request carries what a repetition is known by. */
+    /** SHA-256 of the raw body, when the request carries a header by which a repetition is known. */
     bodyHash: string | null;
-    /** The answer is the one that this request got before. */
+    /** True when the answer is the one that this request got before. */
     isReplayed: boolean;
   }
   interface FastifySchema {
@@ -73,11 +73,11 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** How the operation holds narrow tokens to their bounds. Without it, it refuses them all (`token-bounds.ts`). */
     readonly bounds?: BoundsRule;
-    /** What the request does when it comes again (`idempotency.ts`). A POST must say so, or take an Idempotency-Key. */
+    /** The effect of a repeated request (`idempotency.ts`). A POST must declare it, or take an Idempotency-Key. */
     readonly repetition?: Repetition;
     /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */
     readonly errors?: readonly ServiceErrorCode[];
-    /** The operation that this one is under another path; the audit trail knows it by that name. */
+    /** The operation of which this one is an alias, under another path; the audit trail uses that name. */
     readonly aliasOf?: string;
     /** Why an operation with a writing method leaves no row in the audit trail. */
     readonly unaudited?: string;

@@ -33,7 +33,7 @@ export interface AuditNote {
   readonly details?: JsonObject;
   /** Only where the path names no organization: CreateOrganization, AcceptInvitation. */
   readonly organizationId?: string;
-  /** Only where the request does what another operation is for: a repetition ends what a lost answer told of. */
+  /** Only when the request does the work of another operation: a repetition revokes what a lost answer told of. */
   readonly action?: string;
 }
 

@@ -12,7 +12,7 @@ export function allowOrigins(app: App, origins: readonly string[]): void {
     reply.header("access-control-expose-headers", exposedHeaders);
     if (request.method !== "OPTIONS") return done();
     reply.header("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE");
-    // Generated clients send headers of their own. What a listed origin may call it may call with any header: credentials are one of them.
+    // Generated clients send headers of their own. A listed origin may send credentials already, so no other header gives it more.
     const asked = request.headers["access-control-request-headers"];
     if (asked !== undefined) reply.header("access-control-allow-headers", asked);
     reply.header("vary", "Origin, Access-Control-Request-Headers");

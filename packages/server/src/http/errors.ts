@@ -23,7 +23,7 @@ export const errorKinds: Readonly<Record<AnswerCode, { readonly status: number; 
 
 export type AnswerCode = ServiceErrorCode | "UnhandledError";
 
-/** Problem details as in RFC 9457, and the last four by which generated clients of REST-JSON services tell a person what went wrong. */
+/** Problem details as in RFC 9457. Generated clients of REST-JSON services read the last four fields. */
 interface ProblemDetails {
   readonly type: string;
   readonly title: string;
@@ -112,7 +112,7 @@ function problemDetails(error: ServiceError | undefined, requestId: string): Pro
   };
 }
 
-/** By pointer; several problems of one value stand side by side. */
+/** Pointer → detail; several problems of one value are joined. */
 function fieldsOf(problems: readonly Problem[]): Readonly<Record<string, string>> {
   const fields = new Map<string, string>();
   for (const { pointer, detail } of problems) {

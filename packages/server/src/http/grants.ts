@@ -48,7 +48,7 @@ export async function requireRolesHeld(
   requireAll(granted, permissions);
 }
 
-/** The same for roles that a body names: each must be a role, otherwise the answer is 400 with a pointer to it. */
+/** Throws 400, with pointers, for names in a body that are no role, and 403 when the caller lacks a permission of one of the roles. */
 export async function requireGrantableRoles(
   transaction: Transaction,
   organizationId: string,
@@ -58,15 +58,14 @@ export async function requireGrantableRoles(
 ): Promise<void> {
   const { permissions, unknownNames } = await lookUpRoles(transaction, organizationId, roles);
   const [first] = unknownNames;
-  if (first !== undefined)
-    throw unknownRoles(
-      first,
-      unknownNames.map((name) => pointerOf(roles.indexOf(name))),
-    );
+  if (first !== undefined) {
+    const pointers = unknownNames.map((name) => pointerOf(roles.indexOf(name)));
+    throw unknownRoles(first, pointers);
+  }
   requireAll(granted, permissions);
 }
 
-/** Where a role stands in a body with a list of them. */
+/** The pointer to a role in a body with a list of them. */
 export function pointerToRole(index: number): string {
   return `/roles/${index}`;
 }

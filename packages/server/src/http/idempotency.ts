@@ -11,7 +11,7 @@ import type { Transaction } from "../store/database.ts";
 import { claimKeys, storeAnswers } from "../store/idempotency.ts";
 import { claimUserKey, storeUserAnswer } from "../store/user-idempotency.ts";
 import type { ServerParts } from "./app.ts";
-import { attemptOf, keyOf, type RequestKey } from "./request-key.ts";
+import { attemptOf, type RequestKey, requestKeyOf } from "./request-key.ts";
 
 /** Declared by every operation that honours a key; any other operation refuses it (`refuseKey`). */
 export const IdempotencyHeaders = Type.Object({
@@ -27,13 +27,13 @@ export const IdempotencyHeaders = Type.Object({
 });
 
 /**
- * What a request does when it comes a second time under the same id of its call. With `IdempotencyHeaders` it answers as the first time
- * (`transactOnce`, `commitOnce`); without them a POST says what it does instead, or does not start.
- * - `replayed`: it answers as the first time, but takes no Idempotency-Key: a hash of its body beside a key that is known would let passwords be guessed.
- * - `renewed`: its answer shows a secret, which is kept nowhere. A repetition ends what the first attempt made and answers a new one
+ * The effect of a request that is repeated under the same id of its call. An operation with `IdempotencyHeaders` answers as the first time
+ * (`transactOnce`, `commitOnce`); every other POST must declare one of these, or the service does not start.
+ * - `replayed`: it answers as the first time, but takes no Idempotency-Key: a hash of its body beside a known key would let passwords be guessed.
+ * - `renewed`: its answer shows a secret, which is kept nowhere. A repetition revokes what the first attempt made and answers a new secret
  *   (`transactAnew`).
  * - `without-effect`: it changes nothing.
- * - `not-found`: what it acted on is gone by then.
+ * - `not-found`: the first attempt removed what it acts on.
  */
 export type Repetition = "replayed" | "renewed" | "without-effect" | "not-found";
 
@@ -42,8 +42,8 @@ type KeyScope = { readonly organizationId: string } | { readonly userId: string 
 
 /**
  * Runs `work` in one transaction, once for each key of a request: a repetition gets the first answer and runs nothing. What `work` throws
- * rolls the claim of the key back with everything else, so a refused request may be asked again under the same key. `confirm` runs before the
- * transaction, for a proof that holds only once, such as a code; a repetition has given it before.
+ * rolls the claim of the key back with everything else, so a refused request may be sent again under the same key. `confirm` runs before the
+ * transaction and checks a proof that works only once, such as a code; it does not run for a repetition, whose proof is used up.
  */
 export async function transactOnce<Answer extends object, Proof = undefined>(
   parts: Parts,
@@ -52,7 +52,7 @@ export async function transactOnce<Answer extends object, Proof = undefined>(
   work: (transaction: Transaction, now: Timestamp, proof: Proof) => Promise<Answer>,
   confirm?: () => Promise<Proof>,
 ): Promise<Answer> {
-  const key = keyOf(request);
+  const key = requestKeyOf(request);
   const proof = await proofOf(parts, scope, key, confirm);
   const now = parts.engine.now();
   return await parts.database.transaction(async (transaction) => {
@@ -69,24 +69,24 @@ export async function transactOnce<Answer extends object, Proof = undefined>(
   });
 }
 
-/** The same for a change that goes through the engine. */
+/** Gives a command to the engine, once for each key of a request: a repetition gets the first answer. */
 export async function commitOnce(engine: Engine, request: FastifyRequest, command: Command): Promise<Done> {
-  const idempotency = keyOf(request);
+  const idempotency = requestKeyOf(request);
   if (idempotency === undefined) return await engine.commit(command);
   const done = await engine.commit({ ...command, idempotency });
   request.isReplayed = done.type === "replayed";
   return done;
 }
 
-/** What an operation made whose answer shows a secret, and that answer. `made` is kept, so no secret may stand in it. */
+/** The answer that shows a secret, and what was made for it. `made` is kept, so it must hold no secret. */
 export interface Renewable<Made extends JsonObject, Answer> {
   readonly made: Made;
   readonly answer: Answer;
 }
 
 /**
- * Runs `work` in one transaction, also for a repetition: it is then given what the attempt before made, and ends that. An attempt that was
- * overtaken by a later one is refused, since the client has the later one's secret already.
+ * Runs `work` in one transaction, also for a repetition: `work` then gets what the earlier attempt made, and revokes it. An attempt that a later
+ * one overtook is refused, since the client has the later one's secret already.
  */
 export async function transactAnew<Made extends JsonObject, Answer>(
   parts: Parts,
@@ -95,7 +95,7 @@ export async function transactAnew<Made extends JsonObject, Answer>(
   work: (transaction: Transaction, earlier: Made | undefined) => Promise<Renewable<Made, Answer>>,
   confirm?: () => Promise<unknown>,
 ): Promise<Answer> {
-  const key = keyOf(request);
+  const key = requestKeyOf(request);
   const proof = await proofOf(parts, scope, key, confirm);
   return await parts.database.transaction(async (transaction) => {
     if (key === undefined) return (await work(transaction, undefined)).answer;
@@ -112,7 +112,7 @@ export async function transactAnew<Made extends JsonObject, Answer>(
   });
 }
 
-/** Says with the answer that it is the first one again. */
+/** Marks a replayed answer with a header. */
 export const markReplayed: onSendHookHandler = (request, reply, payload, done) => {
   if (request.isReplayed) reply.header("idempotency-replayed", "true");
   done(null, payload);
@@ -138,21 +138,21 @@ async function proofOf<Proof>(
   try {
     return { proof: await confirm() };
   } catch (error) {
-    // An attempt that was under way may have used the proof up.
+    // An attempt that ran meanwhile may have used the proof up.
     if (error instanceof ServiceError && (await isRepetition())) return undefined;
     throw error;
   }
 }
 
-/** Throws when nothing was proven: the key ran out between the look at it and its claim. */
+/** Throws when there is no proof: the key expired between `isHeld` and its claim. */
 function proven<Proof>(given: Given<Proof | undefined>): Proof {
   if (given === undefined) {
-    throw new ServiceError("UnavailableError", "The first answer has just been forgotten. Ask again.");
+    throw new ServiceError("UnavailableError", "The first answer has just expired. Send the request again.");
   }
   return given.proof as Proof;
 }
 
-/** Waits for an attempt that is being carried out. A claim that is new is taken back. */
+/** True when an earlier attempt claimed the key; waits for one that is being carried out. Claims nothing itself. */
 async function isHeld(parts: Parts, scope: KeyScope, key: RequestKey): Promise<boolean> {
   const unclaimed = new Error("The key is new.");
   try {
@@ -168,7 +168,7 @@ async function isHeld(parts: Parts, scope: KeyScope, key: RequestKey): Promise<b
 }
 
 interface Ledger {
-  /** The first answer; undefined when the key is new, and ours. */
+  /** Answers the first answer; undefined when the key was new and is now ours. */
   readonly claim: (now: Timestamp, lifeHours: number) => Promise<JsonObject | undefined>;
   readonly store: (answer: JsonObject) => Promise<void>;
 }

@@ -90,7 +90,7 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
         params: OrganizationParams,
         body: closed({
           roles: Type.Optional(RoleNames),
-          role: Type.Optional({ ...RoleName, description: "In place of `roles`, where it is one." }),
+          role: Type.Optional({ ...RoleName, description: "Instead of `roles`, when there is one." }),
           email: Type.Optional(
             Type.String({
               format: "email",
@@ -280,7 +280,7 @@ const dayMs = 24 * 60 * 60 * 1_000;
 const maxEmailLength = 254;
 const maxCodeLength = 200;
 
-/** The roles that a body gives, as a list or as one, with the pointer to each. */
+/** The roles that a body gives, as `roles` or as one `role`, with the pointer to each. */
 function rolesIn({ role, roles }: { readonly role?: string; readonly roles?: string[] }) {
   if (role === undefined && roles !== undefined) return { roles, pointerOf: pointerToRole };
   if (role !== undefined && roles === undefined) return { roles: [role], pointerOf: () => "/role" };
@@ -332,5 +332,5 @@ function tooManyOpen(maxOpenInvitations: number): ServiceError {
   );
 }
 
-/** Made by the attempt before, whose answer was lost. */
+/** The invitation of an earlier attempt, whose answer was lost. */
 type Earlier = { readonly invitationId: string };

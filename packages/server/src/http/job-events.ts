@@ -121,7 +121,7 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
           }),
         }),
       });
-      // An answer that an earlier version of the service gave, and that is given again, has no warnings.
+      // A first answer that an earlier release kept under its Idempotency-Key has no warnings.
       return { warnings: [], ...done.answer } as unknown as Static<typeof SentEventSchema>;
     },
   );

@@ -109,7 +109,7 @@ interface Filters {
 
 function searchOf(organizationId: string, filters: Filters, workflowIds: readonly string[] | null): JobSearch {
   const { versionId, workflowVersionNumber, awaitingEventId, isWaiting } = filters;
-  // Of one workflow the index gives the jobs in their order; of several they would have to be sorted first.
+  // With one workflow the index gives the jobs in their order; with several they would have to be sorted first.
   const workflowId = filters.workflowId ?? (workflowIds?.length === 1 ? workflowIds[0] : undefined);
   // Only running jobs wait, and these have an index.
   const status = filters.status ?? (isWaiting === true ? "RUNNING" : undefined);

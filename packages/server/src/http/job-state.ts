@@ -37,7 +37,7 @@ export function jobStateRoutes(app: App, parts: ServerParts): void {
         summary: "Get a job's state",
         description: "The data of the job's steps, and its step runs: the newest 1,000, with 16 MB of values at most.",
         params: JobParams,
-        // The text that was measured is the text that is sent.
+        // A string, so that the text that was measured is the text that is sent.
         response: { 200: answer("The state.", Type.Unsafe<string>(JobStateAnswerSchema)) },
       },
     },

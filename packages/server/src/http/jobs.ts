@@ -125,7 +125,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
       const { jobId, versionId, versionNumber } = submitted;
       reply.code(201).header("location", `${basePath}/organizations/${organizationId}/jobs/${jobId}`);
       const { waitSeconds } = request.query;
-      // Every job starts there, and only a caller who waits is told how far it has come: a replay then answers the same.
+      // Every job starts in PENDING. The answer never says more, so that a replay can answer the same.
       if (waitSeconds === undefined) return { ...submitted, status: "PENDING" as const };
       const job = await settledJob(parts, { organizationId, jobId }, done, { request, reply, waitSeconds });
       return job === undefined ? submitted : { ...job, versionId, versionNumber };

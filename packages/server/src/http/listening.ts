@@ -1,4 +1,4 @@
-/** Which address it was, and which settings name it. */
+/** An address to listen on, with the settings that name it. */
 export interface ListenedAddress {
   readonly host: string;
   readonly port: number;
@@ -6,7 +6,7 @@ export interface ListenedAddress {
   readonly portVariable: string;
 }
 
-/** What stands in the way of listening, with the setting that helps; any other error as it is. */
+/** Answers the error of a failed listen with the setting to change; any other error as it is. */
 export function explainListening(cause: unknown, { host, port, hostVariable, portVariable }: ListenedAddress): unknown {
   switch (cause instanceof Error && "code" in cause ? cause.code : undefined) {
     case "EADDRINUSE":

@@ -42,7 +42,7 @@ export function memberRoutes(app: App, { database, authenticator }: ServerParts)
         description: "By user id.",
         params: OrganizationParams,
         querystring: closed({
-          role: Type.Optional({ ...RoleName, description: "Only who has this role." }),
+          role: Type.Optional({ ...RoleName, description: "Only members with this role." }),
           ...shortListParameters,
         }),
         response: {

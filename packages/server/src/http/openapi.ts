@@ -3,7 +3,7 @@ import swagger from "@fastify/swagger";
 import { Type } from "typebox";
 import type { App } from "./app.ts";
 
-/** The package's own, so that the document, the package and `stepwell --version` cannot differ. */
+/** Read from the package, so that the document and the package cannot differ. */
 const { version } = createRequire(import.meta.url)("../../package.json") as { readonly version: string };
 
 /** Collects the declarations of all routes that are registered after it. The port may be known only once the server listens. */

@@ -32,7 +32,7 @@ export interface Door {
 
 /**
  * Makes each route's declaration the one source: from it come authorization, the errors in the document and the name in the metrics.
- * A route that does not declare its permission does not start, and neither does a POST about whose repetition nobody thought.
+ * A route that does not declare its permission does not start, and neither does a POST that does not declare its repetition.
  */
 export function completeOperations(app: App, door: Door): void {
   app.addHook("onRoute", (route) => {
@@ -54,7 +54,7 @@ export function completeOperations(app: App, door: Door): void {
 /** An operation without parameters refuses those that are sent, so that a typo is never ignored. */
 const noQuery = closed({});
 
-/** Forms of pages are sent by browsers, which repeat nothing by themselves. */
+/** Hidden routes take the forms of pages: browsers send these, and repeat nothing by themselves. */
 function requireRepetition({ method, url, schema, config }: RouteOptions): void {
   if (method !== "POST" || schema?.hide === true) return;
   if (takesIdempotencyKey(schema?.headers) === (config?.repetition !== undefined)) {

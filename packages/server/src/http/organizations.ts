@@ -1,12 +1,10 @@
 import { type Static, Type } from "typebox";
 import type { Caller } from "../auth/authenticator.ts";
 import { permissionsOfRoles } from "../auth/permissions.ts";
-import { organizationKeyPattern, organizationKeysFor } from "../core/organization-key.ts";
-import { quoted } from "../core/problem.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
 import type { Database } from "../store/database.ts";
 import { findMemberships, insertMember } from "../store/members.ts";
-import { claimOrganizationKey, deleteOrganizationKey, findOrganizationKeys } from "../store/organization-keys.ts";
+import { deleteOrganizationKey } from "../store/organization-keys.ts";
 import {
   claimOrganization,
   deleteOrganization,
@@ -16,24 +14,15 @@ import {
   insertOrganization,
   listOrganizationIdsOfUser,
   lockOrganization,
-  type Organization,
   updateOrganization,
 } from "../store/organizations.ts";
 import type { App, ServerParts } from "./app.ts";
 import { changesOf, recordAudit } from "./audit-trail.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
+import { claimKey, type KeyedOrganization, keyOf, OrganizationKeySchema, withKeys } from "./organization-key.ts";
 import { nextPageToken, type Page, pageOfShortList, shortListParameters } from "./paging.ts";
 import { answer, closed, Id, nameSchema, noContent, OrganizationParams, Time } from "./schemas.ts";
 import { toTime } from "./time.ts";
-
-const OrganizationKey = Type.String({
-  pattern: organizationKeyPattern,
-  "x-rule":
-    "must be 3 to 64 of the characters a-z, 0-9 and `-`, begin and end with a letter or a digit, and not have the form of an id",
-  description:
-    "A short text that names this organization alone. Left out: made of the name, with an ending where that is taken. It never changes.",
-  example: "acme",
-});
 
 const OrganizationSchema = Type.Object(
   {
@@ -62,7 +51,7 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
         description:
           "The caller becomes its owner. Every user may do this; an API token, which lives in one organization, may not. A `key` that another organization has is a conflict.",
         headers: IdempotencyHeaders,
-        body: closed({ name, displayName, key: Type.Optional(OrganizationKey) }),
+        body: closed({ name, displayName, key: Type.Optional(OrganizationKeySchema) }),
         response: { 201: answer("The organization.", OrganizationSchema) },
       },
     },
@@ -73,9 +62,7 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
         const { key: askedFor, ...names } = request.body;
         const organization = { ...names, organizationId, createdAt };
         await insertOrganization(transaction, organization);
-        const keys = askedFor === undefined ? organizationKeysFor(names.name, organizationId) : [askedFor];
-        const key = await claimOrganizationKey(transaction, organizationId, keys);
-        if (key === undefined) throw keyTaken(keys);
+        const key = await claimKey(transaction, organization, askedFor);
         await insertMember(transaction, { organizationId, userId, roles: ["owner"], createdAt });
         const created = { organizationId, targetType: "organization", targetId: organizationId } as const;
         await recordAudit(transaction, request, { ...created, details: { ...names, key } });
@@ -210,46 +197,9 @@ async function listOwn(database: Database, { principal, organizationId }: Caller
   return { organizations: await findOrganizations(database, readable), ...next };
 }
 
-interface KeyedOrganization extends Organization {
-  readonly key: string;
-}
-
-async function withKeys(database: Database, organizations: readonly Organization[]): Promise<KeyedOrganization[]> {
-  const known = await findOrganizationKeys(
-    database,
-    organizations.map(({ organizationId }) => organizationId),
-  );
-  const keyed: KeyedOrganization[] = [];
-  for (const organization of organizations) {
-    const key = known.get(organization.organizationId) ?? (await keyOf(database, organization));
-    keyed.push({ ...organization, key });
-  }
-  return keyed;
-}
-
-/** The organization's key. One that a node of an earlier release made, while this release ran beside it, is given its key here. */
-async function keyOf(
-  database: Database,
-  { organizationId, name }: Pick<Organization, "organizationId" | "name">,
-): Promise<string> {
-  const known = (await findOrganizationKeys(database, [organizationId])).get(organizationId);
-  if (known !== undefined) return known;
-  const keys = organizationKeysFor(name, organizationId);
-  const key = await database.transaction((transaction) => claimOrganizationKey(transaction, organizationId, keys));
-  if (key === undefined) throw new Error(`The organization ${organizationId} could be given no key.`);
-  return key;
-}
-
 function renderOrganization(organization: KeyedOrganization): Static<typeof OrganizationSchema> {
   const { organizationId, key, name, displayName, createdAt } = organization;
   return { organizationId, key, name, displayName, createdAt: toTime(createdAt) };
-}
-
-function keyTaken(keys: readonly string[]): ServiceError {
-  return new ServiceError(
-    "ConflictError",
-    `Another organization has the key ${keys.map(quoted).join(", ")}. Choose another key, or leave it out to be given one.`,
-  );
 }
 
 function unfinishedJobs(): ServiceError {

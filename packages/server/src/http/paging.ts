@@ -14,15 +14,15 @@ const pageToken = Type.Optional(
   }),
 );
 
-/** Lists that grow with every job, request or change take these; they go with `pageOf`. */
+/** The parameters of lists that grow with every job, request or change; they go with `pageOf`. */
 export const pagingParameters = {
   pageSize: Type.Optional(Type.Integer({ ...size, default: 25, description: "How many at most in one answer." })),
   pageToken,
 };
 
 /**
- * Lists of things that people make take these; they go with `pageOfShortList`. A client that knows no pages gets all that an organization
- * has of them, or nearly always so, and not the first few without a sign that there are more.
+ * The parameters of lists of things that people make; they go with `pageOfShortList`. A client that knows no pages nearly always gets everything
+ * that the organization has, instead of the first few without a sign that there are more.
  */
 export const shortListParameters = {
   pageSize: Type.Optional(

@@ -28,11 +28,11 @@ const runStatuses = {
 
 const ExecutionSchema = Type.Object(
   {
-    id: Type.String({ description: "`<step>:<visit>`; one of its kind in the job." }),
+    id: Type.String({ description: "`<step>:<visit>`, unique in the job." }),
     stepName: Type.String(),
     stepExecutorType: Type.String({ description: "For example `/service/noop`." }),
     historySource: oneOf(["executor", "event"], {
-      description: "What brought the run to its end, or will: its executor, or the events that it waited for.",
+      description: "What ends the run: its executor, or the events that it waits for.",
     }),
     input: AnyJson,
     output: Type.Object({
@@ -44,7 +44,7 @@ const ExecutionSchema = Type.Object(
     startTimestamp: Time,
     endTimestamp: Type.Optional(Time),
     errors: Type.Array(StepErrorSchema, { description: "How it failed, or how its latest attempt did." }),
-    warnings: Type.Array(Type.String(), { description: "That its values are left out, where they are." }),
+    warnings: Type.Array(Type.String(), { description: "Says so when the run's values are left out." }),
     eventId: Type.Optional(
       Type.String({ description: "With the source `event`: the last of the events that it took." }),
     ),
@@ -73,7 +73,7 @@ type RenderedExecution = Static<typeof ExecutionSchema>;
 
 const maxRuns = 1_000;
 
-/** The state of a job, bounded, and a sentence for each kind of thing that is not in it. */
+/** The state of a job, bounded, with a warning for each kind of value that is left out. */
 export function renderState(whole: WholeJob, plan: Plan): { state: RenderedState; warnings: string[] } {
   const { job, steps, entries } = whole;
   const runs = steps.slice(-maxRuns);
@@ -100,7 +100,7 @@ function dataOf(job: Job, latestVisits: readonly StepRun[]): JsonObject {
     data[`${name}Input`] = input;
     if (output !== undefined) data[`${name}Output`] = output;
   }
-  // Last, so that a step named `workflow` cannot stand in for it.
+  // The job's input comes last, so that a step named `workflow` cannot replace it.
   return { ...data, workflowInput: job.input };
 }
 
@@ -127,7 +127,7 @@ function idOf({ name, visit }: { readonly name: string; readonly visit: number }
   return `${name}:${visit}`;
 }
 
-/** By run, of those that events brought to their end: the id of the event that came last. */
+/** Run id → id of the last event that the run consumed, for runs that events brought to their end. */
 function lastConsumedEvents(entries: readonly HistoryEntry[]): ReadonlyMap<string, string> {
   const eventIds = new Map<number, string>();
   const last = new Map<string, string>();

@@ -30,7 +30,7 @@ const summaryFields = {
   submittedBy: ActorSchema,
   submittedByUser: Type.Optional(
     Type.String({
-      description: "Where a person submitted it: their name, to be shown; their id, where no name is known.",
+      description: "If a person submitted it: their name, to be shown, or their id if no name is known.",
     }),
   ),
   createdAt: Time,
@@ -126,7 +126,7 @@ type RenderedSummary = Static<typeof JobSummarySchema>;
 /** Names of people, by their user id. */
 export type Names = ReadonlyMap<string, string>;
 
-/** Without the submitter's name, which is to be looked up. */
+/** Leaves the submitter's name to `renderSubmitter`, since it has to be looked up. */
 export function renderSummary(job: Summarized): RenderedSummary {
   const { versionId, versionNumber, tag, submittedBy } = job;
   const summary: RenderedSummary = {
@@ -189,7 +189,7 @@ function renderSteps(runs: readonly StepRun[], plan: Plan): RenderedStep[] {
   });
 }
 
-/** From which run on all values fit into one answer: the latest ones' come first, and what is left out are the earliest. */
+/** The index from which on the values of all runs fit into `room` bytes: the earliest runs lose theirs first. */
 export function firstFittingRun(
   runs: readonly StepRun[],
   room: number,

@@ -39,7 +39,7 @@ const builtInFacts: Readonly<Record<string, { readonly number: number; readonly 
   ci: { number: 5, description: "Deploys workflow versions and submits jobs." },
 };
 
-export const builtInOnes: readonly Static<typeof RoleSchema>[] = [...builtInRoles].map(([name, held]) => {
+export const renderedBuiltInRoles: readonly Static<typeof RoleSchema>[] = [...builtInRoles].map(([name, held]) => {
   const facts = builtInFacts[name];
   if (facts === undefined) throw new Error(`The built-in role ${name} has no id.`);
   const { number, description } = facts;
@@ -48,8 +48,8 @@ export const builtInOnes: readonly Static<typeof RoleSchema>[] = [...builtInRole
 });
 
 /** The built-in role that goes by this name or this id. */
-export function builtInOne(nameOrId: string) {
-  return builtInOnes.find(({ name, roleId }) => name === nameOrId || roleId === nameOrId);
+export function findBuiltInRole(nameOrId: string) {
+  return renderedBuiltInRoles.find(({ name, roleId }) => name === nameOrId || roleId === nameOrId);
 }
 
 function inOrder(held: readonly string[]) {

@@ -8,7 +8,10 @@ import { toTime } from "./time.ts";
 
 const tokenFields = {
   tokenId: Id,
-  apiAuthTokenId: Type.String({ ...Id, description: "The same as `tokenId`, under the name that other clients know." }),
+  apiAuthTokenId: Type.String({
+    ...Id,
+    description: "The value of `tokenId`, under the name that other clients know.",
+  }),
   name: Type.String(),
   permissions: Type.Array(PermissionSchema),
   boundTo: Type.Optional(BoundToSchema),

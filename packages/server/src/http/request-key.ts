@@ -13,8 +13,8 @@ export interface RequestKey {
   readonly requestHash: Buffer;
 }
 
-/** By what a repetition of the request is known, with a hash of all that makes the request what it is; undefined when nothing says so. */
-export function keyOf(request: FastifyRequest): RequestKey | undefined {
+/** The key by which a repetition of the request is known, and the hash of the whole request; undefined when it carries no such header. */
+export function requestKeyOf(request: FastifyRequest): RequestKey | undefined {
   const key = request.headers[idempotencyHeader];
   if (key === undefined) return derivedKey(request);
   if (typeof key !== "string" || !/^[!-~]{1,255}$/.test(key)) {
@@ -26,7 +26,7 @@ export function keyOf(request: FastifyRequest): RequestKey | undefined {
   return { key, requestHash: hashOf(request) };
 }
 
-/** Whether the request carries something that `keyOf` may need the hash of its body for. */
+/** True when `requestKeyOf` may need the hash of the body. */
 export function mayHaveKey({ headers }: FastifyRequest): boolean {
   return headers[idempotencyHeader] !== undefined || headers[invocationHeader] !== undefined;
 }
@@ -43,8 +43,8 @@ export const refuseKey: onRequestHookHandler = (request, _reply, done) => {
 };
 
 /**
- * The whole request is part of the key, so that another request under the same id is just another request, and somebody else's id is of no use. No
- * client can send such a key: it begins with a space. The id itself is kept nowhere, so a kept hash tells nothing of a password in the body.
+ * The key is a hash of the id and the whole request, so that another request under the same id is just another request, and somebody else's id is
+ * of no use. It begins with a space, which no client can send. The id itself is not kept, so that nobody can guess a password in the body by the hash.
  */
 function derivedKey(request: FastifyRequest): RequestKey | undefined {
   const invocationId = request.headers[invocationHeader];
@@ -57,7 +57,7 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function hashOf(request: FastifyRequest, invocationId?: string): Buffer {
   const { principal } = request.caller;
-  // How long the answer may be held changes nothing about what is done.
+  // `waitSeconds` changes when the answer comes, and not what is done.
   const { waitSeconds: _, ...query } = request.query as Readonly<Record<string, unknown>>;
   const asked = [
     request.routeOptions.schema?.operationId,

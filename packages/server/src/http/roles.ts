@@ -2,26 +2,17 @@ import { Type } from "typebox";
 import { builtInRoles } from "../auth/permissions.ts";
 import { isRoleName } from "../auth/roles.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
-import type { Transaction } from "../store/database.ts";
-import { hasOpenInvitationWithRole, renameRoleInInvitations } from "../store/invitations.ts";
-import { hasMemberWithRole, renameRoleOfMembers } from "../store/members.ts";
-import {
-  countRoles,
-  deleteRole,
-  findRole,
-  findRolesEverNamed,
-  insertRole,
-  listRoles,
-  type Role,
-  updateRole,
-} from "../store/roles.ts";
+import { hasOpenInvitationWithRole } from "../store/invitations.ts";
+import { hasMemberWithRole } from "../store/members.ts";
+import { countRoles, deleteRole, findRole, insertRole, listRoles, type Role, updateRole } from "../store/roles.ts";
 import type { App, ServerParts } from "./app.ts";
 import { changesOf, recordAudit } from "./audit-trail.ts";
 import { requireAll } from "./authorization.ts";
 import { lockGrantsFor } from "./grants.ts";
 import { IdempotencyHeaders, transactOnce } from "./idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "./paging.ts";
-import { builtInOne, builtInOnes, RoleSchema, renderRole } from "./render-role.ts";
+import { findBuiltInRole, RoleSchema, renderedBuiltInRoles, renderRole } from "./render-role.ts";
+import { renamed, renameWhereGiven, requireFreeName } from "./role-names.ts";
 import {
   answer,
   closed,
@@ -104,7 +95,7 @@ export function roleRoutes(app: App, parts: ServerParts): void {
     async (request) => {
       const page = pageOfShortList(request, isRoleName);
       const own = await listRoles(database, request.params.organizationId, page.after, page.limit);
-      const builtIn = builtInOnes.filter(({ name }) => page.after === null || name > page.after);
+      const builtIn = renderedBuiltInRoles.filter(({ name }) => page.after === null || name > page.after);
       const found = [...builtIn, ...own.map(renderRole)].sort((a, b) => (a.name < b.name ? -1 : 1));
       const { rows, ...next } = page.cut(found.slice(0, page.limit), (role) => role.name);
       return { roles: [...rows], ...next };
@@ -125,7 +116,7 @@ export function roleRoutes(app: App, parts: ServerParts): void {
     },
     async (request) => {
       const { organizationId, role: nameOrId } = request.params;
-      const builtIn = builtInOne(nameOrId);
+      const builtIn = findBuiltInRole(nameOrId);
       if (builtIn !== undefined) return builtIn;
       const role = await findRole(database, organizationId, nameOrId);
       if (role === undefined) throw notFound("role");
@@ -165,15 +156,11 @@ export function roleRoutes(app: App, parts: ServerParts): void {
         const granted = await lockGrantsFor(transaction, request);
         const role = await findRole(transaction, organizationId, nameOrId);
         if (role === undefined) throw notFound("role");
-        const changed = renamed({ ...role, ...body, updatedAt: engine.now() }, role);
+        const changed = renamed(role, { ...role, ...body, updatedAt: engine.now() });
         requireAll(granted, [...role.permissions, ...changed.permissions]);
         if (changed.name !== role.name) await requireFreeName(transaction, organizationId, changed.name, role);
         await updateRole(transaction, changed);
-        if (changed.name !== role.name) {
-          const renaming = { organizationId, from: role.name, to: changed.name };
-          await renameRoleOfMembers(transaction, renaming);
-          await renameRoleInInvitations(transaction, renaming);
-        }
+        if (changed.name !== role.name) await renameWhereGiven(transaction, role, changed.name);
         const before = { name: role.name, ...auditedFields(role) };
         const details = changesOf(before, { name: changed.name, ...auditedFields(changed) });
         await recordAudit(transaction, request, { targetType: "role", targetId: role.name, details });
@@ -222,32 +209,8 @@ export function roleRoutes(app: App, parts: ServerParts): void {
 }
 
 function refuseBuiltIn(nameOrId: string): void {
-  const builtIn = builtInOne(nameOrId);
+  const builtIn = findBuiltInRole(nameOrId);
   if (builtIn !== undefined) throw isBuiltIn(builtIn.name);
-}
-
-/** A role with another name than before remembers the one that it had. */
-function renamed(changed: Role, before: Role): Role {
-  if (changed.name === before.name) return changed;
-  const formerNames = [...before.formerNames.filter((name) => name !== changed.name), before.name];
-  if (formerNames.length > maxFormerNames) throw renamedTooOften();
-  return { ...changed, formerNames };
-}
-
-/** More renamings than anybody needs, and few enough to be searched with the role. */
-const maxFormerNames = 20;
-
-/** Throws 409 where another role of the organization has the name, or had it. */
-async function requireFreeName(
-  transaction: Transaction,
-  organizationId: string,
-  name: string,
-  own?: Role,
-): Promise<void> {
-  const found = await findRolesEverNamed(transaction, organizationId, [name]);
-  const other = found.find(({ roleId }) => roleId !== own?.roleId);
-  if (other === undefined) return;
-  throw other.name === name ? nameTaken(name) : formerNameTaken(name, other.name);
 }
 
 function auditedFields({ description, permissions }: Role) {
@@ -257,24 +220,6 @@ function auditedFields({ description, permissions }: Role) {
 function builtInName(name: string): ServiceError {
   const detail = "is the name of a built-in role; choose another";
   return new ServiceError("ValidationError", `\`${name}\` ${detail}.`, { problems: [{ pointer: "/name", detail }] });
-}
-
-function nameTaken(name: string): ServiceError {
-  return new ServiceError("ConflictError", `There is a role \`${name}\` already. Change it, or choose another name.`);
-}
-
-function formerNameTaken(name: string, presentName: string): ServiceError {
-  return new ServiceError(
-    "ConflictError",
-    `\`${name}\` was the name of the role \`${presentName}\`, and an identity provider may still give that role by it. Choose another name, or delete that role first.`,
-  );
-}
-
-function renamedTooOften(): ServiceError {
-  return new ServiceError(
-    "ConflictError",
-    `A role keeps at most ${maxFormerNames} former names. Give it one of those again, or create another role.`,
-  );
 }
 
 function isBuiltIn(name: string): ServiceError {

@@ -73,7 +73,7 @@ const roleNameRule = "must be 1 to 64 of the characters a-z, 0-9 and `-`, and be
 
 export const RoleName = Type.String({ pattern: roleNamePattern, "x-rule": roleNameRule, example: "release-manager" });
 
-/** The name that a role is given. */
+/** The name for a new or renamed role. */
 export const NewRoleName = Type.String({
   pattern: newRoleNamePattern,
   "x-rule": `${roleNameRule}, and not have the form of an id`,

@@ -47,8 +47,8 @@ export function tagRoutes(app: App, parts: ServerParts): void {
   const { engine, database } = parts;
 
   /**
-   * A tag and its history change together, one change of a workflow's tags after the other. A repeated change does nothing: somebody else may have
-   * moved the tag since.
+   * Changes a tag and its history together, one change of a workflow's tags after the other. A repeated request changes nothing, since somebody else
+   * may have moved the tag meanwhile.
    */
   const changeTag = async <Result extends object>(
     request: FastifyRequest,

@@ -78,5 +78,5 @@ export function tokenRotationRoutes(app: App, parts: ServerParts): void {
   );
 }
 
-/** The attempt before, whose answer was lost. */
+/** The rotation of an earlier attempt, whose answer was lost. */
 type Rotation = { readonly rotatedAt: Timestamp };

@@ -3,11 +3,11 @@ import type { Actor } from "../core/job-state.ts";
 import type { Database } from "../store/database.ts";
 import { findUsers } from "../store/users.ts";
 
-/** A name is only shown, so a change of it may take a moment to be seen; a job that is polled costs no look-up for each answer. */
+/** Names are only shown, so a changed one may show late; a job that is polled then costs no look-up for each answer. */
 const maxAgeMs = 10_000;
 const maxRemembered = 20_000;
 
-/** What people are called who did something. */
+/** The display names of people who did something. */
 export class UserNames {
   readonly #database: Database;
   readonly #names = new BriefCache<string | undefined>(maxAgeMs, maxRemembered);
@@ -16,7 +16,7 @@ export class UserNames {
     this.#database = database;
   }
 
-  /** By user id, of those of these actors who are people and are known. */
+  /** User id → name, for those of these actors who are people and are known. */
   async of(actors: readonly Actor[]): Promise<ReadonlyMap<string, string>> {
     const userIds = [...new Set(actors.flatMap(({ type, id }) => (type === "user" ? [id] : [])))];
     const names = await Promise.all(userIds.map((userId) => this.#names.get(userId, () => this.#look(userId))));

@@ -112,7 +112,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
         await recordAudit(transaction, request, { targetType: "version", targetId: versionId, details });
         return renderNewVersion({ ...version, versionNumber }, { created: true, warnings: parsed.warnings });
       });
-      // A first answer that an earlier release kept under its Idempotency-Key says nothing about it.
+      // A first answer that an earlier release kept under its Idempotency-Key has no `created`.
       const registered = { ...answered, created: answered.created ?? true };
       if (!registered.created) return reply.code(200).send(registered);
       const location = `${basePath}/organizations/${organizationId}/workflows/${workflowId}/versions/${registered.versionId}`;
@@ -144,7 +144,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
               errors: Type.Array(RemarkSchema),
               warnings: Type.Array(RemarkSchema),
               messages: Type.Array(Type.String(), {
-                description: "The same for people: one sentence per problem, first the errors, then the warnings.",
+                description: "Errors and then warnings as sentences, one for each, to be shown to people.",
               }),
             },
             { description: "What is wrong with it; with `valid: true`, nothing." },

@@ -29,7 +29,7 @@ export async function* verifyStoredAudit(
   const database = await openStore(config);
   try {
     const secrets = secretBoxOf(config);
-    // By another key every seal would look changed.
+    // Under another key every seal would look changed.
     if ((await judgeSecretKey(database, secrets)) === "wrong") throw new WrongSecretKeyError();
     const keys = secrets.keysFor("audit");
     let found: readonly string[] = [];

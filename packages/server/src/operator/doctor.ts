@@ -20,14 +20,14 @@ import { forgetfulPooler } from "../store/server-trouble.ts";
 export async function examineInstallation(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Finding[]> {
-  const doubts = describeUnknownVariables(environment).map((doubt) => warning("settings", doubt));
+  const unknown = describeUnknownVariables(environment).map((detail) => warning("settings", detail));
   let config: Config;
   try {
     config = readConfig(environment);
   } catch (error) {
-    return [...doubts, problem("settings", messageOf(error))];
+    return [...unknown, problem("settings", messageOf(error))];
   }
-  const settings = doubts.length === 0 ? [ok("settings", "Each can be read, and none is unknown.")] : doubts;
+  const settings = unknown.length === 0 ? [ok("settings", "Every setting can be read, and none is unknown.")] : unknown;
   const store = config.databaseUrl === undefined ? await examineEmbedded(config) : await examineServer(config);
   return [...settings, ...judgeSurroundings(config), ...store];
 }
@@ -35,7 +35,7 @@ export async function examineInstallation(
 async function examineServer(config: Config): Promise<Finding[]> {
   const databaseUrl = config.databaseUrl ?? "";
   let isPooled = false;
-  // Without named statements, which some poolers break: that is one of the findings, and must not hide the others.
+  // A pooler that breaks named statements is one of the findings and must not hide the others, so none are used here.
   const database = await openHome({ ...config, preparedStatements: false }, { onPooler: () => (isPooled = true) });
   try {
     const facts = await reachServer(database, { databaseUrl, patienceMs: 0, onWaiting: () => {} });
@@ -67,7 +67,7 @@ async function examineEmbedded(config: Config): Promise<Finding[]> {
       const answers = ok("database", `The embedded PostgreSQL ${facts.version} answers.`);
       findings = [answers, ...judgeServer(facts, config), ...(await examineStore(database, config))];
     } finally {
-      // Ends with a checkpoint, which is synced as every commit is.
+      // Closing ends with a checkpoint, which is synced as every commit is.
       await database.close();
     }
   } catch (error) {
@@ -78,14 +78,11 @@ async function examineEmbedded(config: Config): Promise<Finding[]> {
   const synced =
     syncCount > 0
       ? ok("durability", "An fsync of the embedded store reaches the disk.")
-      : problem(
-          "durability",
-          "No fsync of the embedded store reached the disk: STEPWELL_PLANTED_FAULT must not be set.",
-        );
+      : problem("durability", "No fsync of the embedded store reached the disk. Unset STEPWELL_PLANTED_FAULT.");
   return [...findings, synced];
 }
 
-/** What is in the store, of either home. */
+/** Judges the content of the store, on either home. */
 async function examineStore(database: Database, config: Config): Promise<Finding[]> {
   const { applied, known } = await readSchema(database);
   const megabytes = Math.ceil((await databaseBytes(database)) / 1024 / 1024);
@@ -113,7 +110,7 @@ async function examineSecretKey(database: Database, config: Config): Promise<Fin
       case "wrong":
         return problem("secret key", new WrongSecretKeyError().message);
       case "unknown":
-        return ok("secret key", "Nothing in the store tells yet whose key it is: the next start seals a check value.");
+        return ok("secret key", "The store has no check value for the key yet: the next start makes one.");
       case "opens":
         return ok("secret key", "It opens the store's check value.");
     }
@@ -125,9 +122,12 @@ async function examineSecretKey(database: Database, config: Config): Promise<Fin
 async function judgePooler({ preparedStatements, databaseTimeoutMs }: Config, databaseUrl: string): Promise<Finding> {
   try {
     const { sharesSessions, keepsPreparedStatements } = await examinePooler(databaseUrl, databaseTimeoutMs);
-    if (!sharesSessions) return ok("pooler", "A connection pooler stands before the server, and keeps sessions whole.");
+    if (!sharesSessions) return ok("pooler", "A connection pooler stands before the server; it shares no sessions.");
     if (keepsPreparedStatements || !preparedStatements) {
-      return ok("pooler", "A connection pooler stands before the server and shares its sessions, which we can take.");
+      return ok(
+        "pooler",
+        "A connection pooler stands before the server and shares its sessions; the settings allow for it.",
+      );
     }
     return problem("pooler", `DATABASE_URL: ${forgetfulPooler}`);
   } catch (error) {
@@ -138,7 +138,7 @@ async function judgePooler({ preparedStatements, databaseTimeoutMs }: Config, da
   }
 }
 
-/** From here on one-time codes and tokens of issuers outside begin to be refused. */
+/** From this difference on, one-time codes and tokens of external issuers begin to be refused. */
 const greatestSkewMs = 30_000;
 const noticedSkewMs = 2_000;
 

@@ -29,7 +29,7 @@ export interface OwnerRequest {
   readonly password?: string;
 }
 
-/** Throws what is wrong with it, by the options of `stepwell init`. The owner signs in with the address, and others find the organization by its name. */
+/** Throws an error that names the option of `stepwell init` to correct: the owner signs in with the address, and people know the organization by its name. */
 export function requireOwnerRequest({ email, organizationName }: OwnerRequest): void {
   if (!hasFormat(email, "email")) throw new Error(`--email must be an e-mail address, but is "${email}".`);
   if (!/^\P{Cc}*[^\s\p{Cc}]\P{Cc}*$/u.test(organizationName) || organizationName.length > maxNameLength) {

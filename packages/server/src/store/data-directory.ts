@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Makes the directory if need be, and does something in it. Throws `DataDirectoryError` for what the file system refuses. */
+/** Makes the directory if it is missing, and runs `work`. Throws `DataDirectoryError` for what the file system refuses. */
 export function inDataDirectory<Result>(directory: string, work: () => Result): Result {
   try {
     makeDirectory(directory);
@@ -14,16 +14,16 @@ export function inDataDirectory<Result>(directory: string, work: () => Result): 
   }
 }
 
-/** Not with `recursive`: Node.js then tries for ever where the system answers ENOENT below a directory that exists, as in /proc. */
+/** Makes one directory after the other: with `recursive` Node.js tries for ever where the system answers ENOENT below a directory that exists, as in /proc. */
 function makeDirectory(directory: string): void {
   if (existsSync(directory) && statSync(directory).isDirectory()) return;
   if (!existsSync(dirname(directory))) makeDirectory(dirname(directory));
   mkdirSync(directory, { mode: 0o700 });
 }
 
-/** The data directory cannot be used. The message names the setting, and says what to do. */
+/** Thrown when the data directory cannot be used. The message names the setting, and says what to do. */
 export class DataDirectoryError extends Error {
-  /** `reason` goes on after "STEPWELL_DATA_DIR names DIRECTORY, ". */
+  /** `reason` continues the sentence "STEPWELL_DATA_DIR names DIRECTORY, …". */
   constructor(directory: string, reason: string, cause?: unknown) {
     super(`STEPWELL_DATA_DIR names ${directory}, ${reason}`, { cause });
     this.name = "DataDirectoryError";

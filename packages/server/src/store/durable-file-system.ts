@@ -14,7 +14,7 @@ export interface SyncOptions {
 
 const EIO = 29; // Emscripten's number for it, not the kernel's.
 
-/** What stopped PGlite. Its file system throws numbers without words. */
+/** The error that stopped PGlite, in words: its file system throws numbers alone. */
 export function describeFileError(error: unknown): string {
   const known =
     typeof error === "object" && error !== null && "errno" in error ? emscripten.get(error.errno) : undefined;

@@ -86,7 +86,7 @@ function startParameters(bufferMb: number, isSynced: boolean): string[] {
 
 async function openCluster(cluster: string, options: EmbeddedOptions): Promise<PGlite> {
   try {
-    // Without this file PGlite would take what is there for nothing, and begin anew.
+    // Without this file PGlite would take the directory for an empty one and make a new store in it.
     accessSync(join(cluster, "PG_VERSION"), constants.R_OK);
     return await PGlite.create({
       fs: new DurableFileSystem(cluster, options),

@@ -111,7 +111,7 @@ const findEvents = statement<JobKey & { eventId: string; eventNumber: number }>(
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[]) AND event_id = ANY($3::text[]) AND outcome = 'unmatched'`,
 );
 
-/** A payload of a kept event; `isLeftOut` where it and those before it, for the same job, are together larger than was asked for. */
+/** A payload of a kept event. With `isLeftOut` it and the payloads before it, for the same job, are together larger than the bound. */
 export interface ReadPayload extends JobKey {
   readonly eventNumber: number;
   readonly payload: JsonValue;
@@ -119,8 +119,8 @@ export interface ReadPayload extends JobKey {
 }
 
 /**
- * The payloads of these events, of those that have one. What is read of all is bounded by `maxBytes`: each of several jobs gets its share,
- * and throws `TooMuchAtOnceError` when that is not enough.
+ * Reads the payloads of those of these events that have one, `maxBytes` at most: several jobs get equal shares. Throws `TooMuchAtOnceError` when
+ * the share of one of several jobs is not enough.
  */
 export async function readPayloads(
   transaction: Transaction,
@@ -169,7 +169,7 @@ export interface KeptEvent {
   readonly consumedByStep: string | null;
   readonly consumedByVisit: number | null;
   readonly consumedAt: Timestamp | null;
-  /** The one visit that it was sent for. */
+  /** The step and the visit that it was sent for; null: for whichever wait comes first. */
   readonly step: string | null;
   readonly visit: number | null;
 }

@@ -99,7 +99,7 @@ const findInvitationByLinkRow = statement<Invitation>(
    WHERE organization_id = $1 AND link_hash = $2 AND revoked_at IS NULL`,
 );
 
-/** Invitations that give the role, used up or not, give it by its new name from now on. */
+/** Renames the role in every invitation that gives it, used up or not. */
 export async function renameRoleInInvitations(transaction: Transaction, renamed: RenamedRole): Promise<void> {
   await transaction.query(renameRoleInInvitationRows, [renamed.organizationId, renamed.from, renamed.to]);
 }

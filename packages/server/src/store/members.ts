@@ -139,7 +139,7 @@ const updateMemberRolesRow = statement<never>(
   "UPDATE member SET roles = $3 WHERE organization_id = $1 AND user_id = $2",
 );
 
-/** Whoever has the role has it by its new name from now on, whether a member or an identity provider's mapping gave it. */
+/** Renames the role of every member who has it, whether a member or an identity provider's mapping gave it. */
 export async function renameRoleOfMembers(transaction: Transaction, renamed: RenamedRole): Promise<void> {
   await transaction.query(renameRoleOfMemberRows, [renamed.organizationId, renamed.from, renamed.to]);
 }

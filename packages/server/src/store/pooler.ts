@@ -9,8 +9,8 @@ export interface PoolerBehaviour {
 }
 
 /**
- * How a connection pooler between us and the server behaves, found out with two connections. While one is in a transaction on the server's session
- * that the other used last, the other's next statement runs on another session, where its prepared statement may be unknown.
+ * Finds out with two connections how a connection pooler before the server behaves. While one is in a transaction on the server's session that the
+ * other used last, the other's next statement runs on another session, where its prepared statement may be unknown.
  */
 export async function examinePooler(connectionString: string, timeoutMs: number): Promise<PoolerBehaviour> {
   const options = { connectionString, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
@@ -27,7 +27,7 @@ export async function examinePooler(connectionString: string, timeoutMs: number)
       if (sqlState(error) === unknownStatement) return undefined;
       throw error;
     });
-    // What was left on the server's session, unless the pooler gave it a name of its own.
+    // The statement would stay on the server's session. This fails where the pooler gave it a name of its own.
     if (taken === first) await other.query(`DEALLOCATE ${name}`).catch(() => {});
     return { sharesSessions: taken === first || second !== first, keepsPreparedStatements: second !== undefined };
   } finally {

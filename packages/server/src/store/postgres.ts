@@ -9,7 +9,7 @@ export interface PostgresOptions {
   readonly preparedStatements: boolean;
   /** Told of connections that break while idle; the pool replaces them by itself. */
   readonly onConnectionLost: (error: Error) => void;
-  /** Told with each connection that ends at a connection pooler and not at the server. */
+  /** Told of each connection that leads to a connection pooler and not to the server. */
   readonly onPooler: () => void;
 }
 
@@ -33,7 +33,7 @@ export function openPostgres(options: PostgresOptions): Database {
       const ask = "SELECT pg_is_in_recovery() AS recovering, pg_backend_pid() AS pid";
       client.query<{ recovering: boolean; pid: number }>(ask).then(
         ({ rows: [row] }) => {
-          // A pooler tells each client a process that is its own invention, for cancelling.
+          // A pooler gives each client a process number of its own making, for cancelling.
           if (row?.pid !== (client as unknown as { processID: number }).processID) options.onPooler();
           done(row?.recovering === true ? standbyError() : undefined);
         },
@@ -51,7 +51,7 @@ export function openPostgres(options: PostgresOptions): Database {
   });
 }
 
-/** The driver takes every mode that asks for TLS as this one, and warns on standard error that it may not always. */
+/** The driver treats every mode that asks for TLS as verify-full, and warns on standard error that this may change. */
 function withStrictTls(databaseUrl: string): string {
   return databaseUrl.includes("uselibpqcompat=")
     ? databaseUrl

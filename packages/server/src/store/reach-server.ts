@@ -7,14 +7,14 @@ export interface ReachOptions {
   readonly databaseUrl: string;
   /** How long to try again where waiting may help. */
   readonly patienceMs: number;
-  /** Told once, when the first try was in vain. */
+  /** Told once, when the first try failed. */
   readonly onWaiting: (reason: string) => void;
 }
 
 const oldestVersion = 15;
 const pauseMs = 250;
 
-/** Waits for the server, and answers what it says of itself. Throws `DatabaseUnusableError` when it cannot be used. */
+/** Waits for the server, and answers its facts. Throws `DatabaseUnusableError` when it cannot be used. */
 export async function reachServer(database: Database, options: ReachOptions): Promise<ServerFacts> {
   const end = performance.now() + options.patienceMs;
   for (let isFirst = true; ; isFirst = false) {

@@ -51,7 +51,7 @@ const findRoleRows = statement<Role>(
    WHERE organization_id = $1 AND name = ANY($2::text[])`,
 );
 
-/** The role that the organization made itself and that has this name or this id. */
+/** The organization's own role with this name or this id. */
 export async function findRole(db: Queryable, organizationId: string, nameOrId: string): Promise<Role | undefined> {
   const [row] = await db.query(findRoleRow, [organizationId, nameOrId]);
   return row;
@@ -67,7 +67,7 @@ const findRoleRow = statement<Role>(
    LIMIT 1`,
 );
 
-/** The roles that the organization made itself and that have one of these names, or had it before they were renamed. */
+/** The organization's own roles that have one of these names, or had it before they were renamed. */
 export async function findRolesEverNamed(
   db: Queryable,
   organizationId: string,
@@ -117,7 +117,7 @@ const countRoleRows = statement<{ roleCount: number }>(
   `SELECT count(*)::integer AS "roleCount" FROM role WHERE organization_id = $1`,
 );
 
-/** Where the name changes, `renameRoleOfMembers` and `renameRoleInInvitations` follow in the same transaction. */
+/** A new name must reach members and invitations in the same transaction: `renameRoleOfMembers`, `renameRoleInInvitations`. */
 export async function updateRole(transaction: Transaction, role: Role): Promise<void> {
   await transaction.query(updateRoleRow, [
     role.organizationId,

@@ -12,7 +12,7 @@ const findCheck = statement<{ sealed: Buffer }>(
   "SELECT sealed FROM secret_key_check",
 );
 
-/** Answers the value that the store has now: another node may have been faster, and then it is that node's. */
+/** Answers the value that the store has now, which is another node's when that was faster. */
 export async function insertSecretKeyCheck(db: Queryable, sealed: Buffer): Promise<Buffer> {
   const [row] = await db.query(insertCheck, [sealed]);
   if (row === undefined) throw new Error("The check value of the secret key was not written.");

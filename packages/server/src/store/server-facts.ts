@@ -1,7 +1,7 @@
 import type { Timestamp } from "../core/job-state.ts";
 import { type Queryable, statement } from "./database.ts";
 
-/** What a PostgreSQL server says of itself, and of this session. */
+/** Settings and state of a PostgreSQL server, as this session has them. */
 export interface ServerFacts {
   readonly version: string;
   /** 150004 for 15.4. */
@@ -12,15 +12,14 @@ export interface ServerFacts {
   readonly synchronousCommit: string;
   readonly synchronousStandbyNames: string;
   readonly standbyCount: number;
-  readonly isStandby: boolean;
-  /** That this role may hold in this database; those that are kept for administrators do not count. */
+  /** How many this role may hold in this database, without those that are reserved for administrators. */
   readonly maxConnections: number;
 }
 
-/** One statement over settings and small catalogs: a start can afford it. Works on a database that has none of our tables. */
+/** Reads settings and small catalogs in one statement, which a start can afford. Works on a database that has none of our tables. */
 export async function readServerFacts(db: Queryable): Promise<ServerFacts> {
   const [row] = await db.query(readFacts, []);
-  if (row === undefined) throw new Error("The server says nothing of itself.");
+  if (row === undefined) throw new Error("The server's facts came without a row.");
   return row;
 }
 
@@ -35,7 +34,6 @@ const readFacts = statement<ServerFacts>(
      current_setting('synchronous_commit') AS "synchronousCommit",
      current_setting('synchronous_standby_names') AS "synchronousStandbyNames",
      (SELECT count(*)::integer FROM pg_stat_replication) AS "standbyCount",
-     pg_is_in_recovery() AS "isStandby",
      least(
        current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
          - coalesce(current_setting('reserved_connections', true)::integer, 0),
@@ -44,7 +42,7 @@ const readFacts = statement<ServerFacts>(
      ) AS "maxConnections"`,
 );
 
-/** On the disk, with indexes. Looks at every file of the database. */
+/** The size of the database on the disk, with indexes. The server looks at each of its files. */
 export async function databaseBytes(db: Queryable): Promise<number> {
   const [row] = await db.query(readSize, []);
   return row?.bytes ?? 0;

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { StoreUnavailableError, sqlState } from "./database.ts";
 
-/** The database that DATABASE_URL names cannot be used. The message names the setting, says what to do, and holds no password. */
+/** Thrown when the database that DATABASE_URL names cannot be used. The message names the setting, says what to do, and holds no password. */
 export class DatabaseUnusableError extends Error {
   constructor(sentence: string, cause?: unknown) {
     super(`DATABASE_URL: ${sentence}`, { cause });
@@ -14,11 +14,11 @@ export const forgetfulPooler =
 
 export interface ServerTrouble {
   readonly error: DatabaseUnusableError;
-  /** Whether waiting may help: the server may be starting, with everything else. */
+  /** Whether waiting may help, since the server may still be starting. */
   readonly mayPass: boolean;
 }
 
-/** What is wrong with the server or the address, from what the driver threw; undefined when neither of them is. */
+/** Explains an error of the driver; undefined when it is about neither the server nor its address. */
 export function serverTrouble(error: unknown, databaseUrl: string): ServerTrouble | undefined {
   const cause = causeOf(error);
   if (!(error instanceof StoreUnavailableError) && sqlState(error) === undefined && !isOfAddress(cause, databaseUrl))
@@ -36,14 +36,14 @@ export function serverTrouble(error: unknown, databaseUrl: string): ServerTroubl
   };
 }
 
-/** What the driver throws before it connects: an address that it cannot read, or a file for TLS that the address names. */
+/** Before it connects the driver throws for an address that it cannot read, and for a file for TLS that the address names. */
 function isOfAddress(error: Error, databaseUrl: string): boolean {
   if ("code" in error && error.code === "ERR_INVALID_URL") return true;
   const named = [...(URL.parse(databaseUrl)?.searchParams.values() ?? [])];
   return "path" in error && typeof error.path === "string" && named.includes(error.path);
 }
 
-/** The first of what lies under our own words for it. */
+/** The first error below our own wrappers. */
 function causeOf(error: unknown): Error {
   if (error instanceof StoreUnavailableError && error.cause !== undefined) return causeOf(error.cause);
   if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors[0]);
@@ -58,10 +58,10 @@ interface Target {
   readonly password: string;
 }
 
-/** As the driver reads the address. */
+/** The parts of the address, as the driver reads them. */
 function targetOf(databaseUrl: string): Target {
   try {
-    // Without what is about TLS: the driver would read the files that are named there.
+    // The settings for TLS are taken out, since the driver would read the files that they name.
     const url = databaseUrl.replace(/([?&])ssl\w*=[^&]*/g, "$1");
     const { host, port, user = "", database = "", password } = new pg.Client({ connectionString: url });
     const place = host.startsWith("/") ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`;
@@ -81,7 +81,7 @@ type Say = (about: Target & { readonly message: string; readonly file: string })
 const passing =
   /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P0[123]|53300) |connection timeout|timeout expired|timeout exceeded|read timeout|terminated unexpectedly|\.s\.PGSQL\./;
 
-/** Each by the code and the words of what was thrown: the driver has words without codes for its own findings. */
+/** Sentences by the code and the message of the error: the driver's own errors have a message alone. */
 const troubles: readonly (readonly [RegExp, Say])[] = [
   [
     /^ECONNREFUSED /,

@@ -206,7 +206,7 @@ const rotateApiTokenRow = statement<never>(
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
-/** Gives a locked token this secret in the place of one that nobody received. The one before that goes on as it was told. */
+/** Replaces a locked token's secret, which nobody received. The secret before that one keeps the end that it was given. */
 export async function replaceLostSecret(db: Queryable, token: ApiToken, tokenHash: Buffer): Promise<void> {
   const { organizationId, tokenId, tokenPrefix, rotatedAt } = token;
   await db.query(replaceLostSecretRow, [organizationId, tokenId, tokenHash, tokenPrefix, timeOf(rotatedAt)]);

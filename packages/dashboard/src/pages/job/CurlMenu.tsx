@@ -43,7 +43,7 @@ export function CurlMenu({ jobKey, job, missing }: CurlMenuProps) {
   );
 }
 
-/** The same call from a shell. The token is the caller's to put in: none of this page's leaves it. */
+/** A curl command for a call. The caller puts the token in, so that this page's own token never leaves the page. */
 function curlOf(baseUrl: string, path: string, body?: unknown): string {
   const parts = [`curl -sS -H "Authorization: Bearer $STEPWELL_TOKEN"`];
   if (body !== undefined) parts.push(`-H 'Content-Type: application/json'`, `-d ${shellWord(JSON.stringify(body))}`);

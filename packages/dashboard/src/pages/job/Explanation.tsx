@@ -36,7 +36,7 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
   const { state, sentence, facts } = data;
   const missing = facts.missingEventIds ?? [];
   const { step, visit } = facts;
-  // A plain button that turns into a form a moment later would be clicked in between.
+  // Nothing is shown before that is known: somebody would click a button that turns into a form a moment later.
   const isVersionSettled = version !== undefined || !mayReadVersion || versionError !== null;
   const wait = step !== undefined && visit !== undefined ? { step, visit } : undefined;
   return (

@@ -50,7 +50,7 @@ export function PayloadForm({ jobKey, wait, eventId, field }: PayloadFormProps) 
           kind="main"
           icon="send"
           isBusy={send.isPending}
-          // By the second click of a double click the form of the next visit of a loop may stand here.
+          // In a loop the form of the next visit may stand here at the second click of a double click.
           onClick={(event) => event.detail > 1 && event.preventDefault()}
         >
           {words.send(eventId)}
@@ -60,7 +60,7 @@ export function PayloadForm({ jobKey, wait, eventId, field }: PayloadFormProps) 
   );
 }
 
-/** Nothing is chosen for a person but what the schema gives as its default: an answer must be given, not left standing. */
+/** Only defaults of the schema are filled in: a person must choose an answer, and not just leave one as it is. */
 function defaultsOf({ fields = [] }: SchemaField): Draft {
   return Object.fromEntries(
     fields.flatMap((one) => (one.default === undefined ? [] : [[one.name, one.default] as const])),

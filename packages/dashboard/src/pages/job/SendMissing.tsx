@@ -16,7 +16,7 @@ interface SendMissingProps {
   readonly onWithPayload: (eventId: string) => void;
 }
 
-/** One way to send each event that is missing: a form where the definition says what the event may carry, otherwise a button. */
+/** Shows for each missing event a form, if the definition says what its payload may be, and otherwise a button. */
 export function SendMissing({ jobKey, wait, missing, definition, onWithPayload }: SendMissingProps) {
   const { step } = wait;
   const fields = useMemo(
@@ -51,7 +51,7 @@ function SendButtons({ jobKey, wait, eventIds, onWithPayload }: SendButtonsProps
               kind="main"
               icon="send"
               isBusy={send.isPending && send.variables.eventId === eventId}
-              // By the second click of a double click the next visit of a loop may stand here.
+              // In a loop the button of the next visit may stand here at the second click of a double click.
               onClick={({ detail }) => detail < 2 && send.mutate({ eventId, ...wait })}
             >
               {words.send(eventId)}

@@ -1,4 +1,4 @@
-/** One word for a shell, in which nothing means anything. */
+/** Quotes a text for a shell, so that it is one word without special characters. */
 export function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -60,7 +60,7 @@ export const problem = {
     details.map((detail) => `${detail[0]?.toUpperCase()}${detail.slice(1)}.`).join(" "),
 } as const;
 
-/** As people say what the API's words mean. */
+/** The statuses of the API in words for people. */
 export const status = {
   PENDING: "Pending",
   RUNNING: "Running",

@@ -200,7 +200,7 @@ function signInOf(deviceInfo: Readonly<Record<string, unknown>> | undefined) {
 function signInPolicy({ interactionPolicy }: Pick<Parts, "interactionPolicy">): interactionPolicy.DefaultPolicy {
   const { base, Check } = interactionPolicy;
   const policy = base();
-  // Clients may ask for the prompt, as they must elsewhere to get a refresh token. Ours need none: nothing calls for it.
+  // The prompt stays known, since clients send `prompt=consent` to get a refresh token elsewhere; without checks it never shows a page.
   policy.get("consent")?.checks.clear();
   const isOver = new Check("session_over", "the session of this browser is over", "login_required", (ctx) => {
     return ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined;

@@ -176,7 +176,7 @@ export class SigningKeys {
   }
 }
 
-/** Under which private keys are sealed, each with its key id as the context. */
+/** The purpose under which private keys are sealed; the context of each is its key id. */
 export const signingKeyPurpose = "signing-key";
 /** An id token's life, and time for nodes whose clocks or looks are late. */
 const graceMs = idTokenSeconds * 1_000 + 10 * 60_000;

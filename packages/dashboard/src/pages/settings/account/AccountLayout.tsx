@@ -3,7 +3,7 @@ import { RouteTabs } from "../../../parts/controls/RouteTabs.tsx";
 import { PageHeading } from "../../../parts/layout/PageHeading.tsx";
 import { texts } from "../../../texts/texts.ts";
 
-/** The pages of what belongs to the person and to no organization. */
+/** The layout of the pages about the person, which belong to no organization. */
 export function AccountLayout() {
   const words = texts.account;
   return (

@@ -95,7 +95,7 @@ function columnsFor(
   return onRevoke === undefined ? columns : [...columns, revokeColumn(onRevoke)];
 }
 
-/** What a token is bound to, in few words; undefined: to nothing. */
+/** Describes in a few words what a token is bound to; undefined when it is not bound. */
 function boundToText(boundTo: ApiToken["boundTo"]): string | undefined {
   if (boundTo === undefined) return undefined;
   const words = texts.apiTokens;
