@@ -1,4 +1,4 @@
-import type { Transition } from "../../packages/server/src/core/history.ts";
+import type { Transition } from "../../packages/server/src/core/job/history.ts";
 import type { JobStatus } from "../operation.ts";
 
 /**

@@ -1,11 +1,11 @@
-import { createRecoveryCodes, createSecondFactor } from "../../packages/server/src/auth/second-factor.ts";
-import { SecretBox } from "../../packages/server/src/auth/secret-box.ts";
-import { secretKeyOf } from "../../packages/server/src/auth/secret-key.ts";
+import { SecretBox } from "../../packages/server/src/auth/credentials/secret-box.ts";
+import { secretKeyOf } from "../../packages/server/src/auth/credentials/secret-key.ts";
+import { createRecoveryCodes, createSecondFactor } from "../../packages/server/src/auth/passwords/second-factor.ts";
 import type { Config } from "../../packages/server/src/config.ts";
 import type { RunningService } from "../../packages/server/src/service.ts";
-import { replaceRecoveryCodes } from "../../packages/server/src/store/recovery-codes.ts";
-import { enableTotp, startTotp } from "../../packages/server/src/store/user-credentials.ts";
-import { findUserByEmail } from "../../packages/server/src/store/users.ts";
+import { replaceRecoveryCodes } from "../../packages/server/src/store/people/recovery-codes.ts";
+import { enableTotp, startTotp } from "../../packages/server/src/store/people/user-credentials.ts";
+import { findUserByEmail } from "../../packages/server/src/store/people/users.ts";
 import { Browser } from "../../packages/server/test/support/browser.ts";
 import type { Api } from "./api.ts";
 

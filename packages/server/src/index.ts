@@ -1,6 +1,6 @@
-export { passwordLinkUrl } from "./auth/password-link.ts";
-export { signInLinkUrl } from "./auth/sign-in-link.ts";
-export { randomBase62 } from "./auth/token-form.ts";
+export { randomBase62 } from "./auth/credentials/token-form.ts";
+export { passwordLinkUrl } from "./auth/passwords/password-link.ts";
+export { signInLinkUrl } from "./auth/passwords/sign-in-link.ts";
 export { type Config, ConfigError, maxPerMinute, readConfig, settings } from "./config.ts";
 export { describeFinding, type SealLink } from "./core/audit-chain.ts";
 export type { Finding } from "./doctor/finding.ts";
@@ -18,5 +18,5 @@ export { examineInstallation } from "./operator/doctor.ts";
 export { type InitialOwner, initializeOwner, requireOwnerRequest } from "./operator/initial-owner.ts";
 export { changeOrganizationLimits, type LimitChanges } from "./operator/organization-limits.ts";
 export { openStore, type RunningService, startService } from "./service.ts";
-export { inDataDirectory } from "./store/data-directory.ts";
-export { DirectoryLockedError } from "./store/directory-lock.ts";
+export { inDataDirectory } from "./store/home/data-directory.ts";
+export { DirectoryLockedError } from "./store/home/directory-lock.ts";

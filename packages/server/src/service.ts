@@ -1,21 +1,21 @@
 import { type Logger, pino } from "pino";
 import { Authenticator } from "./auth/authenticator.ts";
+import { IdTokenBearers } from "./auth/credentials/id-token-bearers.ts";
+import { resealingDuty } from "./auth/credentials/resealing.ts";
+import type { SecretBox } from "./auth/credentials/secret-box.ts";
+import { secretBoxOf } from "./auth/credentials/secret-key.ts";
+import { requireSecretKey } from "./auth/credentials/secret-key-check.ts";
 import { ExternalBearers } from "./auth/external/bearers.ts";
 import type { ExternalProvider } from "./auth/external/provider.ts";
 import { readProviderFile } from "./auth/external/provider-file.ts";
 import { SingleSignOn } from "./auth/external/single-sign-on.ts";
 import { describeTrouble } from "./auth/external/trouble.ts";
-import { IdTokenBearers } from "./auth/id-token-bearers.ts";
+import { RateLimits } from "./auth/limits/rate-limits.ts";
 import { OpenId } from "./auth/oidc/open-id.ts";
-import { PasswordSignIn } from "./auth/password-sign-in.ts";
-import { RateLimits } from "./auth/rate-limits.ts";
-import { resealingDuty } from "./auth/resealing.ts";
-import type { SecretBox } from "./auth/secret-box.ts";
-import { secretBoxOf } from "./auth/secret-key.ts";
-import { requireSecretKey } from "./auth/secret-key-check.ts";
-import { forgetOldAttempts } from "./auth/sign-in-backoff.ts";
+import { PasswordSignIn } from "./auth/passwords/password-sign-in.ts";
+import { forgetOldAttempts } from "./auth/passwords/sign-in-backoff.ts";
 import type { Config } from "./config.ts";
-import type { Timestamp } from "./core/job-state.ts";
+import type { Timestamp } from "./core/job/job-state.ts";
 import { judgeServer } from "./doctor/server.ts";
 import { judgeSurroundings } from "./doctor/surroundings.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
@@ -26,20 +26,20 @@ import { retentionDuty } from "./engine/maintenance/retention.ts";
 import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
 import { NodeEngine } from "./engine/node-engine.ts";
 import { definitionLimits, Plans } from "./engine/plans.ts";
-import type { App } from "./http/app.ts";
-import { explainListening } from "./http/listening.ts";
-import { Metrics, serveMetrics } from "./http/prometheus.ts";
+import type { App } from "./http/door/app.ts";
+import { explainListening } from "./http/door/listening.ts";
+import { Metrics, serveMetrics } from "./http/operations/prometheus.ts";
 import { createServer, publicUrlOf } from "./http/server.ts";
-import type { Database } from "./store/database.ts";
-import type { SyncOptions } from "./store/durable-file-system.ts";
-import { migrate } from "./store/migrate.ts";
-import { deleteExpiredPasswordLinks } from "./store/password-links.ts";
-import { examinePooler } from "./store/pooler.ts";
-import { openPostgres } from "./store/postgres.ts";
-import { reachServer } from "./store/reach-server.ts";
-import { readServerFacts, type ServerFacts } from "./store/server-facts.ts";
-import { DatabaseUnusableError, forgetfulPooler, serverTrouble } from "./store/server-trouble.ts";
-import { deleteExpiredSignInLinks } from "./store/sign-in-links.ts";
+import type { Database } from "./store/home/database.ts";
+import type { SyncOptions } from "./store/home/durable-file-system.ts";
+import { migrate } from "./store/home/migrate.ts";
+import { examinePooler } from "./store/home/pooler.ts";
+import { openPostgres } from "./store/home/postgres.ts";
+import { reachServer } from "./store/home/reach-server.ts";
+import { readServerFacts, type ServerFacts } from "./store/home/server-facts.ts";
+import { DatabaseUnusableError, forgetfulPooler, serverTrouble } from "./store/home/server-trouble.ts";
+import { deleteExpiredPasswordLinks } from "./store/people/password-links.ts";
+import { deleteExpiredSignInLinks } from "./store/people/sign-in-links.ts";
 
 export interface RunningService {
   /** Where clients reach it, without a slash at the end. */
@@ -274,7 +274,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
     });
   }
   // A node on a server needs none of PGlite.
-  const { openEmbedded } = await import("./store/embedded.ts");
+  const { openEmbedded } = await import("./store/home/embedded.ts");
   return await openEmbedded({
     dataDir: config.dataDir,
     bufferMb: config.embeddedBufferMb,

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { issueSignInLink, signInLinkUrl } from "../../../server/src/auth/sign-in-link.ts";
+import { issueSignInLink, signInLinkUrl } from "../../../server/src/auth/passwords/sign-in-link.ts";
 import { TestService } from "../../../server/test/support/service.ts";
 import { onOneStore } from "../../../server/test/support/stores.ts";
 import { testBrowser } from "./support/browser.ts";

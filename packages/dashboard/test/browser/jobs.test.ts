@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { statement } from "../../../server/src/store/database.ts";
+import { statement } from "../../../server/src/store/home/database.ts";
 import {
   definitionOf,
   failingDefinition,

@@ -1,18 +1,18 @@
 import { hash } from "node:crypto";
-import type { Actor, Timestamp } from "../core/job-state.ts";
+import type { Actor, Timestamp } from "../core/job/job-state.ts";
 import { ServiceError } from "../core/service-error.ts";
-import type { Database } from "../store/database.ts";
-import { findMemberships } from "../store/members.ts";
-import { findApiTokenByHash } from "../store/tokens.ts";
-import { findUserTokenByHash } from "../store/users.ts";
-import { BriefCache } from "./brief-cache.ts";
+import { findMemberships } from "../store/access/members.ts";
+import { findApiTokenByHash } from "../store/access/tokens.ts";
+import type { Database } from "../store/home/database.ts";
+import { findUserTokenByHash } from "../store/people/users.ts";
+import { BriefCache } from "./credentials/brief-cache.ts";
+import type { IdTokenBearers } from "./credentials/id-token-bearers.ts";
+import { type CredentialKind, LastUse } from "./credentials/last-use.ts";
+import { parseToken, prefixOf } from "./credentials/token-form.ts";
 import type { ExternalBearers } from "./external/bearers.ts";
 import type { Origin } from "./external/provided-membership.ts";
-import type { IdTokenBearers } from "./id-token-bearers.ts";
-import { type CredentialKind, LastUse } from "./last-use.ts";
-import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions.ts";
-import { type Bounds, boundsOf } from "./token-bounds.ts";
-import { parseToken, prefixOf } from "./token-form.ts";
+import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions/permissions.ts";
+import { type Bounds, boundsOf } from "./permissions/token-bounds.ts";
 
 /** Who makes a request. */
 export interface Caller {

@@ -1,7 +1,7 @@
 import type { Problem } from "./problem.ts";
 
 /**
- * The expected errors, named once. The code fixes the HTTP status (`http/errors.ts`) and tells a program what it may do; the
+ * The expected errors, named once. The code fixes the HTTP status (`http/door/errors.ts`) and tells a program what it may do; the
  * message tells a person. Everything else that is thrown is a defect: logged whole, shown as nothing.
  */
 export type ServiceErrorCode =

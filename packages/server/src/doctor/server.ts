@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import type { ServerFacts } from "../store/server-facts.ts";
+import type { ServerFacts } from "../store/home/server-facts.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 /** Judges the settings of the database, on either home of the store: whether it keeps what it acknowledged, and has room for our connections. */

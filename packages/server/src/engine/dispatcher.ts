@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { CallEffect, Failure, UntimedFact } from "../core/fact.ts";
-import type { Job } from "../core/job-state.ts";
-import type { PlanStep } from "../core/plan.ts";
-import type { JobKey } from "../store/jobs.ts";
+import type { CallEffect, Failure, UntimedFact } from "../core/job/fact.ts";
+import type { Job } from "../core/job/job-state.ts";
+import type { PlanStep } from "../core/plan/plan.ts";
+import type { JobKey } from "../store/jobs/jobs.ts";
 import type { ChangedJob } from "./batch.ts";
 import type { CallRequest, CallResult, Executor } from "./executor.ts";
 import { FairQueue } from "./fair-queue.ts";

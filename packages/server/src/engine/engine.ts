@@ -1,7 +1,7 @@
-import type { HistoryEntry, StepRun } from "../core/history.ts";
-import type { Job, Timestamp } from "../core/job-state.ts";
-import type { JsonValue } from "../core/json.ts";
-import type { JobKey } from "../store/jobs.ts";
+import type { HistoryEntry, StepRun } from "../core/job/history.ts";
+import type { Job, Timestamp } from "../core/job/job-state.ts";
+import type { JsonValue } from "../core/json/json.ts";
+import type { JobKey } from "../store/jobs/jobs.ts";
 import type { Command } from "./batch.ts";
 import type { Done, Patience } from "./group-commit.ts";
 

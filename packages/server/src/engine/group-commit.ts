@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { JobLimits } from "../core/draft.ts";
+import type { JobLimits } from "../core/job/draft.ts";
 import { ServiceError } from "../core/service-error.ts";
-import { type Database, StoreUnavailableError, TransactionAbortedError } from "../store/database.ts";
-import { hasCommit } from "../store/jobs.ts";
+import { type Database, StoreUnavailableError, TransactionAbortedError } from "../store/home/database.ts";
+import { hasCommit } from "../store/jobs/jobs.ts";
 import {
   type AppliedBatch,
   applyBatch,

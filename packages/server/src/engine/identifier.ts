@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
 import { v7 } from "uuid";
-import type { Timestamp } from "../core/job-state.ts";
+import type { Timestamp } from "../core/job/job-state.ts";
 
 /**
  * A new UUID version 7: ids sort by the time at which they were made, so that the newest-first list is the key's own order. Ids that this

@@ -1,7 +1,7 @@
-import { foldSteps } from "../core/history.ts";
-import type { Job } from "../core/job-state.ts";
-import type { Queryable } from "../store/database.ts";
-import { type JobKey, readJobs, readSequences } from "../store/jobs.ts";
+import { foldSteps } from "../core/job/history.ts";
+import type { Job } from "../core/job/job-state.ts";
+import type { Queryable } from "../store/home/database.ts";
+import { type JobKey, readJobs, readSequences } from "../store/jobs/jobs.ts";
 import type { WholeJob } from "./engine.ts";
 import type { JobSnapshot, RecentJobs } from "./recent-jobs.ts";
 

@@ -1,6 +1,6 @@
 import { ServiceError } from "../core/service-error.ts";
-import type { Queryable } from "../store/database.ts";
-import { type JobKey, readSequences } from "../store/jobs.ts";
+import type { Queryable } from "../store/home/database.ts";
+import { type JobKey, readSequences } from "../store/jobs/jobs.ts";
 import type { Duty } from "./maintenance/duty.ts";
 
 /** Tells who waits for a job that it changed: at once for changes of this node, by polling for those of others. */

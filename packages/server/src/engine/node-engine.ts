@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Config } from "../config.ts";
-import type { UntimedFact } from "../core/fact.ts";
-import type { Job, Timestamp } from "../core/job-state.ts";
-import { isTerminal, wakeAtOf } from "../core/job-state.ts";
-import type { Database } from "../store/database.ts";
-import type { JobKey } from "../store/jobs.ts";
-import { ownsJob } from "../store/nodes.ts";
+import type { UntimedFact } from "../core/job/fact.ts";
+import type { Job, Timestamp } from "../core/job/job-state.ts";
+import { isTerminal, wakeAtOf } from "../core/job/job-state.ts";
+import type { Database } from "../store/home/database.ts";
+import type { JobKey } from "../store/jobs/jobs.ts";
+import { ownsJob } from "../store/jobs/nodes.ts";
 import type { ChangedJob, Command } from "./batch.ts";
 import { DatabaseClock } from "./clock.ts";
 import { Dispatcher } from "./dispatcher.ts";

@@ -1,5 +1,5 @@
-import type { Database } from "../store/database.ts";
-import { beat, listNodes, removeNode } from "../store/nodes.ts";
+import type { Database } from "../store/home/database.ts";
+import { beat, listNodes, removeNode } from "../store/jobs/nodes.ts";
 import type { DatabaseClock } from "./clock.ts";
 
 /** A heartbeat may come late on a busy node: that alone is no outage. */

@@ -1,9 +1,9 @@
 import type { Config } from "../config.ts";
-import { type DefinitionLimits, parseDefinition } from "../core/definition.ts";
-import type { ExecutorCatalog } from "../core/executor-kind.ts";
-import { compilePlan, type Plan } from "../core/plan.ts";
-import type { Queryable } from "../store/database.ts";
-import { loadDefinitions, type VersionKey } from "../store/versions.ts";
+import { type DefinitionLimits, parseDefinition } from "../core/definition/definition.ts";
+import type { ExecutorCatalog } from "../core/definition/executor-kind.ts";
+import { compilePlan, type Plan } from "../core/plan/plan.ts";
+import type { Queryable } from "../store/home/database.ts";
+import { loadDefinitions, type VersionKey } from "../store/workflows/versions.ts";
 
 /** A version never changes, so its plan is compiled once; beyond this many the one that was used longest ago is dropped. */
 const maxCachedPlans = 1_000;

@@ -1,12 +1,12 @@
-import { hashAlone } from "../auth/password-hasher.ts";
-import { type IssuedPasswordLink, issuePasswordLink } from "../auth/password-link.ts";
-import { issueSignInLink } from "../auth/sign-in-link.ts";
-import { createToken } from "../auth/token-form.ts";
+import { createToken } from "../auth/credentials/token-form.ts";
+import { hashAlone } from "../auth/passwords/password-hasher.ts";
+import { type IssuedPasswordLink, issuePasswordLink } from "../auth/passwords/password-link.ts";
+import { issueSignInLink } from "../auth/passwords/sign-in-link.ts";
 import { newId } from "../engine/identifier.ts";
-import { type AccountAction, insertAccountActivity } from "../store/account-activity.ts";
-import type { Database, Transaction } from "../store/database.ts";
-import { endPasswordLink } from "../store/password-links.ts";
-import { replaceRecoveryCodes } from "../store/recovery-codes.ts";
+import type { Database, Transaction } from "../store/home/database.ts";
+import { type AccountAction, insertAccountActivity } from "../store/people/account-activity.ts";
+import { endPasswordLink } from "../store/people/password-links.ts";
+import { replaceRecoveryCodes } from "../store/people/recovery-codes.ts";
 import {
   disableTotp,
   endOtherSessions,
@@ -14,8 +14,8 @@ import {
   setDisabled,
   setPassword,
   type UserCredentials,
-} from "../store/user-credentials.ts";
-import { insertUserToken } from "../store/users.ts";
+} from "../store/people/user-credentials.ts";
+import { insertUserToken } from "../store/people/users.ts";
 
 /*
  * What who holds the store may do with the accounts in it, without signing in: they could change the rows by hand. All are known by their

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { secretBoxOf } from "../auth/secret-key.ts";
-import { judgeSecretKey, WrongSecretKeyError } from "../auth/secret-key-check.ts";
+import { secretBoxOf } from "../auth/credentials/secret-key.ts";
+import { judgeSecretKey, WrongSecretKeyError } from "../auth/credentials/secret-key-check.ts";
 import type { Config } from "../config.ts";
 import type { SealLink } from "../core/audit-chain.ts";
 import { type AuditVerification, expectSeal, verifyAudit } from "../engine/audit-verification.ts";
 import { openStore } from "../service.ts";
-import { listAllOrganizationIds } from "../store/audit-verification.ts";
+import { listAllOrganizationIds } from "../store/audit/audit-verification.ts";
 
 export interface StoredAuditRequest {
   /** Left out: all there are, also those that were deleted. */

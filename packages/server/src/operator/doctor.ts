@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { secretBoxOf } from "../auth/secret-key.ts";
-import { judgeSecretKey, WrongSecretKeyError } from "../auth/secret-key-check.ts";
+import { secretBoxOf } from "../auth/credentials/secret-key.ts";
+import { judgeSecretKey, WrongSecretKeyError } from "../auth/credentials/secret-key-check.ts";
 import { type Config, readConfig } from "../config.ts";
 import { type Finding, ok, problem, warning } from "../doctor/finding.ts";
 import { judgeServer } from "../doctor/server.ts";
 import { judgeSurroundings } from "../doctor/surroundings.ts";
 import { describeUnknownVariables } from "../environment.ts";
 import { openHome } from "../service.ts";
-import type { Database } from "../store/database.ts";
-import { DirectoryLockedError } from "../store/directory-lock.ts";
-import { readSchema } from "../store/migrate.ts";
-import { examinePooler } from "../store/pooler.ts";
-import { reachServer } from "../store/reach-server.ts";
-import { databaseBytes, readServerFacts } from "../store/server-facts.ts";
-import { forgetfulPooler } from "../store/server-trouble.ts";
+import type { Database } from "../store/home/database.ts";
+import { DirectoryLockedError } from "../store/home/directory-lock.ts";
+import { readSchema } from "../store/home/migrate.ts";
+import { examinePooler } from "../store/home/pooler.ts";
+import { reachServer } from "../store/home/reach-server.ts";
+import { databaseBytes, readServerFacts } from "../store/home/server-facts.ts";
+import { forgetfulPooler } from "../store/home/server-trouble.ts";
 
 /** Checks what a service with this environment would find. Changes nothing in the store; works beside a running service. */
 export async function examineInstallation(

@@ -1,16 +1,16 @@
-import { hashAlone } from "../auth/password-hasher.ts";
-import { type IssuedPasswordLink, issuePasswordLink } from "../auth/password-link.ts";
-import { createToken } from "../auth/token-form.ts";
+import { createToken } from "../auth/credentials/token-form.ts";
+import { hashAlone } from "../auth/passwords/password-hasher.ts";
+import { type IssuedPasswordLink, issuePasswordLink } from "../auth/passwords/password-link.ts";
 import { organizationKeysFor } from "../core/organization-key.ts";
 import { hasFormat } from "../core/schema/format.ts";
 import { newId } from "../engine/identifier.ts";
-import { insertAuditEntries } from "../store/audit.ts";
-import type { Database } from "../store/database.ts";
-import { insertMember } from "../store/members.ts";
-import { claimOrganizationKey } from "../store/organization-keys.ts";
-import { insertOrganization } from "../store/organizations.ts";
-import { setPassword } from "../store/user-credentials.ts";
-import { hasUsers, insertUser, insertUserToken } from "../store/users.ts";
+import { insertMember } from "../store/access/members.ts";
+import { claimOrganizationKey } from "../store/access/organization-keys.ts";
+import { insertOrganization } from "../store/access/organizations.ts";
+import { insertAuditEntries } from "../store/audit/audit.ts";
+import type { Database } from "../store/home/database.ts";
+import { setPassword } from "../store/people/user-credentials.ts";
+import { hasUsers, insertUser, insertUserToken } from "../store/people/users.ts";
 
 export interface InitialOwner {
   readonly userId: string;

@@ -1,12 +1,12 @@
 import type { Config } from "../config.ts";
 import { openStore } from "../service.ts";
-import { DirectoryLockedError } from "../store/directory-lock.ts";
 import {
   findOrganizationLimits,
   type OrganizationLimits,
   setOrganizationLimits,
-} from "../store/organization-limits.ts";
-import { findOrganization } from "../store/organizations.ts";
+} from "../store/access/organization-limits.ts";
+import { findOrganization } from "../store/access/organizations.ts";
+import { DirectoryLockedError } from "../store/home/directory-lock.ts";
 
 /** Undefined leaves a limit as it is, null makes it the configuration's again, 0 lifts it. */
 export interface LimitChanges {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BriefCache } from "../../src/auth/brief-cache.ts";
+import { BriefCache } from "../../src/auth/credentials/brief-cache.ts";
 
 function cacheWithClock(maxSize = 10) {
   const clock = { nowMs: 0 };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { freeShare, Quota } from "../../src/auth/quota.ts";
+import { freeShare, Quota } from "../../src/auth/limits/quota.ts";
 
 /** The store's count, as far as quotas see it. */
 class Ledger {

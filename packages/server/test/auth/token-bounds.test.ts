@@ -6,7 +6,7 @@ import {
   mayUseTag,
   reachesJob,
   reachesWorkflow,
-} from "../../src/auth/token-bounds.ts";
+} from "../../src/auth/permissions/token-bounds.ts";
 
 const unbound = { workflowIds: null, tags: null, boundJobId: null, boundEventId: null };
 const workflows = { ...unbound, workflowIds: ["w1", "w2"] };

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { createToken, hashToken, parseToken } from "../../src/auth/token-form.ts";
+import { createToken, hashToken, parseToken } from "../../src/auth/credentials/token-form.ts";
 
 test("a token names its organization or its user, and is read back", () => {
   for (const kind of ["organization", "user"] as const) {

@@ -1,5 +1,5 @@
-import type { DefinitionLimits } from "../../src/core/definition.ts";
-import type { CallKind, ExecutorCatalog, PassKind, WaitKind } from "../../src/core/executor-kind.ts";
+import type { DefinitionLimits } from "../../src/core/definition/definition.ts";
+import type { CallKind, ExecutorCatalog, PassKind, WaitKind } from "../../src/core/definition/executor-kind.ts";
 import { waitForEvents } from "../../src/engine/executors/wait-for-events.ts";
 
 /** The three executors of the given interface, as far as `core` knows executors. */

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Steps } from "../../src/core/definition-parts.ts";
-import { compilePlan } from "../../src/core/plan.ts";
-import { checkValue } from "../../src/core/schema.ts";
-import { buildGraph } from "../../src/core/step-graph.ts";
+import type { Steps } from "../../src/core/definition/definition-parts.ts";
+import { buildGraph } from "../../src/core/definition/step-graph.ts";
+import { compilePlan } from "../../src/core/plan/plan.ts";
+import { checkValue } from "../../src/core/schema/schema.ts";
 import { parse } from "./sketches.ts";
 import { chanceOf, objects, stepsOf, type Visit, walk, workflows } from "./walks.ts";
 

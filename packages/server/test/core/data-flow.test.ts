@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/core/json.ts";
+import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { call, closed, noop, number, open, parse, text, wait, workflow } from "./sketches.ts";
 
 /** "E 1 in …": an error at the input definition of the second step; "W 0 out …": a warning at the output definition of the first. */

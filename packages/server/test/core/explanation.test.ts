@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { explainJob } from "../../src/core/explanation/explanation.ts";
+import type { Circumstances, Explanation } from "../../src/core/explanation/explanation-parts.ts";
 import { duration, listed } from "../../src/core/explanation/words.ts";
-import { explainJob } from "../../src/core/explanation.ts";
-import type { Circumstances, Explanation } from "../../src/core/explanation-parts.ts";
-import { foldSteps } from "../../src/core/history.ts";
+import { foldSteps } from "../../src/core/job/history.ts";
 import { call, noop, Story, someone, wait } from "./jobs.ts";
 
 const nodeId = "0190b1f0-0000-7000-8000-0000000000ee";

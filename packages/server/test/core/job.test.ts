@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { foldSteps } from "../../src/core/history.ts";
-import { submitJob } from "../../src/core/job.ts";
+import { foldSteps } from "../../src/core/job/history.ts";
+import { submitJob } from "../../src/core/job/job.ts";
 import { call, jobLimits, noop, planOf, Story, someone, wait } from "./jobs.ts";
 
 const order = {

@@ -1,10 +1,15 @@
-import { parseDefinition } from "../../src/core/definition.ts";
-import { type EventPayload, type EventPayloads, holdsPayloads, payloadsToRead } from "../../src/core/event-payloads.ts";
-import type { Change, EventReceived, UntimedFact } from "../../src/core/fact.ts";
-import { submitJob, transition } from "../../src/core/job.ts";
-import type { Actor, Job } from "../../src/core/job-state.ts";
-import type { JsonObject } from "../../src/core/json.ts";
-import { compilePlan, type Plan } from "../../src/core/plan.ts";
+import { parseDefinition } from "../../src/core/definition/definition.ts";
+import {
+  type EventPayload,
+  type EventPayloads,
+  holdsPayloads,
+  payloadsToRead,
+} from "../../src/core/job/event-payloads.ts";
+import type { Change, EventReceived, UntimedFact } from "../../src/core/job/fact.ts";
+import { submitJob, transition } from "../../src/core/job/job.ts";
+import type { Actor, Job } from "../../src/core/job/job-state.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
+import { compilePlan, type Plan } from "../../src/core/plan/plan.ts";
 import { catalog, limits as definitionLimits } from "./catalog.ts";
 
 export const someone: Actor = { type: "user", id: "0190b1f0-0000-7000-8000-000000000001" };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isJsonObject, type JsonValue, jsonEquals, jsonTypeOf, parseJson } from "../../src/core/json.ts";
-import { findRefusal } from "../../src/core/json-refusal.ts";
+import { isJsonObject, type JsonValue, jsonEquals, jsonTypeOf, parseJson } from "../../src/core/json/json.ts";
+import { findRefusal } from "../../src/core/json/json-refusal.ts";
 
 const limits = { maxDepth: 64 };
 

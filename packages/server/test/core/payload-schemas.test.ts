@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDefinition } from "../../src/core/definition.ts";
+import { parseDefinition } from "../../src/core/definition/definition.ts";
 import { waitForEvents } from "../../src/engine/executors/wait-for-events.ts";
 import { limits } from "./catalog.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/core/json.ts";
-import { compilePlan, type Plan, type PlanStep } from "../../src/core/plan.ts";
+import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
+import { compilePlan, type Plan, type PlanStep } from "../../src/core/plan/plan.ts";
 import { call, closed, noop, number, open, parse, text, wait, workflow } from "./sketches.ts";
 
 function planOf(steps: readonly JsonValue[], definitions: JsonObject): Plan {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import type { JsonObject, JsonValue } from "../../src/core/json.ts";
+import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { ProblemList } from "../../src/core/problem.ts";
-import { parseSchemas, type Schema } from "../../src/core/schema.ts";
+import { parseSchemas, type Schema } from "../../src/core/schema/schema.ts";
 
 /** Parses definitions that the test knows to be right. */
 export function schemasOf(definitions: JsonObject): ReadonlyMap<string, Schema> {

@@ -1,8 +1,8 @@
 import { Validator } from "@cfworker/json-schema";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/core/json.ts";
-import { checkValue } from "../../src/core/schema.ts";
+import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
+import { checkValue } from "../../src/core/schema/schema.ts";
 import { jsonValues, rawDefinitions, schemaOf, tryParse } from "./schema-arbitraries.ts";
 
 describe("a value that does not fit is told where and why", () => {

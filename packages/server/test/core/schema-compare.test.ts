@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/core/json.ts";
+import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { SchemaComparison } from "../../src/core/schema/compare.ts";
-import { checkValue, compareSchemas, type Schema, type Verdict } from "../../src/core/schema.ts";
+import { checkValue, compareSchemas, type Schema, type Verdict } from "../../src/core/schema/schema.ts";
 import { jsonValues, rawDefinitions, schemasOf, tryParse } from "./schema-arbitraries.ts";
 
 function compare(from: JsonValue, to: JsonValue, others: JsonObject = {}) {

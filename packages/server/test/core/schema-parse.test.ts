@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/core/json.ts";
+import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { type Problem, ProblemList } from "../../src/core/problem.ts";
-import { checkValue, parseSchema, parseSchemas } from "../../src/core/schema.ts";
+import { checkValue, parseSchema, parseSchemas } from "../../src/core/schema/schema.ts";
 import { schemaOf } from "./schema-arbitraries.ts";
 
 function problemsOf(definitions: JsonObject): Problem[] {

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../src/core/json.ts";
-import { checkValue, declaredProperties, isClosed, narrowValue, requiredProperties } from "../../src/core/schema.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../src/core/json/json.ts";
+import {
+  checkValue,
+  declaredProperties,
+  isClosed,
+  narrowValue,
+  requiredProperties,
+} from "../../src/core/schema/schema.ts";
 import { jsonValues, rawDefinitions, schemaOf, tryParse } from "./schema-arbitraries.ts";
 
 const closed = { properties: { a: {}, b: {} }, additionalProperties: false };

@@ -1,6 +1,6 @@
-import { parseDefinition } from "../../src/core/definition.ts";
-import type { Definition } from "../../src/core/definition-parts.ts";
-import type { JsonObject, JsonValue } from "../../src/core/json.ts";
+import { parseDefinition } from "../../src/core/definition/definition.ts";
+import type { Definition } from "../../src/core/definition/definition-parts.ts";
+import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import type { Problem } from "../../src/core/problem.ts";
 import { catalog, limits } from "./catalog.ts";
 

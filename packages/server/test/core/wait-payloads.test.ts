@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { payloadsToRead } from "../../src/core/event-payloads.ts";
-import type { UntimedFact } from "../../src/core/fact.ts";
-import { foldSteps } from "../../src/core/history.ts";
-import type { JsonObject, JsonValue } from "../../src/core/json.ts";
+import { payloadsToRead } from "../../src/core/job/event-payloads.ts";
+import type { UntimedFact } from "../../src/core/job/fact.ts";
+import { foldSteps } from "../../src/core/job/history.ts";
+import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { call, noop, type StepSketch, Story, someone, wait } from "./jobs.ts";
 import { closed, number, open, text } from "./sketches.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import type { StepDefinition, Steps } from "../../src/core/definition-parts.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../src/core/json.ts";
-import type { PlanStep } from "../../src/core/plan.ts";
-import { withoutOwn } from "../../src/core/record.ts";
+import type { StepDefinition, Steps } from "../../src/core/definition/definition-parts.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../src/core/json/json.ts";
+import { withoutOwn } from "../../src/core/json/record.ts";
+import type { PlanStep } from "../../src/core/plan/plan.ts";
 import {
   checkValue,
   declaredProperties,
@@ -10,7 +10,7 @@ import {
   narrowValue,
   propertiesAlone,
   type Schema,
-} from "../../src/core/schema.ts";
+} from "../../src/core/schema/schema.ts";
 import { catalog } from "./catalog.ts";
 import { schemasOf } from "./schema-arbitraries.ts";
 import { call, noop, wait, workflow } from "./sketches.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { SealLink } from "../../src/core/audit-chain.ts";
 import { expectSeal, verifyAudit } from "../../src/engine/audit-verification.ts";
-import { type AuditEntry, insertAuditEntries } from "../../src/store/audit.ts";
+import { type AuditEntry, insertAuditEntries } from "../../src/store/audit/audit.ts";
 import { ask, sealAll, sealingDuty } from "../support/audit-rows.ts";
 import { type TestService, testSecrets, useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { parseDefinition } from "../../src/core/definition.ts";
-import type { JsonObject } from "../../src/core/json.ts";
-import { compilePlan } from "../../src/core/plan.ts";
+import { parseDefinition } from "../../src/core/definition/definition.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
+import { compilePlan } from "../../src/core/plan/plan.ts";
 import type { Problem } from "../../src/core/problem.ts";
-import { checkValue, parseSchema } from "../../src/core/schema.ts";
+import { checkValue, parseSchema } from "../../src/core/schema/schema.ts";
 import { executorMap } from "../../src/engine/executor.ts";
 import { cloudFunction } from "../../src/engine/executors/cloud-function.ts";
 import type { CloudFunctionSettings } from "../../src/engine/executors/cloud-function-settings.ts";

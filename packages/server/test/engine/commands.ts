@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { UntimedFact } from "../../src/core/fact.ts";
+import type { UntimedFact } from "../../src/core/job/fact.ts";
 import type { FactCommand, SubmitCommand } from "../../src/engine/batch.ts";
 import type { NodeEngine } from "../../src/engine/node-engine.ts";
 

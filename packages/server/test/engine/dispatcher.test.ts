@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test, vi } from "vitest";
-import type { PlanStep } from "../../src/core/plan.ts";
+import type { PlanStep } from "../../src/core/plan/plan.ts";
 import { Dispatcher } from "../../src/engine/dispatcher.ts";
 import { type Executor, executorMap } from "../../src/engine/executor.ts";
 import { call, Story } from "../core/jobs.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
-import type { UntimedFact } from "../../src/core/fact.ts";
+import type { UntimedFact } from "../../src/core/job/fact.ts";
 import type { Command } from "../../src/engine/batch.ts";
 import { DatabaseClock } from "../../src/engine/clock.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
@@ -10,7 +10,7 @@ import { JobReader } from "../../src/engine/job-reader.ts";
 import type { NodeEngine } from "../../src/engine/node-engine.ts";
 import { definitionLimits, Plans } from "../../src/engine/plans.ts";
 import { RecentJobs } from "../../src/engine/recent-jobs.ts";
-import { type Database, StoreUnavailableError } from "../../src/store/database.ts";
+import { type Database, StoreUnavailableError } from "../../src/store/home/database.ts";
 import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
 import { deploy } from "../support/flow.ts";
 import { type TestOrganization, useService } from "../support/service.ts";

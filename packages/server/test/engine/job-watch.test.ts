@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { JobWatch } from "../../src/engine/job-watch.ts";
-import type { JobKey } from "../../src/store/jobs.ts";
+import type { JobKey } from "../../src/store/jobs/jobs.ts";
 import { waitingDefinition } from "../support/definitions.ts";
 import { deploy } from "../support/flow.ts";
 import { useService } from "../support/service.ts";

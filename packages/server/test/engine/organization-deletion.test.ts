@@ -4,7 +4,7 @@ import { readConfig } from "../../src/config.ts";
 import { applyBatch, type BatchContext } from "../../src/engine/batch.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { definitionLimits, Plans } from "../../src/engine/plans.ts";
-import { claimOrganization, deleteOrganization } from "../../src/store/organizations.ts";
+import { claimOrganization, deleteOrganization } from "../../src/store/access/organizations.ts";
 import { waitingDefinition } from "../support/definitions.ts";
 import { deploy, submitAndWait } from "../support/flow.ts";
 import { onServer } from "../support/postgres-server.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { setOrganizationLimits } from "../../src/store/organization-limits.ts";
-import { readUsage } from "../../src/store/rate-usage.ts";
+import { setOrganizationLimits } from "../../src/store/access/organization-limits.ts";
+import { readUsage } from "../../src/store/access/rate-usage.ts";
 import { straightDefinition } from "../support/definitions.ts";
 import { deploy } from "../support/flow.ts";
 import { inOneMinute } from "../support/minute.ts";

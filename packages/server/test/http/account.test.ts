@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { setDisabled } from "../../src/store/user-credentials.ts";
+import { setDisabled } from "../../src/store/people/user-credentials.ts";
 import { useCluster } from "../engine/cluster.ts";
 import { attemptOf, newSignedInPerson, rightPassword, signInAt } from "../support/people.ts";
 import { useService } from "../support/service.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseToken } from "../../src/auth/token-form.ts";
+import { parseToken } from "../../src/auth/credentials/token-form.ts";
 import type { Client } from "../support/client.ts";
 import { straightDefinition } from "../support/definitions.ts";
 import { deploy } from "../support/flow.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { insertAuditEntries } from "../../src/store/audit.ts";
+import { insertAuditEntries } from "../../src/store/audit/audit.ts";
 import { type AuditRow, ask, rowsOfAction, rowsOfRequest, sealAll } from "../support/audit-rows.ts";
 import type { Client } from "../support/client.ts";
 import { straightDefinition, waitingDefinition } from "../support/definitions.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Permission, PermissionSet } from "../../src/auth/permissions.ts";
+import type { Permission, PermissionSet } from "../../src/auth/permissions/permissions.ts";
 import { withAliases } from "../support/aliases.ts";
 import type { CallOptions } from "../support/client.ts";
 import { straightDefinition, waitingDefinition } from "../support/definitions.ts";

@@ -6,7 +6,7 @@ import {
   permissionsOfRoles,
   signedInPermissions,
   withImplied,
-} from "../../src/auth/permissions.ts";
+} from "../../src/auth/permissions/permissions.ts";
 import type { Answer, CallOptions, ProblemBody } from "../support/client.ts";
 import { useService } from "../support/service.ts";
 import { storeToken } from "../support/stored-token.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createToken } from "../../src/auth/token-form.ts";
+import { createToken } from "../../src/auth/credentials/token-form.ts";
 import { readConfig } from "../../src/config.ts";
-import { loggedPath } from "../../src/http/logged-path.ts";
+import { loggedPath } from "../../src/http/door/logged-path.ts";
 import { Browser } from "../support/browser.ts";
 import { inOneMinute } from "../support/minute.ts";
 import { newPerson } from "../support/people.ts";

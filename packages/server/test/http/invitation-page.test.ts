@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { addressSubject, claimAttempt } from "../../src/auth/sign-in-backoff.ts";
-import { findUserByEmail } from "../../src/store/users.ts";
+import { addressSubject, claimAttempt } from "../../src/auth/passwords/sign-in-backoff.ts";
+import { findUserByEmail } from "../../src/store/people/users.ts";
 import type { Client } from "../support/client.ts";
 import { useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createInvitationCode } from "../../src/auth/token-form.ts";
-import { insertInvitation } from "../../src/store/invitations.ts";
+import { createInvitationCode } from "../../src/auth/credentials/token-form.ts";
+import { insertInvitation } from "../../src/store/access/invitations.ts";
 import type { Client } from "../support/client.ts";
 import { type TestOrganization, useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";

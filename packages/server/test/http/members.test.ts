@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { builtInRoles, grantablePermissions } from "../../src/auth/permissions.ts";
-import { findMember } from "../../src/store/members.ts";
-import { listOrganizationIdsOfUser } from "../../src/store/organizations.ts";
+import { builtInRoles, grantablePermissions } from "../../src/auth/permissions/permissions.ts";
+import { findMember } from "../../src/store/access/members.ts";
+import { listOrganizationIdsOfUser } from "../../src/store/access/organizations.ts";
 import { type TestOrganization, useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { builtInRoles } from "../../src/auth/permissions.ts";
-import { isName } from "../../src/http/schemas.ts";
-import { insertAccountActivity } from "../../src/store/account-activity.ts";
-import { insertUserSession } from "../../src/store/user-sessions.ts";
-import { insertWorkflow } from "../../src/store/workflows.ts";
+import { builtInRoles } from "../../src/auth/permissions/permissions.ts";
+import { isName } from "../../src/http/door/schemas.ts";
+import { insertAccountActivity } from "../../src/store/people/account-activity.ts";
+import { insertUserSession } from "../../src/store/people/user-sessions.ts";
+import { insertWorkflow } from "../../src/store/workflows/workflows.ts";
 import type { Client } from "../support/client.ts";
 import { definitionOf, straightDefinition, waitStep } from "../support/definitions.ts";
 import { deploy, registerVersion, submitAndWait } from "../support/flow.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { issuePasswordLink } from "../../src/auth/password-link.ts";
-import { setDisabled } from "../../src/store/user-credentials.ts";
+import { issuePasswordLink } from "../../src/auth/passwords/password-link.ts";
+import { setDisabled } from "../../src/store/people/user-credentials.ts";
 import type { Client } from "../support/client.ts";
 import { attemptOf, newPerson, rightPassword, signInAt } from "../support/people.ts";
 import { useService } from "../support/service.ts";

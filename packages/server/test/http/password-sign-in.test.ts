@@ -1,8 +1,8 @@
 import { hash as argon2 } from "@node-rs/argon2";
 import { describe, expect, test } from "vitest";
-import type { SignInResult } from "../../src/auth/password-sign-in.ts";
-import { listAccountActivity } from "../../src/store/account-activity.ts";
-import { findCredentials, setDisabled, setPassword } from "../../src/store/user-credentials.ts";
+import type { SignInResult } from "../../src/auth/passwords/password-sign-in.ts";
+import { listAccountActivity } from "../../src/store/people/account-activity.ts";
+import { findCredentials, setDisabled, setPassword } from "../../src/store/people/user-credentials.ts";
 import { useCluster } from "../engine/cluster.ts";
 import { attemptOf, giveSecondFactor, newPerson, refusedCount, rightPassword, signInAt } from "../support/people.ts";
 import { useService } from "../support/service.ts";

@@ -1,9 +1,9 @@
 import { createServer } from "node:net";
 import { describe, expect, test } from "vitest";
-import { RateLimits, Refusal } from "../../src/auth/rate-limits.ts";
-import { createToken } from "../../src/auth/token-form.ts";
+import { createToken } from "../../src/auth/credentials/token-form.ts";
+import { RateLimits, Refusal } from "../../src/auth/limits/rate-limits.ts";
 import { readConfig } from "../../src/config.ts";
-import { setOrganizationLimits } from "../../src/store/organization-limits.ts";
+import { setOrganizationLimits } from "../../src/store/access/organization-limits.ts";
 import type { Client } from "../support/client.ts";
 import { straightDefinition } from "../support/definitions.ts";
 import { deploy } from "../support/flow.ts";

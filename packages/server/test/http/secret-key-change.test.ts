@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { resealingDuty } from "../../src/auth/credentials/resealing.ts";
+import { SecretBox } from "../../src/auth/credentials/secret-box.ts";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
-import { resealingDuty } from "../../src/auth/resealing.ts";
-import { SecretBox } from "../../src/auth/secret-box.ts";
 import { useCluster } from "../engine/cluster.ts";
 import { Client } from "../support/client.ts";
 import { giveSecondFactor, newSignedInPerson, rightPassword } from "../support/people.ts";

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { SecretBox } from "../../src/auth/credentials/secret-box.ts";
+import { requireSecretKey, WrongSecretKeyError } from "../../src/auth/credentials/secret-key-check.ts";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
-import { SecretBox } from "../../src/auth/secret-box.ts";
-import { requireSecretKey, WrongSecretKeyError } from "../../src/auth/secret-key-check.ts";
 import { readConfig } from "../../src/config.ts";
 import { openStore, startService } from "../../src/service.ts";
-import type { Database } from "../../src/store/database.ts";
-import { findSecretKeyCheck } from "../../src/store/secret-key-check.ts";
+import type { Database } from "../../src/store/home/database.ts";
+import { findSecretKeyCheck } from "../../src/store/people/secret-key-check.ts";
 import { newDatabase } from "../store/own-database.ts";
 import { onEveryStore, postgresHome, type StoreHome } from "../support/stores.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { issueSignInLink, signInLinkUrl } from "../../src/auth/sign-in-link.ts";
+import { issueSignInLink, signInLinkUrl } from "../../src/auth/passwords/sign-in-link.ts";
 import { Browser } from "../support/browser.ts";
 import { newPerson, type Person } from "../support/people.ts";
 import { useService } from "../support/service.ts";

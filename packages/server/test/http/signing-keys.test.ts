@@ -1,7 +1,7 @@
 import { createPrivateKey, type JsonWebKey, sign, verify } from "node:crypto";
 import { expect, test } from "vitest";
+import { SecretBox } from "../../src/auth/credentials/secret-box.ts";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
-import { SecretBox } from "../../src/auth/secret-box.ts";
 import { secrets } from "../support/people.ts";
 import { type TestService, testSecretKey, useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";

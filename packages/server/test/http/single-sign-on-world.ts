@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import type { ProviderEntry } from "../../src/auth/external/provider-file.ts";
-import { insertOrganization } from "../../src/store/organizations.ts";
+import { insertOrganization } from "../../src/store/access/organizations.ts";
 import { Browser, type ShownPage } from "../support/browser.ts";
 import { ExternalProviderProcess } from "../support/external-provider.ts";
 import { rightPassword } from "../support/people.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { disableUser, enableUser } from "../../src/operator/accounts.ts";
-import { findMember } from "../../src/store/members.ts";
+import { findMember } from "../../src/store/access/members.ts";
 import { ask, rowsOfAction } from "../support/audit-rows.ts";
 import { newPerson, rightPassword } from "../support/people.ts";
 import { isArrival, type Tokens } from "../support/sign-in.ts";

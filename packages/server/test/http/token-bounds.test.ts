@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
-import { grantablePermissions } from "../../src/auth/permissions.ts";
-import type { ApiToken } from "../../src/store/tokens.ts";
+import { grantablePermissions } from "../../src/auth/permissions/permissions.ts";
+import type { ApiToken } from "../../src/store/access/tokens.ts";
 import type { CallOptions, Client, ProblemBody } from "../support/client.ts";
 import { waitingDefinition } from "../support/definitions.ts";
 import { deploy, registerVersion, submitAndWait } from "../support/flow.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sqlState } from "../../src/store/database.ts";
+import { sqlState } from "../../src/store/home/database.ts";
 
 const coded = (code: unknown) => Object.assign(new Error("x"), { code });
 

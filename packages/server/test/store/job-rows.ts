@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Queryable } from "../../src/store/database.ts";
+import type { Queryable } from "../../src/store/home/database.ts";
 import { said } from "./notes.ts";
 
 /** A row of `job`, by its columns. */

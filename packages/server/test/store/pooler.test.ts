@@ -1,5 +1,5 @@
 import { expect, inject, onTestFinished, test } from "vitest";
-import { examinePooler } from "../../src/store/pooler.ts";
+import { examinePooler } from "../../src/store/home/pooler.ts";
 import { ScriptedPooler } from "./scripted-pooler.ts";
 
 test.each([

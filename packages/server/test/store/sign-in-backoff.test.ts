@@ -1,6 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { accountSubject, addressSubject, claimAttempt, refundAttempt } from "../../src/auth/sign-in-backoff.ts";
+import {
+  accountSubject,
+  addressSubject,
+  claimAttempt,
+  refundAttempt,
+} from "../../src/auth/passwords/sign-in-backoff.ts";
 import { useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";
 

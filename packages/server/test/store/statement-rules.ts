@@ -1,4 +1,4 @@
-import type { Statement } from "../../src/store/database.ts";
+import type { Statement } from "../../src/store/home/database.ts";
 
 type Checked = Pick<Statement<unknown>, "scope" | "text">;
 

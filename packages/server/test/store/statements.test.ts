@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { statements } from "../../src/store/database.ts";
+import { statements } from "../../src/store/home/database.ts";
 import { rules } from "./statement-rules.ts";
 
 /** Every file of the store, so that every statement is registered. */

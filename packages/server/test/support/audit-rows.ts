@@ -1,5 +1,5 @@
 import { auditSealingDuty } from "../../src/engine/maintenance/audit-sealing.ts";
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "../../src/store/home/database.ts";
 import { said } from "../store/notes.ts";
 import { type TestService, testSecrets } from "./service.ts";
 

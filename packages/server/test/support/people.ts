@@ -1,12 +1,12 @@
 import { TOTP } from "otpauth";
-import { hashAlone } from "../../src/auth/password-hasher.ts";
-import { PasswordSignIn, type SignInAttempt } from "../../src/auth/password-sign-in.ts";
-import { createRecoveryCodes, createSecondFactor } from "../../src/auth/second-factor.ts";
-import { SecretBox } from "../../src/auth/secret-box.ts";
-import { listAccountActivity } from "../../src/store/account-activity.ts";
-import { replaceRecoveryCodes } from "../../src/store/recovery-codes.ts";
-import { enableTotp, setPassword, startTotp } from "../../src/store/user-credentials.ts";
-import { insertUser } from "../../src/store/users.ts";
+import { SecretBox } from "../../src/auth/credentials/secret-box.ts";
+import { hashAlone } from "../../src/auth/passwords/password-hasher.ts";
+import { PasswordSignIn, type SignInAttempt } from "../../src/auth/passwords/password-sign-in.ts";
+import { createRecoveryCodes, createSecondFactor } from "../../src/auth/passwords/second-factor.ts";
+import { listAccountActivity } from "../../src/store/people/account-activity.ts";
+import { replaceRecoveryCodes } from "../../src/store/people/recovery-codes.ts";
+import { enableTotp, setPassword, startTotp } from "../../src/store/people/user-credentials.ts";
+import { insertUser } from "../../src/store/people/users.ts";
 import type { Client } from "./client.ts";
 import { type TestService, testSecretKey } from "./service.ts";
 

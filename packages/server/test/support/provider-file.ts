@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
 import type { ProviderEntry } from "../../src/auth/external/provider-file.ts";
-import { insertOrganization } from "../../src/store/organizations.ts";
+import { insertOrganization } from "../../src/store/access/organizations.ts";
 import type { TestMember, TestService } from "./service.ts";
 
 /** Writes such a file, before the service starts that reads it. Answers its path. */

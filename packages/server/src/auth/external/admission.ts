@@ -1,17 +1,17 @@
-import { insertAccountActivity } from "../../store/account-activity.ts";
-import { type Database, isUniqueViolation, type Transaction } from "../../store/database.ts";
+import { type Database, isUniqueViolation, type Transaction } from "../../store/home/database.ts";
+import { insertAccountActivity } from "../../store/people/account-activity.ts";
 import {
   findLinkCandidate,
   findUserByExternalIdentity,
   type IdentifiedUser,
   insertExternalIdentity,
   type LinkCandidate,
-} from "../../store/external-identities.ts";
-import { endPasswordLink } from "../../store/password-links.ts";
-import { replaceRecoveryCodes } from "../../store/recovery-codes.ts";
-import { disableTotp, endOtherSessions, holdCredentials, removePassword } from "../../store/user-credentials.ts";
-import { revokeAllUserTokens } from "../../store/user-tokens.ts";
-import { insertUser } from "../../store/users.ts";
+} from "../../store/people/external-identities.ts";
+import { endPasswordLink } from "../../store/people/password-links.ts";
+import { replaceRecoveryCodes } from "../../store/people/recovery-codes.ts";
+import { disableTotp, endOtherSessions, holdCredentials, removePassword } from "../../store/people/user-credentials.ts";
+import { revokeAllUserTokens } from "../../store/people/user-tokens.ts";
+import { insertUser } from "../../store/people/users.ts";
 import type { ExternalClaims } from "./claims.ts";
 import {
   bringMembershipUpToDate,

@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job-state.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { type AdmissionRefusal, admit } from "./admission.ts";
 import { readClaims } from "./claims.ts";

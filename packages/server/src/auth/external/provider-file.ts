@@ -4,7 +4,7 @@ import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { type Static, Type } from "typebox";
 import { didYouMean } from "../../core/closest-name.ts";
 import { type Problem, pointerTo } from "../../core/problem.ts";
-import { roleNamePattern } from "../roles.ts";
+import { roleNamePattern } from "../permissions/roles.ts";
 import type { ExternalProvider } from "./provider.ts";
 import { findConflicts } from "./provider-conflicts.ts";
 

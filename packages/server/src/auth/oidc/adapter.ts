@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Adapter, AdapterFactory, AdapterPayload, errors } from "oidc-provider";
-import type { Timestamp } from "../../core/job-state.ts";
-import { type Queryable, StoreUnavailableError, TransactionAbortedError } from "../../store/database.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { type Queryable, StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
 import {
   consumeOidcRecord,
   deleteOidcRecord,
@@ -11,8 +11,8 @@ import {
   findOidcRecordByUid,
   findOidcRecordByUserCode,
   saveOidcRecord,
-} from "../../store/oidc-records.ts";
-import type { SecretBox } from "../secret-box.ts";
+} from "../../store/people/oidc-records.ts";
+import type { SecretBox } from "../credentials/secret-box.ts";
 import { hashName } from "./grant-id.ts";
 import type { ScopedStore } from "./scoped-store.ts";
 

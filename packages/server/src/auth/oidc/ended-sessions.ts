@@ -1,5 +1,5 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
-import type { AccountAction } from "../../store/account-activity.ts";
+import type { AccountAction } from "../../store/people/account-activity.ts";
 import { type GrantOwner, ownerOfGrant } from "./grant-id.ts";
 import type { Middleware } from "./provider.ts";
 import type { Sessions } from "./sessions.ts";

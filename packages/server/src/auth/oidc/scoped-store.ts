@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Database, Queryable, Transaction } from "../../store/database.ts";
+import type { Database, Queryable, Transaction } from "../../store/home/database.ts";
 
 /**
  * The store as the parts of the provider see it: while a request runs in a transaction, that transaction. The provider calls them from

@@ -1,15 +1,15 @@
-import type { Timestamp } from "../../core/job-state.ts";
-import { type AccountAction, insertAccountActivity } from "../../store/account-activity.ts";
-import type { Transaction } from "../../store/database.ts";
-import { deleteGrants } from "../../store/oidc-records.ts";
-import { holdCredentials } from "../../store/user-credentials.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import { type AccountAction, insertAccountActivity } from "../../store/people/account-activity.ts";
+import { deleteGrants } from "../../store/people/oidc-records.ts";
+import { holdCredentials } from "../../store/people/user-credentials.ts";
 import {
   endUserSession,
   findOpenSession,
   insertUserSession,
   type OpenSession,
   touchUserSessions,
-} from "../../store/user-sessions.ts";
+} from "../../store/people/user-sessions.ts";
 import { grantHashesOf } from "./grant-id.ts";
 import type { ScopedStore } from "./scoped-store.ts";
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, hash, type JsonWebKey, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
-import type { Timestamp } from "../../core/job-state.ts";
-import type { Database } from "../../store/database.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Database } from "../../store/home/database.ts";
 import {
   deleteRetiredSigningKeys,
   insertSigningKey,
@@ -9,8 +9,8 @@ import {
   replacePrivateKey,
   retireSigningKeysBefore,
   type StoredSigningKey,
-} from "../../store/signing-keys.ts";
-import type { SecretBox } from "../secret-box.ts";
+} from "../../store/people/signing-keys.ts";
+import type { SecretBox } from "../credentials/secret-box.ts";
 import { idTokenSeconds } from "./lifetimes.ts";
 
 export interface SigningKeysParts {

@@ -1,5 +1,5 @@
-import type { Circumstances, Explanation, ExplanationFacts } from "../explanation-parts.ts";
-import type { Timestamp } from "../job-state.ts";
+import type { Timestamp } from "../job/job-state.ts";
+import type { Circumstances, Explanation, ExplanationFacts } from "./explanation-parts.ts";
 import { duration } from "./words.ts";
 
 interface DueJob {

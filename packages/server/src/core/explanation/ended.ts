@@ -1,7 +1,7 @@
-import type { Circumstances, Explanation, HelpfulOperation, NamedActor } from "../explanation-parts.ts";
-import type { CancelledState, FailedState, JobError, SucceededState } from "../job-state.ts";
-import type { Plan } from "../plan.ts";
+import type { CancelledState, FailedState, JobError, SucceededState } from "../job/job-state.ts";
+import type { Plan } from "../plan/plan.ts";
 import { quoted } from "../problem.ts";
+import type { Circumstances, Explanation, HelpfulOperation, NamedActor } from "./explanation-parts.ts";
 import { duration, errorText } from "./words.ts";
 
 /** The job has ended: how, when, why, and what can be done about it. */

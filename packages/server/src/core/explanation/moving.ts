@@ -1,9 +1,9 @@
-import type { Circumstances, Explanation, ExplanationFacts, NodeFacts } from "../explanation-parts.ts";
-import type { HistoryEntry } from "../history.ts";
-import type { CallingStep, NextStep, PendingState, RetryingStep, RunningState, Timestamp } from "../job-state.ts";
+import { type RetryPolicy, transientPolicy } from "../definition/retry.ts";
+import type { HistoryEntry } from "../job/history.ts";
+import type { CallingStep, NextStep, PendingState, RetryingStep, RunningState, Timestamp } from "../job/job-state.ts";
 import { quoted } from "../problem.ts";
-import { type RetryPolicy, transientPolicy } from "../retry.ts";
 import { due } from "./due.ts";
+import type { Circumstances, Explanation, ExplanationFacts, NodeFacts } from "./explanation-parts.ts";
 import { duration, errorText } from "./words.ts";
 
 /** The job goes on without anybody's help: it is about to start, is called, or tries again. */

@@ -1,9 +1,9 @@
 import { closestName } from "../closest-name.ts";
-import type { Circumstances, Explanation, MisspelledEvent } from "../explanation-parts.ts";
-import type { HistoryEntry } from "../history.ts";
-import type { Progress, WaitingStep } from "../job-state.ts";
+import type { HistoryEntry } from "../job/history.ts";
+import type { Progress, WaitingStep } from "../job/job-state.ts";
 import { quoted } from "../problem.ts";
 import { due } from "./due.ts";
+import type { Circumstances, Explanation, MisspelledEvent } from "./explanation-parts.ts";
 import { duration, listed } from "./words.ts";
 
 /** The job waits for events: which, since when, until when, and whether one of those that came was only mistyped. */

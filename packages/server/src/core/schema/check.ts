@@ -1,5 +1,5 @@
 import { didYouMean } from "../closest-name.ts";
-import { type JsonObject, type JsonValue, jsonEquals } from "../json.ts";
+import { type JsonObject, type JsonValue, jsonEquals } from "../json/json.ts";
 import { type Problem, pointerOf } from "../problem.ts";
 import { describeFormat, hasFormat } from "./format.ts";
 import {

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../json/json.ts";
 import { checkValue, fitsSchema } from "./check.ts";
 import { describeFormat } from "./format.ts";
 import { type Known, maxChecksPerValue, maxTriedValues } from "./known.ts";

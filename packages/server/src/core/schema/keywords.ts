@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonValue, jsonEquals } from "../json.ts";
+import { isJsonObject, type JsonValue, jsonEquals } from "../json/json.ts";
+import { describeValue, type RawObject } from "../json/raw-object.ts";
 import { pointerTo, quoted } from "../problem.ts";
-import { describeValue, type RawObject } from "../raw-object.ts";
 import { type Format, formatNames, isFormat } from "./format.ts";
 import {
   type AllowedValues,

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../json/json.ts";
 import { fitsSchema } from "./check.ts";
 import { conjuncts, type ObjectRules, type Schema } from "./node.ts";
 import { closedRange, fullRange, intersect, openRange, type Range } from "./range.ts";

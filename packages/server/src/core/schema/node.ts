@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../json/json.ts";
 import type { Format } from "./format.ts";
 import type { Pattern } from "./pattern.ts";
 import { allTypes, noTypes, type TypeSet } from "./type-set.ts";

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { describeValue, RawObject } from "../json/raw-object.ts";
 import { type Problem, ProblemList, pointerTo } from "../problem.ts";
-import { describeValue, RawObject } from "../raw-object.ts";
 import {
   checkAnnotations,
   readAllowedValues,

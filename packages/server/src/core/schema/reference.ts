@@ -1,6 +1,6 @@
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../json/json.ts";
+import { describeValue } from "../json/raw-object.ts";
 import { type ProblemList, quoted } from "../problem.ts";
-import { describeValue } from "../raw-object.ts";
 import type { Schema, SchemaDraft } from "./node.ts";
 
 /** A `$ref` that was read and not followed yet. */

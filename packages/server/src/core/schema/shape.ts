@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { allOfSchemas, conjuncts, newSchema, nothing, type ObjectRules, type Schema } from "./node.ts";
 import { noTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../json/json.ts";
 
 /**
  * A set of types as bits. Numbers are split into whole ones and fractions, so that `integer` is a plain subset of `number` and

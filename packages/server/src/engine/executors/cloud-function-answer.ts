@@ -1,5 +1,5 @@
 import type { InvokeCommandOutput } from "@aws-sdk/client-lambda";
-import { type JsonValue, parseJson } from "../../core/json.ts";
+import { type JsonValue, parseJson } from "../../core/json/json.ts";
 import type { CallResult } from "../executor.ts";
 import { answerTooLarge, bounded, failed } from "./cloud-function-failure.ts";
 import type { CloudFunctionSettings } from "./cloud-function-settings.ts";

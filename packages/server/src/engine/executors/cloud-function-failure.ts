@@ -1,4 +1,4 @@
-import type { StepError } from "../../core/job-state.ts";
+import type { StepError } from "../../core/job/job-state.ts";
 import type { CallResult } from "../executor.ts";
 import { AnswerTooLargeError } from "./cloud-function-answer-bound.ts";
 import { RoleError } from "./cloud-function-role.ts";

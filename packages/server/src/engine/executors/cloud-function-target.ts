@@ -1,5 +1,5 @@
-import { maxTimeoutSeconds } from "../../core/definition-patience.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { maxTimeoutSeconds } from "../../core/definition/definition-patience.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import type { Problem } from "../../core/problem.ts";
 import type { Identity, LambdaAccess } from "./cloud-function-clients.ts";
 import type { CloudFunctionSettings } from "./cloud-function-settings.ts";

@@ -1,4 +1,4 @@
-import type { PassKind } from "../../core/executor-kind.ts";
+import type { PassKind } from "../../core/definition/executor-kind.ts";
 
 /** `/service/noop`: the output is the input. */
 export const noop: PassKind = {

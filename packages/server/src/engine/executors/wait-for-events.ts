@@ -1,6 +1,6 @@
-import { maxTimeoutSeconds } from "../../core/definition-patience.ts";
-import type { WaitKind, WaitRule } from "../../core/executor-kind.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../core/json.ts";
+import { maxTimeoutSeconds } from "../../core/definition/definition-patience.ts";
+import type { WaitKind, WaitRule } from "../../core/definition/executor-kind.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Problem, pointerTo } from "../../core/problem.ts";
 
 /** `/service/waitForEventIds`: waits until all of `eventIds` (or `any`, or a number of them) are here. */

@@ -1,5 +1,5 @@
 import { chainStart, type EntryText, entryText, sealText } from "../../core/audit-chain.ts";
-import type { Timestamp } from "../../core/job-state.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
 import {
   findEntryTexts,
   findNewestSeal,
@@ -7,8 +7,8 @@ import {
   findUnsealedOrganizations,
   insertSeal,
   listUnsealedIds,
-} from "../../store/audit-seals.ts";
-import type { Database, Transaction } from "../../store/database.ts";
+} from "../../store/audit/audit-seals.ts";
+import type { Database, Transaction } from "../../store/home/database.ts";
 import { auditHash } from "../audit-hash.ts";
 import type { Duty } from "./duty.ts";
 

@@ -1,7 +1,7 @@
-import type { Timestamp } from "../../core/job-state.ts";
-import { deleteOldAccountActivity } from "../../store/account-activity.ts";
-import type { Database } from "../../store/database.ts";
-import { deleteInvitationsExpiredBefore } from "../../store/invitations.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { deleteInvitationsExpiredBefore } from "../../store/access/invitations.ts";
+import type { Database } from "../../store/home/database.ts";
+import { deleteOldAccountActivity } from "../../store/people/account-activity.ts";
 import type { Duty } from "./duty.ts";
 
 export interface PeopleRetentionOptions {

@@ -1,7 +1,7 @@
-import type { Timestamp } from "../../core/job-state.ts";
-import type { Database } from "../../store/database.ts";
-import { deleteExpiredKeys } from "../../store/idempotency.ts";
-import { deleteExpiredUserKeys } from "../../store/user-idempotency.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Database } from "../../store/home/database.ts";
+import { deleteExpiredKeys } from "../../store/jobs/idempotency.ts";
+import { deleteExpiredUserKeys } from "../../store/people/user-idempotency.ts";
 import type { Duty } from "./duty.ts";
 
 const hourMs = 3_600_000;

@@ -1,7 +1,14 @@
-import type { UntimedFact } from "../../core/fact.ts";
-import type { Database } from "../../store/database.ts";
-import type { JobKey } from "../../store/jobs.ts";
-import { findOrphans, findOwned, listNodes, type OrphanedJob, removeNode, takeOverJobs } from "../../store/nodes.ts";
+import type { UntimedFact } from "../../core/job/fact.ts";
+import type { Database } from "../../store/home/database.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
+import {
+  findOrphans,
+  findOwned,
+  listNodes,
+  type OrphanedJob,
+  removeNode,
+  takeOverJobs,
+} from "../../store/jobs/nodes.ts";
 import type { Duty } from "./duty.ts";
 
 export interface TakeoverOptions {

@@ -1,4 +1,4 @@
-import type { Database } from "../../store/database.ts";
+import type { Database } from "../../store/home/database.ts";
 import type { Duty } from "./duty.ts";
 
 /**

@@ -1,7 +1,12 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 import type { Middleware } from "../../auth/oidc/provider.ts";
-import { addressSubject, blockedForSeconds, claimAttempt, refundAttempt } from "../../auth/sign-in-backoff.ts";
-import type { ServerParts } from "../app.ts";
+import {
+  addressSubject,
+  blockedForSeconds,
+  claimAttempt,
+  refundAttempt,
+} from "../../auth/passwords/sign-in-backoff.ts";
+import type { ServerParts } from "../door/app.ts";
 import { guarded } from "./guarded-endpoints.ts";
 import type { Look } from "./look.ts";
 import { showProblem } from "./problem-page.ts";

@@ -6,7 +6,7 @@ import { explanations } from "../../auth/external/refusals.ts";
 import type { JoinedProvider } from "../../auth/external/single-sign-on.ts";
 import { completeSignIn } from "../../auth/oidc/complete-sign-in.ts";
 import type { Middleware } from "../../auth/oidc/provider.ts";
-import type { ServerParts } from "../app.ts";
+import type { ServerParts } from "../door/app.ts";
 import { alert } from "../pages/form.ts";
 import { html } from "../pages/html.ts";
 import { goTo, type Interaction, interactionOf, signInPath } from "./interaction.ts";

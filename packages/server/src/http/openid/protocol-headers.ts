@@ -1,7 +1,7 @@
 import type { Middleware } from "../../auth/oidc/provider.ts";
 import { ServiceError } from "../../core/service-error.ts";
-import { StoreUnavailableError, TransactionAbortedError } from "../../store/database.ts";
-import { errorKinds } from "../errors.ts";
+import { StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
+import { errorKinds } from "../door/errors.ts";
 import { pageHeaders } from "../pages/page.ts";
 import type { Look } from "./look.ts";
 import { type ProtocolProblem, showProblem } from "./problem-page.ts";

@@ -2,8 +2,8 @@ import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { dashboardClientId } from "../../auth/oidc/clients.ts";
 import { completeSignIn } from "../../auth/oidc/complete-sign-in.ts";
 import type { Middleware } from "../../auth/oidc/provider.ts";
-import { openedLinkCookie, userOfOpenedLink } from "../../auth/sign-in-link.ts";
-import type { ServerParts } from "../app.ts";
+import { openedLinkCookie, userOfOpenedLink } from "../../auth/passwords/sign-in-link.ts";
+import type { ServerParts } from "../door/app.ts";
 import type { Look } from "./look.ts";
 
 /** Stands before the sign-in page: a browser that just opened a link of `stepwell dev` is not asked for a password. */

@@ -1,4 +1,4 @@
-import type { App } from "../app.ts";
+import type { App } from "../door/app.ts";
 
 /** Far above any form of ours. */
 const maxFormBytes = 16 * 1024;

@@ -1,18 +1,23 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { joinByInvitation, openInvitation, type ShownInvitation, showInvitation } from "../../auth/invitations.ts";
-import { joinAsNewcomer } from "../../auth/newcomer.ts";
-import { problemsOfNewPassword } from "../../auth/password-rules.ts";
-import { signedInPermissions } from "../../auth/permissions.ts";
+import {
+  joinByInvitation,
+  openInvitation,
+  type ShownInvitation,
+  showInvitation,
+} from "../../auth/credentials/invitations.ts";
+import { joinAsNewcomer } from "../../auth/passwords/newcomer.ts";
+import { problemsOfNewPassword } from "../../auth/passwords/password-rules.ts";
+import { signedInPermissions } from "../../auth/permissions/permissions.ts";
 import { hasFormat } from "../../core/schema/format.ts";
 import { ServiceError } from "../../core/service-error.ts";
-import type { Transaction } from "../../store/database.ts";
-import type { Invitation } from "../../store/invitations.ts";
-import { findUsers, type User } from "../../store/users.ts";
-import type { App, ServerParts } from "../app.ts";
-import { recordAudit } from "../audit-trail.ts";
-import { addressOf } from "../client-address.ts";
-import { errorKinds } from "../errors.ts";
-import { isName } from "../schemas.ts";
+import type { Invitation } from "../../store/access/invitations.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import { findUsers, type User } from "../../store/people/users.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { recordAudit } from "../door/audit-trail.ts";
+import { addressOf } from "../door/client-address.ts";
+import { errorKinds } from "../door/errors.ts";
+import { isName } from "../door/schemas.ts";
 import { linkButton } from "./form.ts";
 import { fieldIn, parseForms } from "./form-body.ts";
 import { html } from "./html.ts";

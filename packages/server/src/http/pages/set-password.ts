@@ -1,9 +1,9 @@
 import type { FastifyReply } from "fastify";
-import { findLinkedUser, setPasswordByLink } from "../../auth/password-change.ts";
+import { findLinkedUser, setPasswordByLink } from "../../auth/passwords/password-change.ts";
 import { ServiceError } from "../../core/service-error.ts";
-import type { App, ServerParts } from "../app.ts";
-import { addressOf } from "../client-address.ts";
-import { errorKinds } from "../errors.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { addressOf } from "../door/client-address.ts";
+import { errorKinds } from "../door/errors.ts";
 import { alert, button, field, hiddenField, linkButton } from "./form.ts";
 import { fieldIn, parseForms } from "./form-body.ts";
 import { html } from "./html.ts";

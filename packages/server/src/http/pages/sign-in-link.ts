@@ -1,5 +1,5 @@
-import { openedLinkCookie, openSignInLink } from "../../auth/sign-in-link.ts";
-import type { App, ServerParts } from "../app.ts";
+import { openedLinkCookie, openSignInLink } from "../../auth/passwords/sign-in-link.ts";
+import type { App, ServerParts } from "../door/app.ts";
 import { html } from "./html.ts";
 import { sendPage } from "./page.ts";
 

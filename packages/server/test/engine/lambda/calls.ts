@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/core/json.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
 import type { CallRequest, CallResult } from "../../../src/engine/executor.ts";
 import { cloudFunction } from "../../../src/engine/executors/cloud-function.ts";
 import type { CloudFunctionSettings } from "../../../src/engine/executors/cloud-function-settings.ts";

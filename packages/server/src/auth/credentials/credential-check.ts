@@ -1,0 +1,138 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Database } from "../../store/home/database.ts";
+import { insertAccountActivity } from "../../store/people/account-activity.ts";
+import { touchSignInAttempt } from "../../store/people/sign-in-backoff.ts";
+import { renewPasswordHash, type UserCredentials } from "../../store/people/user-credentials.ts";
+import { type Hashing, isOutdated, PasswordHasher } from "../passwords/password-hasher.ts";
+import { consumeCode } from "../passwords/second-factor.ts";
+import {
+  type BackoffClaim,
+  type BackoffSubject,
+  blockedForSeconds,
+  claimAttempt,
+  forgiveAttempts,
+  refundAttempt,
+} from "../passwords/sign-in-backoff.ts";
+import type { SecretBox } from "./secret-box.ts";
+
+export interface CredentialCheckParts {
+  readonly database: Database;
+  /** The database's time. */
+  readonly now: () => Timestamp;
+  readonly newId: () => string;
+  readonly secrets: SecretBox;
+}
+
+/** What is to be checked. The user is looked for twice: before it waits for its turn, and again when it has it. */
+export interface CheckQuestion {
+  readonly findUser: () => Promise<UserCredentials | undefined>;
+  /** Under what the attempt is counted. */
+  readonly subjectsOf: (user: UserCredentials | undefined) => readonly BackoffSubject[];
+  /** As `normalizePassword` answers it. */
+  readonly password: string;
+  readonly code: string | undefined;
+  readonly address: string;
+}
+
+export type CheckResult =
+  | { readonly outcome: "right"; readonly user: ConfirmedUser }
+  | { readonly outcome: "wrong-password" }
+  | { readonly outcome: "wrong-code" }
+  /** The password is right, and the account has a second factor. */
+  | { readonly outcome: "code-missing" }
+  /** Too many were wrong. Nothing was looked at. */
+  | { readonly outcome: "blocked"; readonly retryAfterSeconds: number };
+
+export type ConfirmedUser = UserCredentials & { readonly passwordHash: string };
+
+/**
+ * Checks a password and a second factor: counted before it is looked at, one hash whoever it is about, and the count taken back if it
+ * was right. Unknown users, disabled ones and those without a password go the same way, with the same writes, to the same answer.
+ */
+export class CredentialCheck {
+  readonly hasher = new PasswordHasher();
+  readonly #parts: CredentialCheckParts;
+
+  constructor(parts: CredentialCheckParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws `ServiceError` UnavailableError when too many wait for their turn. */
+  async check(question: CheckQuestion): Promise<CheckResult> {
+    // A look that locks and writes nothing: a flood of guesses stops here.
+    const block = await this.#blockOf(question.subjectsOf(await question.findUser()));
+    return block ?? (await this.hasher.inTurn((hashing) => this.#checkInTurn(question, hashing)));
+  }
+
+  async #checkInTurn(question: CheckQuestion, hashing: Hashing): Promise<CheckResult> {
+    const { database, now } = this.#parts;
+    const user = await question.findUser();
+    const subjects = question.subjectsOf(user);
+    const claims = await claimAttempt(database, subjects, now());
+    if (claims === undefined) return (await this.#blockOf(subjects)) ?? { outcome: "blocked", retryAfterSeconds: 1 };
+    const storedHash = user?.disabledAt === null ? user.passwordHash : null;
+    const isPassword = await hashing.matches(question.password, storedHash);
+    if (!isPassword || user === undefined || storedHash === null) {
+      await this.#noteFailure(question, claims, user?.userId, "password");
+      return { outcome: "wrong-password" };
+    }
+    if (user.totpEnabledAt !== null) {
+      if (!question.code) {
+        await refundAttempt(database, claims);
+        return { outcome: "code-missing" };
+      }
+      if (!(await this.#consume(user, question.code, question.address))) {
+        await this.#noteFailure(question, claims, user.userId, "code");
+        return { outcome: "wrong-code" };
+      }
+    }
+    await forgiveAttempts(database, claims);
+    return {
+      outcome: "right",
+      user: { ...user, passwordHash: await this.#renewed(user, storedHash, question, hashing) },
+    };
+  }
+
+  async #blockOf(subjects: readonly BackoffSubject[]) {
+    const retryAfterSeconds = await blockedForSeconds(this.#parts.database, subjects, this.#parts.now());
+    return retryAfterSeconds === undefined ? undefined : ({ outcome: "blocked", retryAfterSeconds } as const);
+  }
+
+  async #consume(user: UserCredentials, code: string, address: string): Promise<boolean> {
+    const now = this.#parts.now();
+    const used = await consumeCode(this.#parts, user, code, now);
+    if (used === "recovery-code") {
+      const activity = { userId: user.userId, activityId: this.#parts.newId(), happenedAt: now };
+      await insertAccountActivity(this.#parts.database, {
+        ...activity,
+        action: "recovery-code-used",
+        address,
+        details: {},
+      });
+    }
+    return used !== undefined;
+  }
+
+  /** In one transaction that always writes: it takes as long when there is no user whose activity it could be. */
+  async #noteFailure(
+    { address }: CheckQuestion,
+    claims: readonly BackoffClaim[],
+    userId: string | undefined,
+    wrong: "password" | "code",
+  ): Promise<void> {
+    const { database, now, newId } = this.#parts;
+    const happenedAt = now();
+    await database.transaction(async (transaction) => {
+      for (const { subject } of claims) await touchSignInAttempt(transaction, subject.hash, happenedAt);
+      const activity = { userId: userId ?? newId(), activityId: newId(), happenedAt };
+      await insertAccountActivity(transaction, { ...activity, action: "sign-in-refused", address, details: { wrong } });
+    });
+  }
+
+  async #renewed(user: UserCredentials, storedHash: string, { password }: CheckQuestion, hashing: Hashing) {
+    if (!isOutdated(storedHash)) return storedHash;
+    const renewed = await hashing.hash(password);
+    await renewPasswordHash(this.#parts.database, user.userId, storedHash, renewed);
+    return renewed;
+  }
+}

@@ -1,0 +1,36 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { type TokenUse, touchApiTokens } from "../../store/access/tokens.ts";
+import type { Database } from "../../store/home/database.ts";
+import { touchUserSessions } from "../../store/people/user-sessions.ts";
+import { touchUserTokens } from "../../store/people/users.ts";
+import type { TokenKind } from "./token-form.ts";
+
+/** What a request can come with: a token of one of two kinds, or an id token of a session. */
+export type CredentialKind = TokenKind | "session";
+
+/** A token in use is written down this often, not with every request. */
+const everyMs = 60_000;
+
+/** Collects when tokens were last used, and writes it off the requests' path. */
+export class LastUse {
+  #used = nothingUsed();
+
+  note(kind: CredentialKind, ownerId: string, tokenId: string, usedAt: Timestamp, writtenAt: Timestamp | null): void {
+    if (writtenAt !== null && usedAt - writtenAt < everyMs) return;
+    this.#used[kind].set(tokenId, { ownerId, tokenId, usedAt });
+  }
+
+  /** Writes what was noted since the last time. A maintenance duty calls it; answers how many were written. */
+  async flush(database: Database): Promise<number> {
+    const { organization, user, session } = this.#used;
+    this.#used = nothingUsed();
+    await touchApiTokens(database, [...organization.values()]);
+    await touchUserTokens(database, [...user.values()]);
+    await touchUserSessions(database, [...session.values()]);
+    return organization.size + user.size + session.size;
+  }
+}
+
+function nothingUsed(): Record<CredentialKind, Map<string, TokenUse>> {
+  return { organization: new Map(), user: new Map(), session: new Map() };
+}

@@ -1,0 +1,63 @@
+import type { Database } from "../../store/home/database.ts";
+import {
+  findSecretKeyCheck,
+  insertSecretKeyCheck,
+  replaceSecretKeyCheck,
+} from "../../store/people/secret-key-check.ts";
+import { listSigningKeys } from "../../store/people/signing-keys.ts";
+import { signingKeyPurpose } from "../oidc/signing-keys.ts";
+import type { SecretBox } from "./secret-box.ts";
+
+/**
+ * Throws `WrongSecretKeyError` when none of the configured secret keys is this store's: a node that started with them could sign nobody in, and its
+ * seals of the audit trail would count as changed. A store that has no check value yet gets one.
+ */
+export async function requireSecretKey(database: Database, secrets: SecretBox): Promise<void> {
+  const verdict = await judgeSecretKey(database, secrets);
+  if (verdict === "opens") return;
+  if (verdict === "wrong") throw new WrongSecretKeyError();
+  // When several nodes start at once on an empty store, one of them writes: its key becomes the store's, and the others must have it too.
+  const kept = await insertSecretKeyCheck(database, secrets.seal(purpose, context, plain));
+  if (!opens(secrets, purpose, context, kept)) throw new WrongSecretKeyError();
+}
+
+/** Tries the secret keys on the check value. Answers `unknown` when there is none yet and no signing key contradicts. Writes nothing. */
+export async function judgeSecretKey(database: Database, secrets: SecretBox): Promise<"opens" | "wrong" | "unknown"> {
+  const sealed = await findSecretKeyCheck(database);
+  if (sealed !== undefined) return opens(secrets, purpose, context, sealed) ? "opens" : "wrong";
+  // A store that an earlier release made has no check value: its newest signing key shows which secret key it has.
+  const newest = (await listSigningKeys(database)).at(-1);
+  if (newest === undefined) return "unknown";
+  return opens(secrets, signingKeyPurpose, newest.keyId, newest.privateKey) ? "unknown" : "wrong";
+}
+
+/** Seals the check value again when an earlier secret key sealed it. Answers how many values it changed: 1 or 0. */
+export async function resealSecretKeyCheck(database: Database, secrets: SecretBox): Promise<number> {
+  const sealed = await findSecretKeyCheck(database);
+  const resealed = sealed === undefined ? undefined : secrets.reseal(purpose, context, sealed);
+  if (sealed === undefined || resealed === undefined) return 0;
+  return (await replaceSecretKeyCheck(database, sealed, resealed)) ? 1 : 0;
+}
+
+export class WrongSecretKeyError extends Error {
+  constructor() {
+    super(
+      "STEPWELL_SECRET_KEY is not the secret key of this store: it does not open what is sealed there. Start with the key that the store was made with (on the embedded store the file secret.key in STEPWELL_DATA_DIR, unless the variable is set); while the key is being changed name the other one in STEPWELL_OTHER_SECRET_KEYS. If the key is lost, docs/security.md says what to do.",
+    );
+    this.name = "WrongSecretKeyError";
+  }
+}
+
+function opens(secrets: SecretBox, ...value: Parameters<SecretBox["open"]>): boolean {
+  try {
+    secrets.open(...value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const purpose = "secret-key-check";
+const context = "store";
+/** Its text has no meaning: what counts is that the key opens it. */
+const plain = "this store's key";

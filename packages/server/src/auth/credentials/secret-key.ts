@@ -1,0 +1,55 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../../config.ts";
+import { inDataDirectory } from "../../store/home/data-directory.ts";
+import { SecretBox } from "./secret-box.ts";
+
+/** Seals under the service's secret key, and opens what was sealed under one that was it before or will be. Throws as `secretKeyOf` does. */
+export function secretBoxOf(config: SecretKeyConfig & Pick<Config, "otherSecretKeys">): SecretBox {
+  const others = config.otherSecretKeys.map((key) => parse(key, "Each key of STEPWELL_OTHER_SECRET_KEYS"));
+  return new SecretBox(secretKeyOf(config), others);
+}
+
+type SecretKeyConfig = Pick<Config, "secretKey" | "databaseUrl" | "dataDir">;
+
+/**
+ * The service's secret key: from the configuration, or with the embedded store from a file beside it, which is made at the first start.
+ * Throws what to do when there is none, or a weak one.
+ */
+export function secretKeyOf(config: SecretKeyConfig): Buffer {
+  if (config.secretKey !== undefined) return parse(config.secretKey, "STEPWELL_SECRET_KEY");
+  if (config.databaseUrl !== undefined) {
+    throw new Error(`STEPWELL_SECRET_KEY is missing: with DATABASE_URL every node needs the same one. ${howToMake}`);
+  }
+  return keyInFile(config.dataDir);
+}
+
+const minBytes = 32;
+const howToMake = "Make one with `openssl rand -base64 32` and keep it as you keep the database's password.";
+
+function parse(text: string, where: string): Buffer {
+  const key = Buffer.from(text.trim(), "base64");
+  if (key.length < minBytes || !/^[A-Za-z0-9+/]+={0,2}$/.test(text.trim())) {
+    throw new Error(`${where} must be at least ${minBytes} random bytes in base64. ${howToMake}`);
+  }
+  // Bytes that hardly differ were not drawn at random: a word, a pattern, a row of zeros.
+  if (new Set(key).size < minBytes / 2) {
+    throw new Error(`${where} is not random: it repeats the same few bytes. ${howToMake}`);
+  }
+  return key;
+}
+
+/** `wx` fails when another process made it meanwhile; then that one holds. */
+function keyInFile(dataDir: string): Buffer {
+  const file = join(dataDir, "secret.key");
+  const text = inDataDirectory(dataDir, () => {
+    try {
+      writeFileSync(file, `${randomBytes(minBytes).toString("base64")}\n`, { flag: "wx", mode: 0o600, flush: true });
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    }
+    return readFileSync(file, "utf8");
+  });
+  return parse(text, file);
+}

@@ -1,0 +1,37 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+
+const maxRemembered = 100_000;
+const minuteMs = 60_000;
+
+/** Counts by the minute, on this node, what each of many subjects did. So many subjects at most are remembered in one minute. */
+export class MinuteCounts {
+  readonly #maxPerMinute: number;
+  readonly #now: () => Timestamp;
+  #counts = new Map<string, number>();
+  #minute = 0;
+
+  /** 0: no limit. */
+  constructor(maxPerMinute: number, now: () => Timestamp) {
+    this.#maxPerMinute = maxPerMinute;
+    this.#now = now;
+  }
+
+  note(subject: string): void {
+    const minute = Math.floor(this.#now() / minuteMs);
+    if (minute !== this.#minute) this.#counts = new Map();
+    this.#minute = minute;
+    const known = this.#counts.get(subject);
+    if (known === undefined && this.#counts.size >= maxRemembered) return;
+    this.#counts.set(subject, (known ?? 0) + 1);
+  }
+
+  isOver(subject: string): boolean {
+    if (this.#maxPerMinute === 0 || (this.#counts.get(subject) ?? 0) < this.#maxPerMinute) return false;
+    return Math.floor(this.#now() / minuteMs) === this.#minute;
+  }
+
+  /** Until the minute is over in which the last was counted. */
+  secondsLeft(): number {
+    return Math.max(1, Math.ceil(((this.#minute + 1) * minuteMs - this.#now()) / 1000));
+  }
+}

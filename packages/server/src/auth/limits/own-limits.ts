@@ -1,0 +1,45 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import {
+  type ChangedLimits,
+  listChangedLimits,
+  type OrganizationLimits,
+} from "../../store/access/organization-limits.ts";
+import type { Database } from "../../store/home/database.ts";
+
+/** Commits do not become visible in the order of their times: what may have been late is read again. */
+const overlapMs = 10_000;
+const pageSize = 1_000;
+
+/** The limits that the operator set for single organizations, all of them in memory: there are few, and the hot path cannot wait. */
+export class OwnLimits {
+  readonly #database: Database;
+  readonly #byOrganization = new Map<string, ChangedLimits>();
+  #newestAt: Timestamp = 0;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  of(organizationId: string): OrganizationLimits | undefined {
+    return this.#byOrganization.get(organizationId);
+  }
+
+  /** Reads what changed since the last time; answers whether anything did. */
+  async refresh(): Promise<boolean> {
+    let isChanged = false;
+    let after = { updatedAt: Math.max(0, this.#newestAt - overlapMs), organizationId: firstId };
+    for (;;) {
+      const changed = await listChangedLimits(this.#database, after, pageSize);
+      for (const limits of changed) {
+        isChanged ||= limits.updatedAt !== this.#byOrganization.get(limits.organizationId)?.updatedAt;
+        this.#byOrganization.set(limits.organizationId, limits);
+      }
+      const last = changed.at(-1);
+      if (last !== undefined) this.#newestAt = Math.max(this.#newestAt, last.updatedAt);
+      if (last === undefined || changed.length < pageSize) return isChanged;
+      after = last;
+    }
+  }
+}
+
+const firstId = "00000000-0000-0000-0000-000000000000";

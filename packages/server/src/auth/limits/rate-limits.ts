@@ -1,0 +1,242 @@
+import type { Config } from "../../config.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { addUsage, deleteUsageBefore, readUsage } from "../../store/access/rate-usage.ts";
+import type { Database } from "../../store/home/database.ts";
+import type { Caller } from "../authenticator.ts";
+import { OwnLimits } from "./own-limits.ts";
+import type { Exchange, Quota } from "./quota.ts";
+import { type LimitBook, minuteMs, type Quotas, RateWindow } from "./rate-window.ts";
+
+export interface RateLimitsOptions {
+  readonly database: Database;
+  readonly config: Pick<
+    Config,
+    | "organizationRequestsPerMinute"
+    | "organizationSubmitsPerMinute"
+    | "tokenRequestsPerMinute"
+    | "tokenSubmitsPerMinute"
+  >;
+  /** The database's time. */
+  readonly now: () => Timestamp;
+  /** How many nodes of the service are alive, this one included. */
+  readonly nodeCount: () => number;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Which quota says no, and for how long. */
+export class Refusal {
+  readonly quota: Quota;
+  readonly retryAfterSeconds: number;
+
+  constructor(quota: Quota, retryAfterSeconds: number) {
+    this.quota = quota;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** The tightest of the quotas in which the request counted; undefined when none of them has a limit. */
+export type Verdict = Quota | Refusal | undefined;
+
+export interface Usage {
+  readonly quota: Quota;
+  readonly usedCount: number;
+}
+
+/**
+ * Counts requests per minute, per organization and per credential, over all nodes. Usually that is a look-up and an increment in memory;
+ * only a subject that comes near a limit is shared with the other nodes by way of the store, about once a second in one statement, and only
+ * where its load has just risen suddenly does a request wait for that.
+ */
+export class RateLimits {
+  readonly #options: RateLimitsOptions;
+  readonly #ownLimits: OwnLimits;
+  readonly #book: LimitBook;
+  #nodeCount: number;
+  #window: RateWindow;
+  #exchanging: Promise<void> | undefined;
+  #isHurried = false;
+  /** Resolves for the requests that wait when the next exchange is over. */
+  #nextExchange: PromiseWithResolvers<void> | undefined;
+  #cleanedUntil: Timestamp = 0;
+
+  constructor(options: RateLimitsOptions) {
+    const { config } = options;
+    this.#options = options;
+    this.#ownLimits = new OwnLimits(options.database);
+    this.#book = {
+      ofOrganization: (organizationId) => {
+        const own = this.#ownLimits.of(organizationId);
+        return {
+          requests: orNone(own?.requestsPerMinute ?? config.organizationRequestsPerMinute),
+          submits: orNone(own?.submitsPerMinute ?? config.organizationSubmitsPerMinute),
+        };
+      },
+      ofCredential: { requests: orNone(config.tokenRequestsPerMinute), submits: orNone(config.tokenSubmitsPerMinute) },
+    };
+    this.#nodeCount = options.nodeCount();
+    this.#window = new RateWindow(options.now(), this.#nodeCount, this.#book);
+  }
+
+  /** Counts one request in all quotas that it falls under, or in none when one of them refuses it. A promise only while the store is asked. */
+  admit(caller: Caller, organizationId: string | undefined, isSubmit: boolean): Verdict | Promise<Verdict> {
+    const window = this.#windowNow();
+    const own = window.credential(caller, organizationId);
+    const all = organizationId === undefined ? own : window.organization(organizationId);
+    const isOpen =
+      isBelowMark(all.requests) &&
+      isBelowMark(own.requests) &&
+      (!isSubmit || (isBelowMark(all.submits) && isBelowMark(own.submits)));
+    if (!isOpen) {
+      const decision = this.#decide(window, all, own, isSubmit);
+      if (decision instanceof Refusal) return decision;
+      if (decision === "wait") return this.#admitAfterExchange(caller, organizationId, isSubmit);
+    }
+    let tightest = count(own.requests, undefined);
+    if (all !== own) tightest = count(all.requests, tightest);
+    if (!isSubmit) return tightest;
+    tightest = count(own.submits, tightest);
+    return all === own ? tightest : count(all.submits, tightest);
+  }
+
+  /** Whole seconds until the minute of the last request is over, at least one. */
+  secondsLeft(): number {
+    return Math.max(1, Math.ceil((this.#window.endsAt - this.#options.now()) / 1000));
+  }
+
+  /** What the organization and the caller used in this minute on all nodes, but for what each may use without a word. */
+  async readUsage(caller: Caller, organizationId: string): Promise<{ usages: readonly Usage[]; resetsAt: Timestamp }> {
+    const window = this.#windowNow();
+    const all = window.organization(organizationId);
+    const own = window.credential(caller, organizationId);
+    const quotas = [all.requests, all.submits, own.requests, own.submits];
+    const keys = quotas.map(({ key }) => key);
+    const totals = new Map(
+      (await readUsage(this.#options.database, window.startsAt, keys)).map((row) => [row.subject, row.usedCount]),
+    );
+    const usages = quotas.map((quota) => {
+      const others = Math.max(0, (totals.get(quota.key) ?? 0) - quota.stored);
+      return { quota, usedCount: Math.min(quota.limit, quota.used + others) };
+    });
+    return { usages, resetsAt: window.endsAt };
+  }
+
+  /** What goes on beside the requests, as maintenance duties. */
+  duties() {
+    return [
+      { name: "rate-usage", everyMs: 1_000, runOnce: () => this.#share() },
+      { name: "rate-limits", everyMs: 2_000, runOnce: () => this.refresh() },
+    ];
+  }
+
+  /** Reads which limits the operator changed. */
+  async refresh(): Promise<undefined> {
+    if (await this.#ownLimits.refresh()) this.#windowNow().adjust(this.#nodeCount);
+  }
+
+  /** Gives what was set aside back to the other nodes, before this one leaves. */
+  async leave(): Promise<void> {
+    await this.#exchanging?.catch(this.#options.onFailure);
+    const window = this.#windowNow();
+    const owed = [...window.shared].map((quota) => quota.giveBack()).filter((exchange) => exchange !== undefined);
+    await this.#tell(window, owed).catch((error: unknown) => this.#options.onFailure(error));
+  }
+
+  #windowNow(): RateWindow {
+    const { now, nodeCount } = this.#options;
+    const at = now();
+    if (nodeCount() !== this.#nodeCount) {
+      this.#nodeCount = nodeCount();
+      this.#window.adjust(this.#nodeCount);
+    }
+    if (!this.#window.holds(at)) this.#window = new RateWindow(at, this.#nodeCount, this.#book);
+    return this.#window;
+  }
+
+  #decide(window: RateWindow, all: Quotas, own: Quotas, isSubmit: boolean): Refusal | "admit" | "wait" {
+    const quotas = isSubmit ? [all.requests, own.requests, all.submits, own.submits] : [all.requests, own.requests];
+    const reached = quotas.filter((quota) => !isBelowMark(quota));
+    const decisions = reached.map((quota) => ({ quota, decision: quota.decide() }));
+    for (const { quota } of decisions) if (this.#nodeCount > 1) window.shared.add(quota);
+    const refusing = decisions.find(({ decision }) => decision === "refuse");
+    if (refusing !== undefined) {
+      refusing.quota.noteRefused();
+      return new Refusal(refusing.quota, this.secondsLeft());
+    }
+    const waitsFor = decisions.filter(({ decision }) => decision === "ask");
+    for (const { quota } of waitsFor) quota.noteWaiting();
+    for (const { quota } of decisions) quota.passMark();
+    this.#hurry();
+    return waitsFor.length > 0 ? "wait" : "admit";
+  }
+
+  async #admitAfterExchange(caller: Caller, organizationId: string | undefined, isSubmit: boolean): Promise<Verdict> {
+    this.#nextExchange ??= Promise.withResolvers();
+    await this.#nextExchange.promise;
+    return await this.admit(caller, organizationId, isSubmit);
+  }
+
+  /** An exchange at the end of this turn, or right after the one that is under way. */
+  #hurry(): void {
+    if (this.#isHurried) return;
+    this.#isHurried = true;
+    if (this.#exchanging === undefined) setImmediate(() => void this.#exchange().catch(this.#options.onFailure));
+  }
+
+  async #share(): Promise<undefined> {
+    await this.#exchange();
+    const window = this.#windowNow();
+    if (this.#nodeCount === 1 || this.#cleanedUntil === window.startsAt) return;
+    // A node whose clock is a moment behind may still write to the minute before.
+    await deleteUsageBefore(this.#options.database, window.startsAt - minuteMs);
+    this.#cleanedUntil = window.startsAt;
+  }
+
+  /** Never twice at once: each quota must hear what became of one change before it asks for another. */
+  #exchange(): Promise<void> {
+    this.#exchanging ??= this.#askAndHear().finally(() => {
+      this.#exchanging = undefined;
+      if (!this.#isHurried) return;
+      this.#isHurried = false;
+      this.#hurry();
+    });
+    return this.#exchanging;
+  }
+
+  async #askAndHear(): Promise<void> {
+    this.#isHurried = false;
+    const waiting = this.#nextExchange;
+    this.#nextExchange = undefined;
+    const window = this.#windowNow();
+    const asked = [...window.shared].map((quota) => quota.ask()).filter((exchange) => exchange !== undefined);
+    try {
+      await this.#tell(window, asked);
+    } catch (error) {
+      for (const { quota } of asked) quota.goBlind();
+      throw error;
+    } finally {
+      waiting?.resolve();
+    }
+  }
+
+  async #tell(window: RateWindow, exchanges: readonly Exchange[]): Promise<void> {
+    const changes = exchanges.map(({ quota, change }) => ({ subject: quota.key, change }));
+    const totals = await addUsage(this.#options.database, window.startsAt, changes);
+    const totalOf = new Map(totals.map(({ subject, usedCount }) => [subject, usedCount]));
+    for (const { quota, change } of exchanges) quota.hear(change, totalOf.get(quota.key) ?? 0);
+  }
+}
+
+function isBelowMark(quota: Quota): boolean {
+  return quota.used < quota.mark;
+}
+
+/** Answers the tighter of the two. */
+function count(quota: Quota, tightest: Quota | undefined): Quota | undefined {
+  quota.used += 1;
+  if (quota.limit === Number.POSITIVE_INFINITY) return tightest;
+  return tightest === undefined || quota.remaining < tightest.remaining ? quota : tightest;
+}
+
+function orNone(perMinute: number): number {
+  return perMinute === 0 ? Number.POSITIVE_INFINITY : perMinute;
+}

@@ -1,0 +1,98 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Caller } from "../authenticator.ts";
+import { type Policy, Quota, type Scope } from "./quota.ts";
+
+export type PolicyLimits = Readonly<Record<Policy, number>>;
+
+/** One minute's quotas of whatever requests are counted for. */
+export type Quotas = Readonly<Record<Policy, Quota>>;
+
+export interface LimitBook {
+  readonly ofOrganization: (organizationId: string) => PolicyLimits;
+  readonly ofCredential: PolicyLimits;
+}
+
+export const minuteMs = 60_000;
+
+/**
+ * All quotas of one minute by the database's clock. The next minute has a new window: nothing is reset and nothing has to be forgotten.
+ */
+export class RateWindow {
+  readonly startsAt: Timestamp;
+  readonly endsAt: Timestamp;
+  /** Those that the store must hear of. */
+  readonly shared = new Set<Quota>();
+  readonly #book: LimitBook;
+  readonly #organizations = new Map<string, OrganizationQuotas>();
+  /** Of users, outside of any organization. */
+  readonly #outside = new Map<string, Quotas>();
+  #nodeCount: number;
+
+  constructor(now: Timestamp, nodeCount: number, book: LimitBook) {
+    this.startsAt = Math.floor(now / minuteMs) * minuteMs;
+    this.endsAt = this.startsAt + minuteMs;
+    this.#nodeCount = nodeCount;
+    this.#book = book;
+  }
+
+  /** A database that takes over for another may have another clock: the window that it is far before is not its own. */
+  holds(now: Timestamp): boolean {
+    return now < this.endsAt && now >= this.startsAt - maxStepBackMs;
+  }
+
+  organization(organizationId: string): OrganizationQuotas {
+    let found = this.#organizations.get(organizationId);
+    if (found === undefined) {
+      const limits = this.#book.ofOrganization(organizationId);
+      found = { ...this.#quotas("organization", organizationId, limits), callers: new Map() };
+      this.#organizations.set(organizationId, found);
+    }
+    return found;
+  }
+
+  /** An API token's are the same wherever it is used; a user has others in each organization, and others outside of them. */
+  credential({ principal, organizationId: home }: Caller, organizationId: string | undefined): Quotas {
+    const place = home ?? organizationId;
+    const callers = place === undefined ? this.#outside : this.organization(place).callers;
+    let found = callers.get(principal.id);
+    if (found === undefined) {
+      const isToken = principal.type === "apiToken";
+      const id = isToken || place === undefined ? principal.id : `${principal.id}/${place}`;
+      found = this.#quotas(isToken ? "token" : "user", id, this.#book.ofCredential);
+      callers.set(principal.id, found);
+    }
+    return found;
+  }
+
+  /** After the number of nodes or an organization's limits changed. */
+  adjust(nodeCount: number): void {
+    this.#nodeCount = nodeCount;
+    for (const [organizationId, { callers, ...own }] of this.#organizations) {
+      this.#adjust(own, this.#book.ofOrganization(organizationId));
+      for (const quotas of callers.values()) this.#adjust(quotas, this.#book.ofCredential);
+    }
+    for (const quotas of this.#outside.values()) this.#adjust(quotas, this.#book.ofCredential);
+  }
+
+  #adjust(quotas: Quotas, limits: PolicyLimits): void {
+    for (const quota of [quotas.requests, quotas.submits]) {
+      quota.adjust(limits[quota.policy], this.#nodeCount);
+      // The others do not know yet what this node admitted while it was alone.
+      if (this.#nodeCount > 1 && quota.used >= quota.mark) this.shared.add(quota);
+    }
+  }
+
+  #quotas(scope: Scope, id: string, limits: PolicyLimits): Quotas {
+    return {
+      requests: new Quota(scope, id, "requests", limits.requests, this.#nodeCount),
+      submits: new Quota(scope, id, "submits", limits.submits, this.#nodeCount),
+    };
+  }
+}
+
+interface OrganizationQuotas extends Quotas {
+  readonly callers: Map<string, Quotas>;
+}
+
+/** Far more than what a heartbeat corrects, and less than what would double a minute's limit. */
+const maxStepBackMs = 1_000;

@@ -1,0 +1,36 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import { MinuteCounts } from "./minute-counts.ts";
+
+/**
+ * Counts, on this node and by the minute, who was refused at the door: networks whose requests carry no valid credential, and callers that ask
+ * for organizations that they have nothing to do with. Each such request may cost a look-up that nothing else bounds.
+ */
+export class Refusals {
+  readonly #maxPerMinute: number;
+  readonly #counts: MinuteCounts;
+
+  /** 0: no limit. */
+  constructor(maxPerMinute: number, now: () => Timestamp) {
+    this.#maxPerMinute = maxPerMinute;
+    this.#counts = new MinuteCounts(maxPerMinute, now);
+  }
+
+  note(subject: string): void {
+    this.#counts.note(subject);
+  }
+
+  isOver(subject: string): boolean {
+    return this.#counts.isOver(subject);
+  }
+
+  /** What whoever is over the limit is told. */
+  error(): ServiceError {
+    const retryAfterSeconds = this.#counts.secondsLeft();
+    return new ServiceError(
+      "RateLimitError",
+      `Too many requests from here were refused in this minute: ${this.#maxPerMinute}. Check the token and the organization's id, and try again in ${retryAfterSeconds} s. The operator can change the limit with STEPWELL_MAX_REFUSALS_PER_MINUTE.`,
+      { retryAfterSeconds },
+    );
+  }
+}

@@ -1,0 +1,100 @@
+import { randomBytes } from "node:crypto";
+import { availableParallelism } from "node:os";
+import { hash, parseOptions, verify } from "@node-rs/argon2";
+import { ServiceError } from "../../core/service-error.ts";
+import { normalizePassword } from "./password-rules.ts";
+
+/** What may be done with a password while it is one's turn. */
+export interface Hashing {
+  /** In its normalized form. */
+  hash(password: string): Promise<string>;
+  /** Takes the password normalized. Without a stored hash it takes the same time and says no. */
+  matches(password: string, storedHash: string | null): Promise<boolean>;
+}
+
+/** What OWASP's password storage cheat sheet asks of argon2id, its first choice: 19 MiB, 2 passes, 1 lane. The algorithm is the default. */
+const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
+const saltBytes = 16;
+
+/** Half of the processors, so that the rest of the service keeps the other half; more than two would only fill the memory. */
+const maxAtOnce = Math.min(2, Math.max(1, Math.floor(availableParallelism() / 2)));
+
+/** A few seconds' worth: who would wait longer has given up, and a flood of guesses must not fill the memory. */
+const maxWaiting = 250;
+
+/**
+ * Hashes passwords with argon2id, off the main thread, a few at a time. The rest wait in order; beyond a bound they are told to come back.
+ */
+export class PasswordHasher {
+  readonly #noHash = unmatchedHash();
+  readonly #waiting: (() => void)[] = [];
+  #runningCount = 0;
+  #hashCount = 0;
+
+  /** How many hashes were computed so far. */
+  get hashCount(): number {
+    return this.#hashCount;
+  }
+
+  /** Runs `work` when it is its turn. Throws `ServiceError` UnavailableError when too many wait already. */
+  async inTurn<Result>(work: (hashing: Hashing) => Promise<Result>): Promise<Result> {
+    await this.#turn();
+    try {
+      return await work(this.#hashing);
+    } finally {
+      const next = this.#waiting.shift();
+      // A turn is handed over, so that nobody slips in between.
+      if (next === undefined) this.#runningCount -= 1;
+      else next();
+    }
+  }
+
+  readonly #hashing: Hashing = {
+    hash: async (password) => {
+      this.#hashCount += 1;
+      const normalized = normalizePassword(password);
+      if (normalized === undefined) throw new Error("This can be nobody's password.");
+      return await hash(normalized, cost);
+    },
+    matches: async (password, storedHash) => {
+      this.#hashCount += 1;
+      return await verify(storedHash ?? this.#noHash, password);
+    },
+  };
+
+  #turn(): Promise<void> | undefined {
+    if (this.#runningCount < maxAtOnce) {
+      this.#runningCount += 1;
+      return undefined;
+    }
+    if (this.#waiting.length >= maxWaiting) {
+      const detail = "Too many passwords are being checked at the moment. Try again in a few seconds.";
+      throw new ServiceError("UnavailableError", detail, { retryAfterSeconds: 3 });
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+/** For who sets a password without a service that runs: one hash, at once. */
+export async function hashAlone(password: string): Promise<string> {
+  return await new PasswordHasher().inTurn((hashing) => hashing.hash(password));
+}
+
+/** True when a hash was made with other parameters than today's, and is to be made anew at the next occasion. */
+export function isOutdated(storedHash: string): boolean {
+  const { memoryCost, timeCost, parallelism, outputLen } = parseOptions(storedHash);
+  return (
+    memoryCost !== cost.memoryCost ||
+    timeCost !== cost.timeCost ||
+    parallelism !== cost.parallelism ||
+    outputLen !== cost.outputLen
+  );
+}
+
+/** A hash of today's parameters that belongs to no password: random bytes instead of a result. */
+function unmatchedHash(): string {
+  const [salt, result] = [saltBytes, cost.outputLen].map((length) =>
+    randomBytes(length).toString("base64").replaceAll("=", ""),
+  );
+  return `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${salt}$${result}`;
+}

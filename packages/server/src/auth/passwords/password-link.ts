@@ -1,0 +1,39 @@
+import { hash, randomBytes } from "node:crypto";
+import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import type { Queryable } from "../../store/home/database.ts";
+import { replacePasswordLink } from "../../store/people/password-links.ts";
+
+/** A first password may wait for the person's next working day; a reset is asked for by somebody who sits before it. */
+export const passwordLinkHours = { first: 72, reset: 1 } as const;
+
+export interface NewPasswordLink {
+  readonly userId: string;
+  readonly kind: keyof typeof passwordLinkHours;
+  readonly createdBy: Actor;
+  readonly createdAt: Timestamp;
+}
+
+export interface IssuedPasswordLink {
+  /** What the link's holder proves to know. Shown once and stored nowhere. */
+  readonly secret: string;
+  readonly expiresAt: Timestamp;
+}
+
+/** Makes a link that sets the user's password, once. A link that was made before holds no longer. */
+export async function issuePasswordLink(db: Queryable, link: NewPasswordLink): Promise<IssuedPasswordLink> {
+  const { userId, kind, createdBy, createdAt } = link;
+  const secret = randomBytes(32).toString("base64url");
+  const expiresAt = createdAt + passwordLinkHours[kind] * 3_600_000;
+  await replacePasswordLink(db, { userId, linkHash: hashPasswordLink(secret), createdBy, createdAt, expiresAt });
+  return { secret, expiresAt };
+}
+
+/** `baseUrl` without a slash at the end. */
+export function passwordLinkUrl(baseUrl: string, secret: string): string {
+  return `${baseUrl}/set-password?link=${secret}`;
+}
+
+/** The secret is random and long, so a plain hash is enough: there is nothing to guess slowly. */
+export function hashPasswordLink(secret: string): Buffer {
+  return hash("sha256", secret, "buffer");
+}

@@ -1,0 +1,44 @@
+import type { Problem } from "../../core/problem.ts";
+import { commonPasswords } from "./common-passwords.ts";
+
+const minLength = 12;
+const maxLength = 256;
+
+/**
+ * A password as it is hashed: in one Unicode form (NFKC), or the same characters from another keyboard would be another password.
+ * Undefined for what can be nobody's password; that is known without hashing it.
+ */
+export function normalizePassword(password: string): string | undefined {
+  // Looked at before anything that takes longer for longer text.
+  if (password.length > maxLength * 2 || password.includes("\0")) return undefined;
+  const normalized = password.normalize("NFKC");
+  const length = lengthOf(normalized);
+  return length === 0 || length > maxLength ? undefined : normalized;
+}
+
+/**
+ * What is wrong with a new password, pointed to at `pointer`; an empty list when nothing is. Length counts, and that it is not among
+ * the first that everybody would try; rules of composition only make passwords harder to remember (NIST SP 800-63B).
+ */
+export function problemsOfNewPassword(password: string, email: string, pointer: string): Problem[] {
+  const detail = problemOf(password, email);
+  return detail === undefined ? [] : [{ pointer, detail }];
+}
+
+function problemOf(password: string, email: string): string | undefined {
+  if (password.includes("\0")) return "must not hold the character NUL";
+  const normalized = normalizePassword(password);
+  if (normalized === undefined && password !== "") return `must have at most ${maxLength} characters`;
+  if (normalized === undefined || lengthOf(normalized) < minLength) return `must have at least ${minLength} characters`;
+  const plain = normalized.toLowerCase();
+  if (plain === email.toLowerCase()) return "must not be the e-mail address";
+  if (new Set(plain).size < 4 || commonPasswords.has(plain)) return "is one of the first that an attacker would try";
+  return undefined;
+}
+
+/** As people count, in code points, not in UTF-16 halves. */
+function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length += 1;
+  return length;
+}

@@ -1,0 +1,139 @@
+import { hash } from "node:crypto";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Database } from "../../store/home/database.ts";
+import {
+  type BackoffRule,
+  claimSignInAttempt,
+  clearSignInAttempts,
+  deleteOldSignInAttempts,
+  findSignInBlock,
+  refundSignInAttempt,
+} from "../../store/people/sign-in-backoff.ts";
+import { networkOf } from "../credentials/network.ts";
+
+/** Whose attempts are counted together, under which rule. */
+export interface BackoffSubject {
+  readonly hash: Buffer;
+  readonly rule: BackoffRule;
+  /** True where attempts of others count as well: one success says nothing about the rest. */
+  readonly isShared: boolean;
+}
+
+export interface BackoffClaim {
+  readonly subject: BackoffSubject;
+  readonly count: number;
+}
+
+const minuteSeconds = 60;
+const daySeconds = 24 * 60 * minuteSeconds;
+
+/**
+ * Five are free, then 1, 2, 4, … seconds: 14 in the first quarter of an hour, and one in each further one. Only silence starts the
+ * count anew: a count that started anew at fixed times would let twice as many through around such a time.
+ */
+const ofOnePerson: BackoffRule = {
+  freeCount: 5,
+  maxWaitSeconds: 15 * minuteSeconds,
+  forgetAfterSilentSeconds: daySeconds,
+  forgetAfterSeconds: 36_500 * daySeconds,
+};
+
+/** An office shares one address and is never silent, so this count starts anew each hour. */
+const ofOneAddress: BackoffRule = {
+  freeCount: 100,
+  maxWaitSeconds: 15 * minuteSeconds,
+  forgetAfterSilentSeconds: daySeconds,
+  forgetAfterSeconds: 60 * minuteSeconds,
+};
+
+/** Attempts at an account from wherever. Known or unknown makes no difference: what counts is the e-mail address that was typed. */
+export function accountSubject(email: string): BackoffSubject {
+  return subjectOf(`account:${email.toLowerCase()}`, ofOnePerson, false);
+}
+
+/** Attempts from a device on which this account was signed in to before. */
+export function deviceSubject(deviceId: string): BackoffSubject {
+  return subjectOf(`device:${deviceId}`, ofOnePerson, false);
+}
+
+/** Somebody who is signed in and is asked for the password again: nobody else can use these attempts up. */
+export function confirmationSubject(userId: string): BackoffSubject {
+  return subjectOf(`confirmation:${userId}`, ofOnePerson, false);
+}
+
+/** Attempts at any account from one place: an IPv4 address, or the /64 that one IPv6 subscriber gets. */
+export function addressSubject(address: string): BackoffSubject {
+  return subjectOf(`address:${networkOf(address)}`, ofOneAddress, true);
+}
+
+/** When the first of several attempts may be tried again; undefined when it may be now. */
+export async function blockedForSeconds(
+  database: Database,
+  subjects: readonly BackoffSubject[],
+  at: Timestamp,
+): Promise<number | undefined> {
+  const blockedUntil = await findSignInBlock(
+    database,
+    subjects.map((subject) => subject.hash),
+    at,
+  );
+  return blockedUntil === undefined ? undefined : Math.ceil((blockedUntil - at) / 1_000);
+}
+
+/**
+ * Counts one attempt under every subject, or under none: undefined when one of them is blocked. Give shared subjects first: locks are
+ * taken in this order.
+ */
+export async function claimAttempt(
+  database: Database,
+  subjects: readonly BackoffSubject[],
+  at: Timestamp,
+): Promise<readonly BackoffClaim[] | undefined> {
+  try {
+    return await database.transaction(async (transaction) => {
+      const claims: BackoffClaim[] = [];
+      for (const subject of subjects) {
+        const count = await claimSignInAttempt(transaction, subject.hash, subject.rule, at);
+        if (count === undefined) throw new Blocked();
+        claims.push({ subject, count });
+      }
+      return claims;
+    });
+  } catch (error) {
+    if (error instanceof Blocked) return undefined;
+    throw error;
+  }
+}
+
+/** The attempt did not fail, but is no success yet. */
+export async function refundAttempt(database: Database, claims: readonly BackoffClaim[]): Promise<void> {
+  await database.transaction(async (transaction) => {
+    for (const { subject, count } of claims) await refundSignInAttempt(transaction, subject.hash, count);
+  });
+}
+
+/** The attempt succeeded: it counts no longer, and neither does what the same person got wrong before. */
+export async function forgiveAttempts(database: Database, claims: readonly BackoffClaim[]): Promise<void> {
+  await database.transaction(async (transaction) => {
+    for (const { subject, count } of claims) {
+      if (subject.isShared) await refundSignInAttempt(transaction, subject.hash, count);
+      else await clearSignInAttempts(transaction, subject.hash);
+    }
+  });
+}
+
+/** Deletes counts that would start anew anyway. Answers true when there may be more of them. */
+export async function forgetOldAttempts(database: Database, at: Timestamp): Promise<boolean> {
+  const failedBefore = at - ofOnePerson.forgetAfterSilentSeconds * 1_000;
+  return (await deleteOldSignInAttempts(database, failedBefore, maxRowsAtOnce)) === maxRowsAtOnce;
+}
+
+const maxRowsAtOnce = 5_000;
+
+/** Rolls the attempt's other counts back. */
+class Blocked extends Error {}
+
+/** Only the hash is kept: the table tells nobody who has an account, or from where they come. */
+function subjectOf(name: string, rule: BackoffRule, isShared: boolean): BackoffSubject {
+  return { hash: hash("sha256", name, "buffer"), rule, isShared };
+}

@@ -1,0 +1,28 @@
+import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import { findMemberships } from "../../store/access/members.ts";
+import { findApiToken } from "../../store/access/tokens.ts";
+import type { Queryable } from "../../store/home/database.ts";
+import { findCredentials } from "../../store/people/user-credentials.ts";
+import { type PermissionSet, permissionsOfRoles, withImplied } from "./permissions.ts";
+import { boundsOf } from "./token-bounds.ts";
+
+/**
+ * What somebody may do, and so may give to others, in the organization by what the store says now, not a moment ago. Undefined when they have nothing to do with it
+ * (any more).
+ */
+export async function permissionsOfActor(
+  db: Queryable,
+  organizationId: string,
+  { type, id }: Actor,
+  now: Timestamp,
+): Promise<PermissionSet | undefined> {
+  if (type === "user") {
+    const membership = (await findMemberships(db, id, [organizationId])).get(organizationId);
+    if (membership === undefined || (await findCredentials(db, id))?.disabledAt !== null) return undefined;
+    return permissionsOfRoles(membership.roles, membership.ownRolePermissions);
+  }
+  const token = await findApiToken(db, organizationId, id);
+  if (token === undefined || (token.expiresAt !== null && token.expiresAt <= now)) return undefined;
+  // A narrow token gives and takes nothing, whatever it may do itself.
+  return boundsOf(token) === undefined ? withImplied(token.permissions) : new Set();
+}

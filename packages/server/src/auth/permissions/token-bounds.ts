@@ -1,0 +1,58 @@
+import type { BoundTo } from "../../store/access/tokens.ts";
+
+/**
+ * What a narrow token is bound to. It narrows what the token's permissions allow, and never adds to it. A token may be bound to workflows and
+ * to tags at once: then both hold.
+ */
+export interface Bounds {
+  /** The only workflows that there are for it, with their versions, tags and jobs; undefined: all. */
+  readonly workflowIds: ReadonlySet<string> | undefined;
+  /** The only tags that it may set, delete and run; undefined: all. */
+  readonly tags: ReadonlySet<string> | undefined;
+  /** The one thing that it may do at all: to send this event to this job. */
+  readonly jobEvent: { readonly jobId: string; readonly eventId: string } | undefined;
+}
+
+/** Undefined for a token that is bound to nothing. */
+export function boundsOf({ workflowIds, tags, boundJobId, boundEventId }: BoundTo): Bounds | undefined {
+  if (workflowIds === null && tags === null && boundJobId === null) return undefined;
+  return {
+    workflowIds: workflowIds === null ? undefined : new Set(workflowIds),
+    tags: tags === null ? undefined : new Set(tags),
+    jobEvent: boundJobId === null ? undefined : { jobId: boundJobId, eventId: boundEventId ?? "" },
+  };
+}
+
+export function reachesWorkflow({ workflowIds, jobEvent }: Bounds, workflowId: string): boolean {
+  return jobEvent === undefined && (workflowIds === undefined || workflowIds.has(workflowId));
+}
+
+/** Whether it may point this tag elsewhere, delete it, or run what it points at. `tag` is null for a version that was not chosen by tag. */
+export function mayUseTag({ tags, jobEvent }: Bounds, tag: string | null): boolean {
+  return jobEvent === undefined && (tags === undefined || (tag !== null && tags.has(tag)));
+}
+
+/** False for every job but one, for a token that may only send it an event. */
+export function reachesJob({ jobEvent }: Bounds, jobId: string): boolean {
+  return jobEvent === undefined || jobEvent.jobId === jobId;
+}
+
+export function maySendEvent({ jobEvent }: Bounds, eventId: string): boolean {
+  return jobEvent === undefined || jobEvent.eventId === eventId;
+}
+
+/** The bound in words that follow "is bound to". */
+export function describeBounds({ workflowIds, tags, jobEvent }: Bounds): string {
+  if (jobEvent !== undefined) return `the event ${JSON.stringify(jobEvent.eventId)} of one job`;
+  const parts: string[] = [];
+  if (workflowIds !== undefined) parts.push(workflowIds.size === 1 ? "one workflow" : `${workflowIds.size} workflows`);
+  if (tags !== undefined) parts.push(tags.size === 1 ? `the tag ${namesOf(tags)}` : `the tags ${namesOf(tags)}`);
+  return parts.join(" and ");
+}
+
+const maxNames = 10;
+
+function namesOf(tags: ReadonlySet<string>): string {
+  const names = [...tags].slice(0, maxNames).join(", ");
+  return tags.size > maxNames ? `${names} and ${tags.size - maxNames} more` : names;
+}

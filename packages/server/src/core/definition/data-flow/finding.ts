@@ -1,0 +1,120 @@
+import { quoted } from "../../problem.ts";
+import { describeMisfit, type Misfit, type Outcome } from "../../schema/outcome.ts";
+import { joinWords } from "../../schema/type-set.ts";
+import type { StepDefinition } from "../definition-parts.ts";
+import { payloadRuleOf } from "../payload-rule.ts";
+import type { Arrival } from "./arrival.ts";
+import { hasSource, type Sources } from "./sources.ts";
+
+/** How what a step receives on one way, or passes on, fits its definition. */
+export interface Finding {
+  readonly arrival: Arrival;
+  readonly outcome: Outcome;
+}
+
+/** One thing that may go wrong with a step, or is certain to, and the ways on which it does. */
+export interface Trouble {
+  readonly misfit: Misfit;
+  readonly isCertain: boolean;
+  readonly arrivals: readonly Arrival[];
+}
+
+/**
+ * Gathers what is wrong over all ways into a step. It is certain when it happens on every run of a way that is taken without a
+ * failure, or on every way there is. A way that only a failure takes gives no more than a warning: better a handler that
+ * works in some cases than a definition that cannot be registered.
+ */
+export function troublesOf(findings: readonly Finding[]): Trouble[] {
+  const isHopeless = findings.every(({ outcome }) => outcome.noneFits);
+  const troubles = new Map<string, Trouble & { readonly arrivals: Arrival[] }>();
+  for (const { arrival, outcome } of findings) {
+    if (outcome.allFit) continue;
+    const isCertainHere = outcome.noneFits && (isHopeless || arrival.edge?.kind !== "failure");
+    for (const misfit of outcome.misfits) {
+      const isCertain = isCertainHere && misfit.isCertain;
+      const key = `${isCertain} ${misfit.pointer} ${misfit.finding}`;
+      const known = troubles.get(key);
+      if (known === undefined) troubles.set(key, { misfit, isCertain, arrivals: [arrival] });
+      else known.arrivals.push(arrival);
+    }
+  }
+  return [...troubles.values()];
+}
+
+/** What the describing sentences need to know besides the trouble itself. */
+export interface Scene {
+  readonly step: StepDefinition;
+  readonly steps: readonly StepDefinition[];
+  /** How many ways lead into the step. */
+  readonly arrivalCount: number;
+  /** For the end of a sentence: the property that may have been meant, of those that an output or the job's input names. */
+  readonly hint: (property: string) => string;
+}
+
+export function describeInputTrouble({ misfit, arrivals }: Trouble, scene: Scene): string {
+  const name = quoted(scene.step.name);
+  const where = waysOf(arrivals, scene);
+  const [property] = tokensOf(misfit);
+  const taken = arrivals.flatMap(({ properties }) => (property === undefined ? [] : (properties.get(property) ?? [])));
+  const whole = arrivals.flatMap((arrival) => arrival.whole ?? []);
+  if (whole.length > 0) {
+    const places = placesOf(whole, "the output of ", scene);
+    return `${name} receives ${places}${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
+  }
+  if (property === undefined) {
+    return `${name} receives the properties that it declares${where}; together, that ${describeMisfit(misfit)}`;
+  }
+  if (!taken.some(hasSource)) return describeMissing(property, scene, where);
+  return `${name} receives ${quoted(tokensOf(misfit).join("/"))} from ${placesOf(taken, "", scene)}${where}; it ${describeMisfit(misfit)}`;
+}
+
+export function describeOutputTrouble({ misfit, arrivals }: Trouble, scene: Scene): string {
+  const where = waysOf(arrivals, scene);
+  const [property, ...deeper] = tokensOf(misfit);
+  const rule = payloadRuleOf(scene.step);
+  if (property !== undefined && deeper.length === 0 && rule?.fromEvents.has(property)) {
+    return `only an event can bring ${quoted(property)}, which the output of ${quoted(scene.step.name)} requires: the step ends without it when no event has a payload, and fails when one has a payload without it. Let the definition that \`payloadDefinitions\` name for an event require it, or take it out of \`required\``;
+  }
+  return `${quoted(scene.step.name)} passes on what it receives${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
+}
+
+function describeMissing(property: string, { step, hint }: Scene, where: string): string {
+  const reason = "no earlier step gives it and the job's input cannot have it";
+  return `${quoted(property)} is required by ${quoted(step.name)}, but ${reason}${where}${hint(property)}`;
+}
+
+function subjectOf(misfit: Misfit): string {
+  const tokens = tokensOf(misfit);
+  return tokens.length === 0 ? "it" : `its ${quoted(tokens.join("/"))}`;
+}
+
+function tokensOf({ pointer }: Misfit): string[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** "`reserve`, `pay` or the job's input", with the given words before each step. */
+function placesOf(sources: readonly Sources[], words: string, { steps }: Scene): string {
+  const origins = sources.map(({ origin }) => origin);
+  const indexes = new Set(origins.flatMap((origin) => origin.steps));
+  const places = [...indexes].map((index) => `${words}${quoted(steps[index]?.name ?? "")}`);
+  if (origins.some(({ mayBeJobInput }) => mayBeJobInput)) places.push("the job's input");
+  return joinWords(shortened(places), "or");
+}
+
+/** Says on which ways it happens, unless it is on all. */
+function waysOf(arrivals: readonly Arrival[], { steps, arrivalCount }: Scene): string {
+  if (arrivals.length === arrivalCount) return "";
+  const ways = arrivals.map(({ edge }) => {
+    if (edge === undefined) return "at the start";
+    const before = quoted(steps[edge.from]?.name ?? "");
+    return edge.kind === "failure" ? `when ${before} has failed` : `after ${before}`;
+  });
+  return ` ${joinWords(shortened(ways), "and")}`;
+}
+
+function shortened(words: readonly string[]): string[] {
+  return words.length <= 4 ? [...words] : [...words.slice(0, 3), `${words.length - 3} more`];
+}

@@ -1,0 +1,108 @@
+import { anyOfSchemas } from "../../schema/node.ts";
+import type { Schema } from "../../schema/schema.ts";
+import type { StepDefinition } from "../definition-parts.ts";
+import { type Effect, type KnownOutput, knownJobInput, knownOutputOf } from "./known-output.ts";
+import type { Origin } from "./trace.ts";
+import type { WaitOutputBudget } from "./wait-output.ts";
+
+/** What is known of all outputs of a definition, and of the job's input. Steps with the same definitions share one. */
+export class KnownOutputs {
+  readonly jobInput: KnownOutput;
+  readonly #byStep: readonly KnownOutput[];
+  readonly #stepsOf: ReadonlyMap<KnownOutput, readonly number[]>;
+  readonly #effectsOnOthers: readonly Effect[];
+  readonly #positions: ReadonlyMap<KnownOutput, number>;
+  /** The outputs whose schemas name a property. */
+  readonly #namedBy: ReadonlyMap<string, readonly KnownOutput[]>;
+  readonly #groups = new Map<string, OutputGroup>();
+
+  constructor(steps: readonly [StepDefinition, ...StepDefinition[]], budget: WaitOutputBudget) {
+    this.jobInput = knownJobInput(steps[0]);
+    this.#byStep = sharedOutputs(steps, budget);
+    this.#stepsOf = Map.groupBy(this.#byStep.keys(), (step) => this.#byStep[step] ?? this.jobInput);
+    this.#effectsOnOthers = this.#byStep.map(({ effectOnOthers }) => effectOnOthers);
+    const different = [this.jobInput, ...new Set(this.#byStep)];
+    this.#positions = new Map(different.map((output, position) => [output, position]));
+    this.#namedBy = indexByName(different);
+  }
+
+  get names(): Iterable<string> {
+    return this.#namedBy.keys();
+  }
+
+  /** By step. Few outputs name a property; all others act on it as on any. */
+  effectsOn(name: string): Effect[] {
+    const effects = [...this.#effectsOnOthers];
+    for (const output of this.#namedBy.get(name) ?? []) {
+      const effect = output.effectOn(name);
+      for (const step of this.#stepsOf.get(output) ?? []) effects[step] = effect;
+    }
+    return effects;
+  }
+
+  /** Equal for properties on which every output has the same effect. */
+  patternOf(name: string): string {
+    const namedBy = this.#namedBy.get(name) ?? [];
+    return namedBy.map((output) => `${this.#positions.get(output)}${output.effectOn(name)}`).join();
+  }
+
+  /** The outputs that something may come from. */
+  group(origin: Origin): OutputGroup {
+    const outputs = new Set(origin.steps.flatMap((step) => this.#byStep[step] ?? []));
+    if (origin.mayBeJobInput) outputs.add(this.jobInput);
+    const key = [...outputs].map((output) => this.#positions.get(output)).join();
+    const group = this.#groups.get(key) ?? new OutputGroup([...outputs]);
+    this.#groups.set(key, group);
+    return group;
+  }
+}
+
+/** Several outputs, of which a value may come from any. */
+export class OutputGroup {
+  readonly #outputs: readonly KnownOutput[];
+  readonly #properties = new Map<string, Schema>();
+  readonly schema: Schema;
+
+  constructor(outputs: readonly KnownOutput[]) {
+    this.#outputs = outputs;
+    this.schema = anyOfSchemas(outputs.map(({ schema }) => schema));
+  }
+
+  property(name: string): Schema {
+    const known = this.#properties.get(name);
+    if (known !== undefined) return known;
+    const schema = anyOfSchemas(this.#outputs.map((output) => output.property(name)));
+    this.#properties.set(name, schema);
+    return schema;
+  }
+}
+
+function sharedOutputs(steps: readonly StepDefinition[], budget: WaitOutputBudget): KnownOutput[] {
+  const numbers = new Map<Schema, number>();
+  const numberOf = (schema: Schema): number => {
+    const number = numbers.get(schema) ?? numbers.size;
+    numbers.set(schema, number);
+    return number;
+  };
+  const shared = new Map<string, KnownOutput>();
+  return steps.map((step, index) => {
+    // What an event must bring depends on more than the two definitions.
+    const own = step.payloadSchemas.size > 0 ? ` ${index}` : "";
+    const key = `${step.behaviour} ${numberOf(step.inputSchema)} ${numberOf(step.outputSchema)}${own}`;
+    const output = shared.get(key) ?? knownOutputOf(step, budget);
+    shared.set(key, output);
+    return output;
+  });
+}
+
+function indexByName(outputs: readonly KnownOutput[]): ReadonlyMap<string, readonly KnownOutput[]> {
+  const index = new Map<string, KnownOutput[]>();
+  for (const output of outputs) {
+    for (const name of output.names) {
+      const naming = index.get(name);
+      if (naming === undefined) index.set(name, [output]);
+      else naming.push(output);
+    }
+  }
+  return index;
+}

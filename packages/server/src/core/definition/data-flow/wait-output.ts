@@ -1,0 +1,90 @@
+import { Known } from "../../schema/known.ts";
+import { allOfSchemas, anyOfSchemas, anything, newSchema, nothing, type Schema } from "../../schema/node.ts";
+import { declaredProperties, isClosed, propertiesAlone } from "../../schema/schema.ts";
+import { noTypes, typeSets } from "../../schema/type-set.ts";
+import type { StepDefinition } from "../definition-parts.ts";
+import type { PayloadRule } from "../payload-rule.ts";
+
+/**
+ * What is known of the output that a wait step makes of its input, which fits each of `received`, and of what its events bring. That a
+ * property of a payload fits the output definition was seen to when the event was sent.
+ */
+export function knownWaitOutput(
+  received: readonly Schema[],
+  step: StepDefinition,
+  rule: PayloadRule,
+  budget: WaitOutputBudget,
+): Schema {
+  const { outputSchema } = step;
+  const known = new Known(received);
+  if (budget.isExhausted) return anything;
+  const isOutputClosed = isClosed(outputSchema);
+  const brought = broughtProperties(step, rule, budget);
+  const names = isOutputClosed
+    ? declaredProperties(outputSchema)
+    : new Set([...known.names, ...rule.fromEvents, ...declaredProperties(outputSchema)]);
+  budget.charge(names.size);
+  const properties = new Map<string, Schema>();
+  const required: string[] = [];
+  for (const name of names) {
+    const ofInput = rule.fromEvents.has(name) || !known.mayHave(name) ? [] : [allOfSchemas(known.property(name))];
+    const sources = [...ofInput, ...(brought.get(name) ?? [])];
+    if (sources.length > 0) properties.set(name, anyOfSchemas(sources));
+    else if (!isOutputClosed) properties.set(name, nothing);
+    const isPassedOn = ofInput.length > 0 && known.requires(name);
+    if (isPassedOn || rule.certain.has(name)) required.push(name);
+  }
+  // An input that is no object has no properties; with what events bring, the output is one.
+  const types = known.types | typeSets.object;
+  const isInputObject = (known.types & typeSets.object) !== noTypes;
+  const others = !isInputObject || isOutputClosed ? nothing : allOfSchemas(known.additional);
+  return newSchema({
+    types,
+    objects: { properties, required: known.types === typeSets.object ? required : [], additional: others },
+  });
+}
+
+/** Steps with thousands of properties, each with definitions of its own, would otherwise hold the process for seconds. */
+export class WaitOutputBudget {
+  #remaining = 150_000;
+
+  get isExhausted(): boolean {
+    return this.#remaining < 0;
+  }
+
+  charge(lookUps: number): void {
+    this.#remaining -= lookUps;
+  }
+}
+
+/** By name: what a property fits when an event brought it; one schema for each payload definition that may bring it. */
+function broughtProperties(
+  step: StepDefinition,
+  rule: PayloadRule,
+  budget: WaitOutputBudget,
+): ReadonlyMap<string, readonly Schema[]> {
+  const known = knownProperties.get(rule);
+  if (known !== undefined) return known;
+  const { wait, outputSchema, payloadSchemas } = step;
+  const ofOutput = propertiesAlone(outputSchema).objects?.properties ?? new Map<string, Schema>();
+  // One event stands for all with the same payload definition.
+  const events = new Map((wait?.eventIds ?? []).map((eventId) => [payloadSchemas.get(eventId), eventId]));
+  const payloads = [...events].map(([schema, eventId]) => ({ eventId, known: schema && new Known([schema]) }));
+  const names = new Set([...rule.fromEvents, ...payloads.flatMap((payload) => [...(payload.known?.names ?? [])])]);
+  budget.charge(names.size * payloads.length);
+  const properties = new Map<string, readonly Schema[]>();
+  if (budget.isExhausted) return properties;
+  for (const name of names) {
+    const taking = payloads.filter(({ eventId }) => rule.takenFrom(eventId).has(name));
+    const bringing = taking.filter((payload) => payload.known?.mayHave(name) ?? true);
+    if (taking.length === 0) continue;
+    const own = ofOutput.get(name) ?? [];
+    // Where no event can bring it, it is missing, and no misfit besides.
+    const schemas = bringing.map((payload) => allOfSchemas([own, payload.known?.property(name) ?? []].flat()));
+    properties.set(name, schemas.length > 0 ? schemas : [allOfSchemas([own].flat())]);
+  }
+  knownProperties.set(rule, properties);
+  return properties;
+}
+
+const knownProperties = new WeakMap<PayloadRule, ReadonlyMap<string, readonly Schema[]>>();

@@ -1,0 +1,28 @@
+import type { RawObject } from "../json/raw-object.ts";
+import { quoted } from "../problem.ts";
+
+/** Reads the name of a workflow or a step: what people read, and what goes into keys and headers. */
+export function readName(
+  raw: RawObject,
+  field: string,
+  limits: { readonly maxNameLength: number },
+): string | undefined {
+  if (!raw.require(field, "a name")) return undefined;
+  const name = raw.text(field);
+  if (name === undefined) return undefined;
+  const problem = whatIsWrong(name, limits.maxNameLength);
+  if (problem === undefined) return name;
+  raw.refuse(field, problem);
+  return undefined;
+}
+
+function whatIsWrong(name: string, maxLength: number): string | undefined {
+  if (name.trim() === "") return "must not be blank";
+  if (/\p{Cc}/u.test(name)) return "must not hold control characters such as line breaks";
+  return isLongerThan(name, maxLength) ? `${quoted(name)} is longer than ${maxLength} characters` : undefined;
+}
+
+/** In characters as people count them, nearly: code points. */
+export function isLongerThan(text: string, maxLength: number): boolean {
+  return text.length > maxLength && (text.length > 2 * maxLength || [...text].length > maxLength);
+}

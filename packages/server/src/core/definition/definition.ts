@@ -1,0 +1,141 @@
+import { isJsonObject, parseJson } from "../json/json.ts";
+import { describeValue, RawObject } from "../json/raw-object.ts";
+import { type Problem, ProblemList, pointerTo } from "../problem.ts";
+import { parseSchemas, type Schema } from "../schema/schema.ts";
+import { checkDataFlow } from "./data-flow/data-flow.ts";
+import { readName } from "./definition-name.ts";
+import type { Definition, StepDefinition, Steps } from "./definition-parts.ts";
+import { type RoughStep, readStep } from "./definition-step.ts";
+import type { ExecutorCatalog } from "./executor-kind.ts";
+import { checkSharedEvents } from "./shared-events.ts";
+import { checkWays } from "./ways.ts";
+
+export interface DefinitionLimits {
+  readonly maxDefinitionBytes: number;
+  readonly maxSteps: number;
+  readonly maxEventIdsPerStep: number;
+  /** In characters, for the workflow's name, those of steps, and event ids. */
+  readonly maxNameLength: number;
+  readonly maxDepth: number;
+}
+
+/**
+ * Parses the text of a definition, or answers every problem at once, each with a pointer into the definition. Warnings, about data
+ * that may not fit when a job runs, come in both cases. A version that is registered already is held against no check of what flows
+ * through it: jobs run on it, and a check that came later must not stop them.
+ */
+export function parseDefinition(
+  text: string,
+  executors: ExecutorCatalog,
+  limits: DefinitionLimits,
+  isRegistered = false,
+): { definition: Definition; warnings: Problem[] } | { problems: Problem[]; warnings: Problem[] } {
+  const problems = new ProblemList(maxProblems);
+  const warnings = new ProblemList(maxWarnings);
+  const raw = readDocument(text, limits, problems);
+  const definition =
+    raw === undefined ? undefined : readDefinition(raw, { executors, limits, problems, warnings, isRegistered });
+  if (definition === undefined || problems.count > 0) {
+    return { problems: problems.toArray(), warnings: warnings.toArray() };
+  }
+  return { definition, warnings: warnings.toArray() };
+}
+
+const maxProblems = 1_000;
+const maxWarnings = 100;
+
+interface Reading {
+  readonly executors: ExecutorCatalog;
+  readonly limits: DefinitionLimits;
+  readonly problems: ProblemList;
+  readonly warnings: ProblemList;
+  readonly isRegistered: boolean;
+}
+
+function readDocument(text: string, limits: DefinitionLimits, problems: ProblemList): RawObject | undefined {
+  const byteCount = Buffer.byteLength(text);
+  if (byteCount > limits.maxDefinitionBytes) {
+    problems.add("", `has ${byteCount} bytes; a definition may have ${limits.maxDefinitionBytes}`);
+    return undefined;
+  }
+  const parsed = parseJson(text, limits);
+  if ("problem" in parsed) {
+    problems.add(parsed.problem.pointer, parsed.problem.detail);
+    return undefined;
+  }
+  if (isJsonObject(parsed.value)) return new RawObject(parsed.value, "", problems);
+  const hint = typeof parsed.value === "string" ? "; was it encoded as JSON twice?" : "";
+  problems.add("", `must be an object, but is ${describeValue(parsed.value)}${hint}`);
+  return undefined;
+}
+
+/** Undefined when something is missing that a definition cannot do without; it was reported then. */
+function readDefinition(raw: RawObject, reading: Reading): Definition | undefined {
+  const { problems, warnings } = reading;
+  raw.refuseUnknown(definitionFields, "a field of a definition");
+  const workflowName = readName(raw, "workflowName", reading.limits);
+  const countBefore = problems.count;
+  const schemas = readSchemas(raw, problems);
+  const areSchemasSound = problems.count === countBefore;
+  const roughSteps = readSteps(raw, schemas, reading);
+  const areWaysSound = checkWays(roughSteps, problems);
+  const [first, ...others] = roughSteps.flatMap((step) => completeStep(step) ?? []);
+  if (first === undefined || others.length + 1 < roughSteps.length) return undefined;
+  const steps: Steps = [first, ...others];
+  // What flows along broken ways, or is described by broken schemas, would be reported wrongly.
+  if (areSchemasSound && areWaysSound && !reading.isRegistered) {
+    checkSharedEvents(steps, problems);
+    checkDataFlow(steps, problems, warnings);
+  }
+  return workflowName === undefined || schemas === undefined ? undefined : { workflowName, steps, schemas };
+}
+
+const definitionFields: ReadonlySet<string> = new Set(["workflowName", "steps", "definitions"]);
+
+/** With what is wrong in them as far as it can be understood, so that their names are known; undefined when there are none at all. */
+function readSchemas(raw: RawObject, problems: ProblemList): ReadonlyMap<string, Schema> | undefined {
+  if (!raw.require("definitions", "an object that gives each name that a step refers to its schema")) return undefined;
+  const definitions = raw.object("definitions");
+  return definitions && parseSchemas(definitions.fields, definitions.pointer, problems);
+}
+
+function readSteps(raw: RawObject, schemas: ReadonlyMap<string, Schema> | undefined, reading: Reading): RoughStep[] {
+  if (!raw.require("steps", "a list of steps, of which the first is where a job starts")) return [];
+  const steps = raw.fields.steps;
+  const { executors, limits, problems } = reading;
+  if (!Array.isArray(steps)) raw.refuse("steps", `must be an array of steps, but is ${describeValue(steps ?? null)}`);
+  else if (steps.length === 0) raw.refuse("steps", "must have one step or more");
+  else if (steps.length > limits.maxSteps)
+    raw.refuse("steps", `has ${steps.length} steps; a definition may have ${limits.maxSteps}`);
+  else {
+    const stepNames = new Set(
+      steps.flatMap((step) => (isJsonObject(step) && typeof step.name === "string" ? step.name : [])),
+    );
+    const surroundings = { executors, limits, problems, schemas, stepNames };
+    return steps.map((step, index) => readStep(step, pointerTo(raw.pointerTo("steps"), index), surroundings));
+  }
+  return [];
+}
+
+/** Undefined when a part of it was refused. */
+function completeStep(rough: RoughStep): StepDefinition | undefined {
+  const { name, kind, config, wait, payloadSchemas, inputSchema, outputSchema, transitionToStep } = rough;
+  const { onFailure, retry, timeoutSeconds } = rough;
+  if (name === undefined || kind === undefined || transitionToStep === undefined) return undefined;
+  if (inputSchema === undefined || outputSchema === undefined) return undefined;
+  const { type, behaviour } = kind;
+  return {
+    name,
+    type,
+    behaviour,
+    config,
+    wait,
+    payloadSchemas,
+    inputSchema,
+    outputSchema,
+    transitionToStep,
+    onFailure,
+    retry,
+    timeoutSeconds,
+  };
+}

@@ -1,0 +1,70 @@
+import { declaredProperties, isClosed, requiredProperties, type Schema, withoutRequired } from "../schema/schema.ts";
+import type { StepDefinition } from "./definition-parts.ts";
+import type { WaitRule } from "./executor-kind.ts";
+
+/** Which properties of payloads a wait step takes into its output. */
+export interface PayloadRule {
+  /** Properties of the output that come from the events of one visit and from nowhere else: absent when none of those brought them. */
+  readonly fromEvents: ReadonlySet<string>;
+  /** Properties that the step cannot end without: the payload definition of an event that must come requires them. */
+  readonly certain: ReadonlySet<string>;
+  /** The properties that the step takes out of the payload of this event. */
+  readonly takenFrom: (eventId: string) => ReadonlySet<string>;
+  /** What the output must fit when none of the consumed events had a payload: it may then lack what only events bring. */
+  readonly bareOutputSchema: Schema;
+}
+
+/** What decides about payloads. */
+type Definitions = Pick<StepDefinition, "wait" | "inputSchema" | "outputSchema" | "payloadSchemas">;
+
+/**
+ * Undefined when the step takes nothing. A property of the input is overwritten only by an event whose own payload definition declares it:
+ * otherwise a token for one event could rewrite the very order that is approved.
+ */
+export function payloadRuleOf(step: Definitions): PayloadRule | undefined {
+  if (step.wait === undefined) return undefined;
+  // Hundreds of steps may share two definitions of thousands of names. Payload definitions are each step's own.
+  const { inputSchema, outputSchema, payloadSchemas } = step;
+  const owner = payloadSchemas.size === 0 ? inputSchema : payloadSchemas;
+  const rules = knownRules.get(owner) ?? new WeakMap<Schema, { readonly rule: PayloadRule | undefined }>();
+  knownRules.set(owner, rules);
+  const known = rules.get(outputSchema) ?? { rule: makeRule(step, step.wait) };
+  rules.set(outputSchema, known);
+  return known.rule;
+}
+
+const knownRules = new WeakMap<object, WeakMap<Schema, { readonly rule: PayloadRule | undefined }>>();
+
+function makeRule(
+  { inputSchema, outputSchema, payloadSchemas }: Definitions,
+  { eventIds, requiredCount }: WaitRule,
+): PayloadRule | undefined {
+  const ofInput = declaredProperties(inputSchema);
+  const ofOutput = declaredProperties(outputSchema);
+  const isOutputClosed = isClosed(outputSchema);
+  const ofAnyEvent = [...ofOutput].filter((property) => !ofInput.has(property));
+  const takenBySchema = new Map<Schema | undefined, ReadonlySet<string>>([[undefined, new Set(ofAnyEvent)]]);
+  for (const schema of payloadSchemas.values()) {
+    if (takenBySchema.has(schema)) continue;
+    const declared = [...declaredProperties(schema)];
+    const letIn = isOutputClosed ? declared.filter((property) => ofOutput.has(property)) : declared;
+    takenBySchema.set(schema, new Set([...ofAnyEvent, ...letIn]));
+  }
+  const taken = new Set([...takenBySchema.values()].flatMap((properties) => [...properties]));
+  if (taken.size === 0) return undefined;
+  const fromEvents = new Set([...taken].filter((property) => !ofInput.has(property)));
+  const takenFrom = (eventId: string) => takenBySchema.get(payloadSchemas.get(eventId)) ?? new Set<string>();
+  return {
+    fromEvents,
+    certain: requiredCount < eventIds.length ? new Set() : requiredOf(takenBySchema),
+    takenFrom,
+    bareOutputSchema: withoutRequired(outputSchema, fromEvents),
+  };
+}
+
+function requiredOf(takenBySchema: ReadonlyMap<Schema | undefined, ReadonlySet<string>>): ReadonlySet<string> {
+  const required = [...takenBySchema].flatMap(([schema, taken]) =>
+    schema === undefined ? [] : [...requiredProperties(schema)].filter((property) => taken.has(property)),
+  );
+  return new Set(required);
+}

@@ -1,0 +1,132 @@
+import { type ProblemList, pointerTo, quoted } from "../problem.ts";
+import { SchemaComparison } from "../schema/compare.ts";
+import { propertiesAlone, type Schema } from "../schema/schema.ts";
+import type { StepDefinition } from "./definition-parts.ts";
+import { payloadRuleOf } from "./payload-rule.ts";
+
+/**
+ * Refuses definitions of one event's payload that no value can meet together, as far as the schemas tell: an event is held against every
+ * step that lists its id, so nobody could ever send it with that property.
+ */
+export function checkSharedEvents(steps: readonly StepDefinition[], problems: ProblemList): void {
+  const check = new SharedEvents(problems);
+  for (const [eventId, listings] of listingsByEventId(steps)) {
+    for (const [index, later] of listings.entries()) {
+      for (const earlier of listings.slice(0, index + 1)) {
+        if (check.isExhausted) return;
+        check.compare(eventId, earlier, later);
+      }
+    }
+  }
+}
+
+/** What one step says of one event's payload. */
+interface Listing {
+  readonly step: StepDefinition;
+  readonly takes: (property: string) => boolean;
+  readonly parts: readonly Part[];
+}
+
+/** A schema that bears on a payload, and where the step names it. */
+interface Part {
+  readonly schema: Schema;
+  readonly properties: ReadonlyMap<string, Schema>;
+  readonly pointer: string;
+  readonly title: string;
+  /** Whether the payload as a whole must fit, and not only the properties. */
+  readonly isWhole: boolean;
+}
+
+/** Steps that say the same are compared once: hundreds of them may share an id. */
+function listingsByEventId(steps: readonly StepDefinition[]): ReadonlyMap<string, readonly Listing[]> {
+  const numbers = new Map<Schema | undefined, number>();
+  const numberOf = (schema: Schema | undefined): number => {
+    const number = numbers.get(schema) ?? numbers.size;
+    numbers.set(schema, number);
+    return number;
+  };
+  const seen = new Set<string>();
+  const byEventId = new Map<string, Listing[]>();
+  for (const [index, step] of steps.entries()) {
+    const rule = payloadRuleOf(step);
+    for (const eventId of step.wait?.eventIds ?? []) {
+      const { inputSchema, outputSchema, payloadSchemas } = step;
+      const key = [inputSchema, outputSchema, payloadSchemas.get(eventId)].map(numberOf).join(" ");
+      if (seen.has(`${key} ${eventId}`)) continue;
+      seen.add(`${key} ${eventId}`);
+      const takes = (property: string) => rule?.takenFrom(eventId).has(property) ?? false;
+      const listing = { step, takes, parts: partsOf(step, eventId, pointerTo("/steps", index)) };
+      byEventId.set(eventId, [...(byEventId.get(eventId) ?? []), listing]);
+    }
+  }
+  return byEventId;
+}
+
+function partsOf({ outputSchema, payloadSchemas }: StepDefinition, eventId: string, pointer: string): Part[] {
+  const details = `${pointer}/integrationDetails`;
+  const output = { schema: outputSchema, pointer: `${details}/outputDefinition`, title: "output definition" };
+  const schema = payloadSchemas.get(eventId);
+  const payload = schema && {
+    schema,
+    pointer: pointerTo(`${details}/config/payloadDefinitions`, eventId),
+    title: "payload definition",
+  };
+  return [
+    { ...output, properties: declaredSchemas(outputSchema), isWhole: false },
+    ...(payload === undefined ? [] : [{ ...payload, properties: declaredSchemas(payload.schema), isWhole: true }]),
+  ];
+}
+
+function declaredSchemas(schema: Schema): ReadonlyMap<string, Schema> {
+  return propertiesAlone(schema).objects?.properties ?? new Map();
+}
+
+/** Many steps with thousands of properties each are compared in part: what is left shows when an event is sent. */
+const maxLookUps = 200_000;
+
+class SharedEvents {
+  readonly #comparison = new SchemaComparison();
+  readonly #problems: ProblemList;
+  #remaining = maxLookUps;
+
+  constructor(problems: ProblemList) {
+    this.#problems = problems;
+  }
+
+  get isExhausted(): boolean {
+    return this.#remaining < 0 || this.#comparison.isExhausted || this.#problems.isFull;
+  }
+
+  compare(eventId: string, earlier: Listing, later: Listing): void {
+    this.#remaining -= 1;
+    for (const [index, part] of later.parts.entries()) {
+      for (const other of earlier === later ? later.parts.slice(0, index) : earlier.parts) {
+        if (part.schema === other.schema) continue;
+        if (part.isWhole && other.isWhole && this.#haveNothingInCommon(other.schema, part.schema)) {
+          this.#refuse(part, other, earlier, `the payload of ${quoted(eventId)}`);
+          continue;
+        }
+        this.#compareProperties(eventId, [earlier, other], [later, part]);
+      }
+    }
+  }
+
+  #compareProperties(eventId: string, [earlier, other]: [Listing, Part], [later, part]: [Listing, Part]): void {
+    for (const [property, schema] of part.properties) {
+      if (--this.#remaining < 0) return;
+      const otherSchema = other.properties.get(property);
+      if (otherSchema === undefined || !(earlier.takes(property) || later.takes(property))) continue;
+      if (!this.#haveNothingInCommon(otherSchema, schema)) continue;
+      this.#refuse(part, other, earlier, `${quoted(property)} in the payload of ${quoted(eventId)}`);
+    }
+  }
+
+  #haveNothingInCommon(one: Schema, other: Schema): boolean {
+    return this.#comparison.compare([one], other).noneFits;
+  }
+
+  #refuse(part: Part, other: Part, { step }: Listing, subject: string): void {
+    const detail = `${subject} can never fit both this and the ${other.title} of ${quoted(step.name)}, so that no event could bring it; let them have a value in common, or give the steps events of their own`;
+    this.#problems.add(part.pointer, detail);
+  }
+}

@@ -1,0 +1,78 @@
+import { isJsonObject, type JsonValue } from "../json/json.ts";
+import type { WaitPlanStep } from "../plan/plan.ts";
+import { type Problem, pointerTo, quoted } from "../problem.ts";
+import { allOfSchemas, checkValue, declaredProperties, propertiesAlone, type Schema } from "../schema/schema.ts";
+
+/**
+ * What is wrong with an event's payload, with pointers into the body that carried it. It is held against every step that lists the
+ * event's id, and never against what the job did before: the sender hears at once, and always the same. An event without a payload
+ * counts as null where a step defines what its payload must be.
+ */
+export function checkPayload(
+  steps: readonly WaitPlanStep[],
+  eventId: string,
+  payload: JsonValue | undefined,
+): Problem[] {
+  const { schema, isDefined } = sentTo(steps, eventId);
+  if (payload === undefined && !isDefined) return [];
+  const found = checkValue(schema, payload ?? null);
+  const different = new Map(found.map((problem) => [`${problem.pointer} ${problem.detail}`, problem]));
+  return [...different.values()].map(({ pointer, detail }) => ({ pointer: `/payload${pointer}`, detail }));
+}
+
+/** What the steps say of one event, put together once: hundreds of them may list it, and a payload may have thousands of properties. */
+interface Sent {
+  readonly schema: Schema;
+  /** Whether some step has a definition of the payload as a whole. */
+  readonly isDefined: boolean;
+  /** The properties that some of the steps take. */
+  readonly taken: ReadonlySet<string>;
+}
+
+function sentTo(steps: readonly WaitPlanStep[], eventId: string): Sent {
+  const known = knownSent.get(steps);
+  if (known !== undefined) return known;
+  const payloads = steps.flatMap(({ payloadSchemas }) => payloadSchemas.get(eventId) ?? []);
+  const outputs = allOfSchemas([...new Set(steps.map(({ outputSchema }) => outputSchema))]);
+  const rules = new Set(steps.flatMap(({ payloadRule }) => payloadRule ?? []));
+  const sent = {
+    isDefined: payloads.length > 0,
+    schema: allOfSchemas([...new Set(payloads), propertiesAlone(outputs)]),
+    taken: new Set([...rules].flatMap((rule) => [...rule.takenFrom(eventId)])),
+  };
+  knownSent.set(steps, sent);
+  return sent;
+}
+
+/** By the list of the steps, which the plan keeps for each event id. */
+const knownSent = new WeakMap<readonly WaitPlanStep[], Sent>();
+
+/** What of a payload none of these steps takes into its output, and what to declare so that one does. */
+export function unreadParts(
+  steps: readonly WaitPlanStep[],
+  eventId: string,
+  payload: JsonValue | undefined,
+): Problem[] {
+  const [first] = steps;
+  if (payload === undefined || first === undefined) return [];
+  const { taken, isDefined } = sentTo(steps, eventId);
+  if (!isJsonObject(payload)) {
+    const detail = `is no object, so that ${quoted(first.name)} takes nothing of it into its output; send an object with the properties that later steps need`;
+    return isDefined ? [] : [{ pointer: "/payload", detail }];
+  }
+  return Object.keys(payload)
+    .filter((property) => !taken.has(property))
+    .slice(0, maxWarnings)
+    .map((property) => ({ pointer: pointerTo("/payload", property), detail: reasonOf(first, eventId, property) }));
+}
+
+const maxWarnings = 20;
+
+function reasonOf(step: WaitPlanStep, eventId: string, property: string): string {
+  const name = quoted(step.name);
+  const inPayload = `the definition that its \`payloadDefinitions\` name for ${quoted(eventId)}`;
+  if (declaredProperties(step.inputSchema).has(property)) {
+    return `is kept with the event, but does not overwrite the input of ${name}; to let it, declare it in ${inPayload} as well`;
+  }
+  return `is kept with the event, but reaches no step; declare it in the output definition of ${name}`;
+}

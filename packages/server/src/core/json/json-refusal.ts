@@ -1,0 +1,250 @@
+import { type Problem, pointerOf, quoted } from "../problem.ts";
+
+/** `offset` counts UTF-16 units from the start of the text. */
+export type JsonRefusal = Problem & { readonly offset: number };
+
+/**
+ * Walks JSON text and answers the first thing in it that must not enter, or undefined. Besides errors of syntax:
+ *
+ * - a depth over the bound: `JSON.parse` takes a million nested arrays, `JSON.stringify` dies at some thousands;
+ * - numbers that JavaScript would change beyond recognition: whole ones past 2^53 - 1, those that become Infinity, and
+ *   those that become 0. A decimal fraction such as 0.1000000000000000055 is taken as the nearest double, as everywhere;
+ * - NUL, which PostgreSQL cannot store, and half surrogate pairs, which it turns into U+FFFD;
+ * - keys that reach for an object's prototype.
+ *
+ * The text is walked and not the parsed value, because only the text still has the number that was meant and the place
+ * of an error.
+ */
+export function findRefusal(text: string, maxDepth: number): JsonRefusal | undefined {
+  const walk = new JsonWalk(text, maxDepth);
+  walk.document();
+  return walk.refusal;
+}
+
+/** Whether arrays and objects stand more than `maxDepth` deep in each other. Exact for JSON; for other text it may be wrong. */
+export function nestsDeeper(text: string, maxDepth: number): boolean {
+  if (!hasMoreBrackets(text, maxDepth)) return false;
+  let depth = 0;
+  for (let position = 0; position < text.length; position++) {
+    const code = text.charCodeAt(position);
+    if (code === openBrace || code === openBracket) {
+      if (++depth > maxDepth) return true;
+    } else if (code === closeBrace || code === closeBracket) depth--;
+    else if (code === quote) position = endOfString(text, position);
+  }
+  return false;
+}
+
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** Nearly every small text has fewer brackets than levels are allowed, and `indexOf` counts them at the speed of memory. */
+function hasMoreBrackets(text: string, count: number): boolean {
+  let found = 0;
+  for (const bracket of ["{", "["]) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      if (++found > count) return true;
+    }
+  }
+  return false;
+}
+
+/** The position of the quote that closes the string that opens at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let position = start + 1; position < text.length; position++) {
+    const code = text.charCodeAt(position);
+    if (code === quote) return position;
+    if (code === backslash) position++;
+  }
+  return text.length;
+}
+
+/**
+ * A recursive descent over the grammar of RFC 8259, as deep as the bound at most. Each method answers false once there is
+ * something to refuse, and then the walk is over.
+ */
+class JsonWalk {
+  refusal: JsonRefusal | undefined;
+  readonly #text: string;
+  readonly #maxDepth: number;
+  readonly #path: (string | number)[] = [];
+  #position = 0;
+
+  constructor(text: string, maxDepth: number) {
+    this.#text = text;
+    this.#maxDepth = maxDepth;
+  }
+
+  document(): boolean {
+    if (this.#text.startsWith(byteOrderMark)) {
+      return this.#refuse("begins with a byte order mark (U+FEFF); send the JSON without it");
+    }
+    if (!this.#value()) return false;
+    return this.#position === this.#text.length || this.#unexpected("nothing more after the value");
+  }
+
+  #value(): boolean {
+    this.#skip(whitespace);
+    const isRead = this.#valueItself();
+    if (isRead) this.#skip(whitespace);
+    return isRead;
+  }
+
+  #valueItself(): boolean {
+    switch (this.#text[this.#position]) {
+      case "{":
+        return this.#nested(() => this.#object());
+      case "[":
+        return this.#nested(() => this.#array());
+      case '"':
+        return this.#string() !== undefined;
+      case "t":
+      case "f":
+      case "n":
+        return this.#skip(literalName) || this.#unexpected("a value");
+      default:
+        return this.#number();
+    }
+  }
+
+  #nested(readContent: () => boolean): boolean {
+    if (this.#path.length >= this.#maxDepth) {
+      return this.#refuse(`is nested more than ${this.#maxDepth} levels deep; send a flatter document`);
+    }
+    this.#position++;
+    this.#skip(whitespace);
+    return readContent();
+  }
+
+  #object(): boolean {
+    if (this.#take("}")) return true;
+    do {
+      this.#skip(whitespace);
+      if (this.#text[this.#position] !== '"') return this.#unexpected("a key in double quotes");
+      const keyPosition = this.#position;
+      const key = this.#string();
+      if (key === undefined || !this.#isHarmlessKey(key, keyPosition)) return false;
+      this.#skip(whitespace);
+      if (!this.#take(":")) return this.#unexpected("a colon after the key");
+      this.#path.push(key);
+      if (!this.#value()) return false;
+      this.#path.pop();
+    } while (this.#take(","));
+    return this.#take("}") || this.#unexpected("a comma or `}`");
+  }
+
+  #array(): boolean {
+    if (this.#take("]")) return true;
+    let index = 0;
+    do {
+      this.#path.push(index++);
+      if (!this.#value()) return false;
+      this.#path.pop();
+    } while (this.#take(","));
+    return this.#take("]") || this.#unexpected("a comma or `]`");
+  }
+
+  /** Answers the string that the text stands for; undefined when it is refused. */
+  #string(): string | undefined {
+    const start = this.#position++;
+    let hasEscape = false;
+    for (;;) {
+      this.#skip(plainCharacters);
+      if (this.#take('"')) break;
+      if (!this.#skip(escapeSequence)) {
+        if (this.#text[this.#position] === "\\") this.#unexpected("an escape that JSON knows");
+        else
+          this.#unexpected(
+            "the string to go on: control characters must be escaped, and it must end with a double quote",
+          );
+        return undefined;
+      }
+      hasEscape = true;
+    }
+    const value = hasEscape
+      ? (JSON.parse(this.#text.slice(start, this.#position)) as string)
+      : this.#text.slice(start + 1, this.#position - 1);
+    return this.#isStorable(value, start) ? value : undefined;
+  }
+
+  #isStorable(value: string, position: number): boolean {
+    if (value.includes("\0")) {
+      return this.#refuse("the text holds the character NUL (\\u0000), which cannot be stored; remove it", position);
+    }
+    if (value.isWellFormed()) return true;
+    return this.#refuse(
+      "the text holds half of a surrogate pair (\\ud800 to \\udfff), which is no character; remove it",
+      position,
+    );
+  }
+
+  #isHarmlessKey(key: string, position: number): boolean {
+    const holder = this.#path.at(-1);
+    if (key !== "__proto__" && !(key === "prototype" && holder === "constructor")) return true;
+    return this.#refuse(`the key ${quoted(key)} is not allowed here; use another name`, position);
+  }
+
+  #number(): boolean {
+    const start = this.#position;
+    if (!this.#skip(numberToken)) return this.#unexpected("a value");
+    const token = this.#text.slice(start, this.#position);
+    const value = Number(token);
+    if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
+      return this.#refuse(
+        `the number is beyond ±${Number.MAX_SAFE_INTEGER} and would be changed; send it as a string`,
+        start,
+      );
+    }
+    if (value === 0 && hasDigitsButZero.test(token)) {
+      return this.#refuse("the number is so small that it would become 0; send 0, or send it as a string", start);
+    }
+    return true;
+  }
+
+  #take(character: string): boolean {
+    if (this.#text[this.#position] !== character) return false;
+    this.#position++;
+    return true;
+  }
+
+  /** Goes on behind what the pattern matches here; false when it matches nothing. */
+  #skip(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#position;
+    const match = pattern.test(this.#text);
+    if (match) this.#position = pattern.lastIndex;
+    return match;
+  }
+
+  #unexpected(expected: string): false {
+    const code = this.#text.codePointAt(this.#position);
+    const found =
+      code === undefined ? "ends too early" : `has an unexpected ${JSON.stringify(String.fromCodePoint(code))}`;
+    const detail = `is not JSON: it ${found} at ${this.#lineAndColumn()} (offset ${this.#position}); expected ${expected}`;
+    this.refusal = { pointer: "", detail, offset: this.#position };
+    return false;
+  }
+
+  #lineAndColumn(): string {
+    const before = this.#text.slice(0, this.#position);
+    const lineCount = before.split("\n").length;
+    return `line ${lineCount}, column ${before.length - before.lastIndexOf("\n")}`;
+  }
+
+  #refuse(detail: string, offset = this.#position): false {
+    this.refusal = { pointer: pointerOf(this.#path), detail, offset };
+    return false;
+  }
+}
+
+const byteOrderMark = "\ufeff";
+// Sticky: each matches only where the walk stands. None can backtrack into another way to match, so all are linear.
+const whitespace = /[ \t\n\r]*/y;
+const plainCharacters = /[ !#-[\]-\uffff]*/y;
+const escapeSequence = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+const numberToken = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/y;
+const literalName = /true|false|null/y;
+const hasDigitsButZero = /^[^eE]*[1-9]/;

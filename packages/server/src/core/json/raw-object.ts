@@ -1,0 +1,112 @@
+import { type ProblemList, pointerTo } from "../problem.ts";
+import { type JsonObject, type JsonType, type JsonValue, jsonTypeOf } from "./json.ts";
+
+/**
+ * An object of somebody's document: what it holds, where it stands, and where to say what is wrong with it. Each reader answers
+ * undefined when the field is missing or wrong; a wrong one is refused.
+ */
+export class RawObject {
+  readonly fields: JsonObject;
+  readonly pointer: string;
+  readonly #problems: ProblemList;
+
+  constructor(fields: JsonObject, pointer: string, problems: ProblemList) {
+    this.fields = fields;
+    this.pointer = pointer;
+    this.#problems = problems;
+  }
+
+  pointerTo(field: string): string {
+    return pointerTo(this.pointer, field);
+  }
+
+  refuse(field: string, detail: string): void {
+    this.refuseAt(this.pointerTo(field), detail);
+  }
+
+  refuseAt(pointer: string, detail: string): void {
+    this.#problems.add(pointer, detail);
+  }
+
+  /** For the end of a sentence about an unknown name: the one that was meant, perhaps. */
+  hint(name: string, candidates: Iterable<string>): string {
+    return this.#problems.hint(name, candidates);
+  }
+
+  /** `role` says what the fields are: "a field of a step". */
+  refuseUnknown(known: ReadonlySet<string>, role: string): void {
+    for (const field of Object.keys(this.fields)) {
+      if (known.has(field)) continue;
+      this.refuse(field, `is not ${role}${this.hint(field, known)}`);
+      if (this.#problems.isFull) return;
+    }
+  }
+
+  number(field: string): number | undefined {
+    return this.numberWhere(field, () => true, "a number");
+  }
+
+  /** For lengths and counts. */
+  count(field: string): number | undefined {
+    return this.numberWhere(field, (value) => Number.isInteger(value) && value >= 0, "a whole number, 0 or more");
+  }
+
+  numberWhere(field: string, isRight: (value: number) => boolean, wanted: string): number | undefined {
+    const value = this.fields[field];
+    if (typeof value !== "number") return this.#refuseWrong(field, value, wanted);
+    if (isRight(value)) return value;
+    this.refuse(field, `must be ${wanted}`);
+    return undefined;
+  }
+
+  text(field: string): string | undefined {
+    const value = this.fields[field];
+    return typeof value === "string" ? value : this.#refuseWrong(field, value, "a string");
+  }
+
+  boolean(field: string): boolean | undefined {
+    const value = this.fields[field];
+    return typeof value === "boolean" ? value : this.#refuseWrong(field, value, "true or false");
+  }
+
+  /** A list of different strings. */
+  names(field: string): readonly string[] | undefined {
+    const value = this.fields[field];
+    const isNames = Array.isArray(value) && value.every((name) => typeof name === "string");
+    if (isNames && new Set(value).size === value.length) return value;
+    return this.#refuseWrong(field, value, "a list of different strings");
+  }
+
+  /** An object in this one. */
+  object(field: string): RawObject | undefined {
+    const value = this.fields[field];
+    const isObject = value !== undefined && jsonTypeOf(value) === "object";
+    if (isObject) return new RawObject(value as JsonObject, this.pointerTo(field), this.#problems);
+    return this.#refuseWrong(field, value, "an object");
+  }
+
+  /** Refuses a field that is missing; `hint` says what belongs there. Answers whether it is there. */
+  require(field: string, hint: string): boolean {
+    if (this.fields[field] !== undefined) return true;
+    this.refuse(field, `is required: ${hint}`);
+    return false;
+  }
+
+  #refuseWrong(field: string, value: JsonValue | undefined, wanted: string): undefined {
+    if (value !== undefined) this.refuse(field, `must be ${wanted}, but is ${describeValue(value)}`);
+  }
+}
+
+/** What stands there, without showing it: "a number". */
+export function describeValue(value: JsonValue): string {
+  return typeWords[jsonTypeOf(value)];
+}
+
+const typeWords: Readonly<Record<JsonType, string>> = {
+  object: "an object",
+  array: "an array",
+  string: "a string",
+  number: "a number",
+  boolean: "a boolean",
+  null: "null",
+};

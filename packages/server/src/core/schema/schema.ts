@@ -1,0 +1,17 @@
+/**
+ * The schema dialect of workflow definitions: the part of JSON Schema 2020-12 that can be checked in bounded time. A schema is
+ * data from a stranger, so it is interpreted and never turned into code. This file is the door; the rooms are in `schema/`.
+ */
+export { checkValue } from "./check.ts";
+export { compareSchemas, type Verdict } from "./compare.ts";
+export { allOfSchemas, type Schema } from "./node.ts";
+export { parseSchema, parseSchemas } from "./parse.ts";
+export { findDefinition } from "./reference.ts";
+export {
+  declaredProperties,
+  isClosed,
+  narrowValue,
+  propertiesAlone,
+  requiredProperties,
+  withoutRequired,
+} from "./shape.ts";

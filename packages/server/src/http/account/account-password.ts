@@ -1,0 +1,65 @@
+import { Type } from "typebox";
+import { changeOwnPassword, confirmPasswordChange } from "../../auth/passwords/password-change.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { addressOf } from "../door/client-address.ts";
+import { transactOnce } from "../door/idempotency.ts";
+import { closed, noContent } from "../door/schemas.ts";
+
+/**
+ * Passwords have no bounds in their schemas: what is too long or too short is told by the rules for passwords, which count in characters
+ * and not in UTF-16 halves.
+ */
+export const PasswordSchema = Type.String({ description: "Your password, once more." });
+
+export const CodeSchema = Type.String({
+  maxLength: 64,
+  description: "A code of your authenticator app, or a recovery code. Needed when the account has a second factor.",
+});
+
+export function accountPasswordRoutes(app: App, service: ServerParts): void {
+  const { engine, database, signIn, authenticator } = service;
+  const parts = { database, signIn, now: () => engine.now(), newId: () => engine.newId() };
+
+  app.post(
+    "/account/password",
+    {
+      config: {
+        unaudited: "The account's own activity tells of it.",
+        repetition: "replayed",
+        errors: ["ConflictError", "RateLimitError"],
+      },
+      schema: {
+        operationId: "ChangePassword",
+        "x-permission": "account:manage",
+        tags: ["account"],
+        summary: "Change your password",
+        description:
+          "12 to 256 characters, of any kind. All other sessions of yours end. Who forgot the password asks an owner for a link that sets another.",
+        body: closed({
+          currentPassword: Type.String(),
+          newPassword: Type.String(),
+          code: Type.Optional(CodeSchema),
+        }),
+        response: { 204: noContent("It is changed.") },
+      },
+    },
+    async (request, reply) => {
+      const { currentPassword, newPassword, code } = request.body;
+      const { principal, sessionId = null } = request.caller;
+      const userId = principal.id;
+      const change = { userId, sessionId, address: addressOf(request), currentPassword, newPassword, code };
+      await transactOnce(
+        service,
+        request,
+        { userId },
+        async (transaction, _, confirmed) => {
+          await changeOwnPassword(parts, transaction, change, confirmed);
+          return {};
+        },
+        () => confirmPasswordChange(parts, change),
+      );
+      authenticator.forgetAll();
+      return reply.code(204).send(null);
+    },
+  );
+}

@@ -1,0 +1,85 @@
+import { Type } from "typebox";
+import { grantablePermissions, permissions, permissionsOfRoles } from "../../auth/permissions/permissions.ts";
+import { notFound } from "../../core/service-error.ts";
+import { findMemberships } from "../../store/access/members.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { answer, closed, OrganizationParams, oneOf, PermissionSchema } from "../door/schemas.ts";
+
+const OwnPermissionsSchema = Type.Object(
+  {
+    permissions: Type.Array(PermissionSchema),
+    roles: Type.Optional(Type.Array(Type.String(), { description: "Of a user. An API token has none." })),
+  },
+  { title: "OwnPermissions" },
+);
+
+const PermissionCheckSchema = Type.Object(
+  {
+    allowed: Type.Unsafe<Record<string, boolean>>({
+      type: "object",
+      additionalProperties: { type: "boolean" },
+      description: "For each permission that was asked for, whether you have it.",
+    }),
+    all: Type.Boolean({ description: "Whether you have every one of them." }),
+  },
+  { title: "PermissionCheck" },
+);
+
+const path = "/organizations/:organizationId/permissions";
+
+/** Also a narrow token may ask; WhoAmI tells what it is bound to. */
+const unaffected = { workflows: "unaffected", tags: "unaffected" } as const;
+
+/** What the caller may do in an organization: for pages and programs that show only what can be done. */
+export function ownPermissionRoutes(app: App, { database }: ServerParts): void {
+  app.get(
+    `${path}/me`,
+    {
+      config: { bounds: unaffected },
+      schema: {
+        operationId: "GetOwnPermissions",
+        "x-permission": "any",
+        tags: ["members"],
+        summary: "Get your own permissions",
+        params: OrganizationParams,
+        response: { 200: answer("What you may do in this organization.", OwnPermissionsSchema) },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.params;
+      const { principal } = request.caller;
+      if (principal.type !== "user") return { permissions: permissions.filter((one) => request.granted.has(one)) };
+      const membership = (await findMemberships(database, principal.id, [organizationId])).get(organizationId);
+      if (membership === undefined) throw notFound("organization");
+      const held = permissionsOfRoles(membership.roles, membership.ownRolePermissions);
+      return { permissions: permissions.filter((one) => held.has(one)), roles: [...membership.roles] };
+    },
+  );
+
+  app.post(
+    `${path}/check`,
+    {
+      config: { bounds: unaffected, repetition: "without-effect", unaudited: "It changes nothing." },
+      schema: {
+        operationId: "CheckPermissions",
+        "x-permission": "any",
+        tags: ["members"],
+        summary: "Check your own permissions",
+        description: "Changes nothing, so it takes no Idempotency-Key.",
+        params: OrganizationParams,
+        body: closed({
+          permissions: Type.Array(oneOf(grantablePermissions), {
+            minItems: 1,
+            maxItems: grantablePermissions.length,
+            uniqueItems: true,
+          }),
+        }),
+        response: { 200: answer("What of it you may do in this organization.", PermissionCheckSchema) },
+      },
+    },
+    async (request) => {
+      const asked = request.body.permissions.map((one) => [one, request.granted.has(one)] as const);
+      return { allowed: Object.fromEntries(asked), all: asked.every(([, isAllowed]) => isAllowed) };
+    },
+  );
+}

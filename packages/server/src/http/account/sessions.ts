@@ -1,0 +1,93 @@
+import { type Static, Type } from "typebox";
+import { notFound } from "../../core/service-error.ts";
+import { listUserSessions, type UserSession } from "../../store/people/user-sessions.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { addressOf } from "../door/client-address.ts";
+import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { closed, Id, noContent, Time } from "../door/schemas.ts";
+import { toTime } from "../door/time.ts";
+
+const SessionSchema = Type.Object(
+  {
+    sessionId: Id,
+    isCurrent: Type.Boolean({ description: "The session that this very request was made in." }),
+    signedInBy: Type.String({
+      description:
+        "`password`, `link` for a link of `stepwell dev`, `device` for a command line that was let in from a browser, or an issuer outside.",
+    }),
+    userAgent: Type.String({ description: "What the browser or the device calls itself." }),
+    address: Type.String({ description: "Where the sign-in came from." }),
+    createdAt: Time,
+    lastSeenAt: Type.String({ format: "date-time", description: "To the minute." }),
+    expiresAt: Type.String({ format: "date-time", description: "When it ends at the latest." }),
+  },
+  { title: "Session" },
+);
+
+export function sessionRoutes(app: App, { engine, database, authenticator, openId }: ServerParts): void {
+  const { sessions } = openId;
+
+  app.get(
+    "/account/sessions",
+    {
+      schema: {
+        operationId: "ListSessions",
+        "x-permission": "account:manage",
+        tags: ["account"],
+        summary: "List your sessions",
+        description: "Every sign-in that holds, newest first.",
+        querystring: closed({ ...shortListParameters }),
+        response: {
+          200: Type.Object({ sessions: Type.Array(SessionSchema), nextPageToken }, { description: "One page." }),
+        },
+      },
+    },
+    async (request) => {
+      const { principal, sessionId } = request.caller;
+      const page = pageOfShortList(request);
+      const holding = { now: engine.now(), seenAfter: sessions.seenAfter() };
+      const found = await listUserSessions(database, principal.id, holding, page.after, page.limit);
+      const { rows, ...next } = page.cut(found, (session) => session.sessionId);
+      return { sessions: rows.map((session) => renderSession(session, sessionId)), ...next };
+    },
+  );
+
+  app.delete(
+    "/account/sessions/:sessionId",
+    {
+      config: { unaudited: "The account's own activity tells of it.", errors: ["NotFoundError"] },
+      schema: {
+        operationId: "EndSession",
+        "x-permission": "account:manage",
+        tags: ["account"],
+        summary: "End a session",
+        description:
+          "For good, with every token that was issued in it. Holds on every node within a second. It may be the session of this request.",
+        params: Type.Object({ sessionId: Type.String({ format: "uuid", description: "The session." }) }),
+        response: { 204: noContent("It is ended.") },
+      },
+    },
+    async (request, reply) => {
+      const userId = request.caller.principal.id;
+      const { sessionId } = request.params;
+      const isEnded = await sessions.end({ userId, sessionId, action: "session-ended", address: addressOf(request) });
+      if (!isEnded) throw notFound("session");
+      authenticator.forgetAll();
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function renderSession(session: UserSession, currentId: string | undefined): Static<typeof SessionSchema> {
+  const { sessionId, signedInBy, userAgent, address, createdAt, lastSeenAt, expiresAt } = session;
+  return {
+    sessionId,
+    isCurrent: sessionId === currentId,
+    signedInBy,
+    userAgent,
+    address,
+    createdAt: toTime(createdAt),
+    lastSeenAt: toTime(lastSeenAt),
+    expiresAt: toTime(expiresAt),
+  };
+}

@@ -1,0 +1,138 @@
+import { type Static, Type } from "typebox";
+import { type AuditFinding, describeFinding, type SealLink } from "../../core/audit-chain.ts";
+import { type AuditVerification, expectSeal, verifyAudit } from "../../engine/audit-verification.ts";
+import { listAuditEntries } from "../../store/audit/audit-list.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
+import { closed, Id, OrganizationParams, oneOf } from "../door/schemas.ts";
+import { AuditEntrySchema, auditFilters, auditSearchOf, renderAuditEntry } from "./audit-search.ts";
+
+const findingKinds = [
+  "entry-changed",
+  "entry-missing",
+  "entry-inserted",
+  "entry-listed-twice",
+  "seal-changed",
+  "seal-missing",
+  "seal-unlinked",
+  "seal-unexpected",
+] as const;
+
+const FindingSchema = Type.Object(
+  {
+    kind: oneOf([...findingKinds]),
+    entryId: Type.Optional(Id),
+    sealNumber: Type.Optional(Type.Integer()),
+    detail: Type.String({ description: "The finding as a sentence." }),
+  },
+  { title: "AuditFinding" },
+);
+
+export function auditRoutes(app: App, { database, secrets }: ServerParts): void {
+  const underWay = new Map<string, Promise<AuditVerification>>();
+
+  /** One at a time for each organization: who asks while one is under way gets its result. */
+  const verify = (organizationId: string): Promise<AuditVerification> => {
+    let running = underWay.get(organizationId);
+    if (running === undefined) {
+      running = verifyAudit({ database, keys: secrets.keysFor("audit"), organizationId });
+      const forget = () => underWay.delete(organizationId);
+      running.then(forget, forget);
+      underWay.set(organizationId, running);
+    }
+    return running;
+  };
+
+  app.get(
+    "/organizations/:organizationId/audit",
+    {
+      schema: {
+        operationId: "ListAudit",
+        "x-permission": "audit:read",
+        tags: ["audit"],
+        summary: "List the audit trail",
+        description:
+          "Who changed what, and who was refused to. Newest first. What a job did by itself, and who submitted it, is in the job's history.",
+        params: OrganizationParams,
+        querystring: closed({ ...auditFilters, ...pagingParameters }),
+        response: {
+          200: Type.Object({ entries: Type.Array(AuditEntrySchema), nextPageToken }, { description: "One page." }),
+        },
+      },
+    },
+    async (request) => {
+      const page = pageOf(request);
+      const search = auditSearchOf(request.params.organizationId, request.query);
+      const found = await listAuditEntries(database, search, page.after, page.limit);
+      const { rows, ...next } = page.cut(found, (entry) => entry.entryId);
+      return { entries: rows.map(renderAuditEntry), ...next };
+    },
+  );
+
+  app.get(
+    "/organizations/:organizationId/audit/verification",
+    {
+      schema: {
+        operationId: "VerifyAudit",
+        "x-permission": "audit:read",
+        tags: ["audit"],
+        summary: "Verify the audit trail",
+        description:
+          "Holds every entry against its seal, and every seal against the one before it. Keep `newestSeal` somewhere else and name it the next time: only then is it known when the newest entries were cut off together with their seals.",
+        params: OrganizationParams,
+        querystring: closed({
+          expect: Type.Optional(
+            Type.String({
+              pattern: "^[1-9][0-9]{0,8}:[0-9a-f]{64}$",
+              "x-rule": "must be a seal's number and its hash, as `NUMBER:HASH`",
+              description: "A seal that must be there, as `NUMBER:HASH`.",
+            }),
+          ),
+        }),
+        response: {
+          200: Type.Object(
+            {
+              isIntact: Type.Boolean(),
+              checkedEntries: Type.Integer({ description: "Entries that a seal covers." }),
+              checkedSeals: Type.Integer(),
+              unsealedEntries: Type.Integer({
+                description: "Entries that wait for a seal, and so cannot be checked yet.",
+              }),
+              newestSeal: Type.Optional(Type.Object({ number: Type.Integer(), hash: Type.String() })),
+              findings: Type.Array(FindingSchema, { description: "What is wrong; the first hundred of it." }),
+            },
+            { title: "AuditVerification", description: "What was found." },
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.params;
+      const { expect } = request.query;
+      const verified = await verify(organizationId);
+      const held =
+        expect === undefined
+          ? verified
+          : await expectSeal({ database, organizationId }, verified, parseSealLink(expect));
+      const { newestSeal, findings, ...found } = held;
+      return {
+        ...found,
+        ...(newestSeal !== null && { newestSeal }),
+        findings: findings.map((finding) => renderFinding(finding)),
+      };
+    },
+  );
+}
+
+function parseSealLink(text: string): SealLink {
+  const [number = "", hash = ""] = text.split(":");
+  return { number: Number(number), hash };
+}
+
+function renderFinding(finding: AuditFinding): Static<typeof FindingSchema> {
+  const { kind } = finding;
+  const rendered: Static<typeof FindingSchema> = { kind, detail: describeFinding(finding) };
+  if ("entryId" in finding) rendered.entryId = finding.entryId;
+  if ("sealNumber" in finding && finding.sealNumber !== null) rendered.sealNumber = finding.sealNumber;
+  return rendered;
+}

@@ -1,0 +1,90 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { ServiceError } from "../../core/service-error.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { type Asset, DashboardFiles } from "./dashboard-files.ts";
+
+/**
+ * The addresses that the dashboard has for itself: every page of it is below `/app`, so that no page hides an operation of the API, and an
+ * unknown path of the API stays the 404 that it is.
+ */
+const pagePaths = ["/", "/signed-in", "/app", "/app/*"];
+const assetPath = "/assets/*";
+const schema = { hide: true, "x-permission": "none", tags: ["service"] } as const;
+const method = ["GET", "HEAD"];
+
+/** Serves the dashboard as it was built into `dist/dashboard`. No operations, so the document does not know them. */
+export function dashboardRoutes(app: App, { basePath, publicUrl }: ServerParts): void {
+  const files = new DashboardFiles({ basePath, publicUrl });
+
+  for (const url of pagePaths) {
+    app.route({
+      method,
+      url,
+      schema: { ...schema, operationId: "ShowDashboard" },
+      handler: async (request, reply) => {
+        const page = files.page();
+        if (page === undefined)
+          throw new ServiceError("NotFoundError", "The dashboard is not built here: `npm run build`.");
+        reply.headers(pageHeaders(publicUrl().startsWith("https:")));
+        // Asked for each time, so that nobody goes on with a page whose scripts are gone.
+        return send(request, reply, page, "no-cache");
+      },
+    });
+  }
+
+  app.route({
+    method,
+    url: assetPath,
+    schema: { ...schema, operationId: "GetDashboardAsset" },
+    handler: async (request, reply) => {
+      const asset = files.asset((request.params as { readonly "*": string })["*"]);
+      if (asset === undefined) throw new ServiceError("NotFoundError", "There is no such file. Load the page again.");
+      reply.header("cross-origin-resource-policy", "same-origin");
+      // The name has a hash of the content in it.
+      return send(request, reply, asset, "public, max-age=31536000, immutable");
+    },
+  });
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, asset: Asset, cacheControl: string): FastifyReply {
+  const vary = [reply.getHeader("vary"), "Accept-Encoding"].filter(Boolean).join(", ");
+  reply.headers({ "cache-control": cacheControl, etag: asset.etag, vary });
+  if (request.headers["if-none-match"] === asset.etag) return reply.code(304).send();
+  const encoding = encodingFor(request.headers["accept-encoding"], asset);
+  if (encoding !== undefined) reply.header("content-encoding", encoding);
+  return reply.type(asset.type).send(asset.read(encoding));
+}
+
+/** The smallest that is there and that the client takes. */
+function encodingFor(accepted: string | string[] | undefined, asset: Asset): "br" | "gzip" | undefined {
+  const taken = new Set(
+    String(accepted ?? "")
+      .split(",")
+      .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
+      .map((part) => part.split(";")[0]?.trim()),
+  );
+  return (["br", "gzip"] as const).find((encoding) => taken.has(encoding) && asset.encodings.has(encoding));
+}
+
+function pageHeaders(isSecure: boolean): Record<string, string> {
+  return {
+    "content-security-policy": contentSecurityPolicy,
+    "referrer-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    ...(isSecure && { "strict-transport-security": "max-age=31536000" }),
+  };
+}
+
+/** Nothing from anywhere else, no script and no style in the page itself. `data:` is for the icons inside of style sheets. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join("; ");

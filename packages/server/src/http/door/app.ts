@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
+import type { Authenticator, Caller } from "../../auth/authenticator.ts";
+import type { SecretBox } from "../../auth/credentials/secret-box.ts";
+import type { SingleSignOn } from "../../auth/external/single-sign-on.ts";
+import type { RateLimits } from "../../auth/limits/rate-limits.ts";
+import type { OpenId } from "../../auth/oidc/open-id.ts";
+import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
+import type { DeclaredPermission, PermissionSet } from "../../auth/permissions/permissions.ts";
+import type { Config } from "../../config.ts";
+import type { ExecutorCatalog } from "../../core/definition/executor-kind.ts";
+import type { ServiceErrorCode } from "../../core/service-error.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Plans } from "../../engine/plans.ts";
+import type { Database } from "../../store/home/database.ts";
+import type { Repetition } from "./idempotency.ts";
+import type { BoundsRule } from "./token-bounds.ts";
+import type { UserNames } from "./user-names.ts";
+
+/** The HTTP server as resources see it: request types follow from the schemas of each declaration. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/** What resources work with. */
+export interface ServerParts {
+  readonly engine: Engine;
+  readonly database: Database;
+  readonly config: Config;
+  readonly executors: ExecutorCatalog;
+  readonly authenticator: Authenticator;
+  readonly signIn: PasswordSignIn;
+  readonly rateLimits: RateLimits;
+  readonly openId: OpenId;
+  readonly singleSignOn: SingleSignOn;
+  readonly plans: Plans;
+  readonly secrets: SecretBox;
+  readonly userNames: UserNames;
+  /** Prefix of every path, without a slash at the end. */
+  readonly basePath: string;
+  /** Where clients reach the service, without a slash at the end. Known once it listens. */
+  readonly publicUrl: () => string;
+  /** Aborts when the server begins to close: streams end then. */
+  readonly closing: AbortSignal;
+}
+
+declare module "fastify" {
+  interface FastifyInstance {
+    /** For what is done beside an operation's own work, with the request alone at hand. */
+    readonly engine: Engine;
+  }
+  interface FastifyRequest {
+    /** Set before any handler of an operation that needs a permission runs. */
+    caller: Caller;
+    /** What the caller may do in the organization of the path. */
+    granted: PermissionSet;
+    /** Length of the raw body. */
+    bodyBytes: number;
+    /** SHA-256 of the raw body, when the request carries a header by which a repetition is known. */
+    bodyHash: string | null;
+    /** True when the answer is the one that this request got before. */
+    isReplayed: boolean;
+  }
+  interface FastifySchema {
+    /** Who may call the operation. Authorization reads this very declaration, and so does the document. */
+    "x-permission"?: DeclaredPermission;
+  }
+  interface FastifyContextConfig {
+    /** How the operation holds narrow tokens to their bounds. Without it, it refuses them all (`token-bounds.ts`). */
+    readonly bounds?: BoundsRule;
+    /** The effect of a repeated request (`idempotency.ts`). A POST must declare it, or take an Idempotency-Key. */
+    readonly repetition?: Repetition;
+    /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */
+    readonly errors?: readonly ServiceErrorCode[];
+    /** The operation of which this one is an alias, under another path; the audit trail uses that name. */
+    readonly aliasOf?: string;
+    /** Why an operation with a writing method leaves no row in the audit trail. */
+    readonly unaudited?: string;
+  }
+}

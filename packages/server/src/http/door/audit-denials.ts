@@ -1,0 +1,146 @@
+import type { FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import type { Caller } from "../../auth/authenticator.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import { newId } from "../../engine/identifier.ts";
+import { insertAuditEntries } from "../../store/audit/audit.ts";
+import type { Database } from "../../store/home/database.ts";
+import { type AuditTargetType, auditOf } from "./audit-trail.ts";
+
+const secondMs = 1_000;
+const minuteMs = 60_000;
+/** What one caller can make this node write by being denied: some 30 KB a minute. What is beyond it is counted. */
+const maxRowsPerMinute = 60;
+/** Callers whose denials are counted at one time. Of more than that the one that began first starts anew. */
+const maxCallers = 10_000;
+
+/**
+ * Records what was denied: a 403 to an operation whose accepted changes are recorded too, in an organization of which the caller is known to be
+ * part. Written before the answer goes out. Of one caller the same operation on the same target counts once a second, and sixty rows
+ * a minute are written at most; how many were left out stands in the caller's next row, as `unrecorded`.
+ */
+export class AuditDenials {
+  readonly #database: Database;
+  readonly #logger: Logger;
+  readonly #callers = new Map<string, RecentDenials>();
+
+  constructor(database: Database, logger: Logger) {
+    this.#database = database;
+    this.#logger = logger;
+  }
+
+  /** Undefined when there is nothing to record. Never rejects: who is denied is told so, also when it cannot be written down. */
+  record(error: unknown, request: FastifyRequest): Promise<void> | undefined {
+    if (!(error instanceof ServiceError) || error.code !== "AuthorizationError") return undefined;
+    const organizationId = organizationOf(request);
+    if (organizationId === undefined || !isAudited(request)) return undefined;
+    const target = targetOf(request);
+    const recent = this.#recentOf(`${organizationId} ${request.caller.principal.id}`);
+    const what = `${request.routeOptions.schema?.operationId} ${target.targetId}`;
+    const unrecorded = recent.admit(what, performance.now());
+    return unrecorded === undefined
+      ? undefined
+      : this.#write(request, organizationId, target, error.message, unrecorded);
+  }
+
+  async #write(
+    request: FastifyRequest,
+    organizationId: string,
+    target: Target,
+    reason: string,
+    unrecorded: number,
+  ): Promise<void> {
+    const details = unrecorded === 0 ? { reason } : { reason, unrecorded };
+    const recordedAt = request.server.engine.now();
+    const entry = { organizationId, entryId: newId(recordedAt), recordedAt };
+    const denied = { ...entry, ...auditOf(request, { ...target, details }, "denied") };
+    try {
+      await this.#database.transaction((transaction) => insertAuditEntries(transaction, [denied]));
+    } catch (err) {
+      this.#logger.error({ err, denied }, "a denied request could not be recorded");
+    }
+  }
+
+  #recentOf(caller: string): RecentDenials {
+    const known = this.#callers.get(caller);
+    if (known !== undefined) return known;
+    const [oldest] = this.#callers.keys();
+    if (this.#callers.size >= maxCallers && oldest !== undefined) this.#callers.delete(oldest);
+    const recent = new RecentDenials();
+    this.#callers.set(caller, recent);
+    return recent;
+  }
+}
+
+/** One caller's denials in the minute that began with the first of them. */
+class RecentDenials {
+  #minuteBegan = Number.NEGATIVE_INFINITY;
+  #rows = 0;
+  #unrecorded = 0;
+  readonly #lastOf = new Map<string, number>();
+
+  /** How many were left out since the last row; undefined when this one is left out too. */
+  admit(what: string, now: number): number | undefined {
+    if (now - this.#minuteBegan >= minuteMs) {
+      this.#minuteBegan = now;
+      this.#rows = 0;
+      this.#lastOf.clear();
+    }
+    const last = this.#lastOf.get(what) ?? Number.NEGATIVE_INFINITY;
+    if (this.#rows >= maxRowsPerMinute || now - last < secondMs) {
+      this.#unrecorded += 1;
+      return undefined;
+    }
+    this.#rows += 1;
+    this.#lastOf.set(what, now);
+    const unrecorded = this.#unrecorded;
+    this.#unrecorded = 0;
+    return unrecorded;
+  }
+}
+
+const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+function isAudited({ method, routeOptions }: FastifyRequest): boolean {
+  return !readingMethods.has(method) && routeOptions.config.unaudited === undefined;
+}
+
+/**
+ * Who has nothing to do with the organization of the path was answered 404 before anything could be denied. Outside of any, an API token is
+ * still part of its own; a user is denied nothing there that an organization should know of.
+ */
+function organizationOf({ params, caller }: FastifyRequest): string | undefined {
+  // Pages that everybody may open have no caller.
+  if ((caller as Caller | null) === null) return undefined;
+  return (params as { organizationId?: string }).organizationId ?? caller.organizationId;
+}
+
+interface Target {
+  readonly targetType: AuditTargetType;
+  readonly targetId: string | null;
+}
+
+/** What the path names last. The ids were not looked at yet: what nothing can be named by is left out. */
+function targetOf(request: FastifyRequest): Target {
+  const params = request.params as Readonly<Record<string, string>>;
+  for (const name of Object.keys(params).reverse()) {
+    const targetType = typeOfParameter[name];
+    const value = params[name] ?? "";
+    if (targetType !== undefined) return { targetType, targetId: isName.test(value) ? value : null };
+  }
+  return { targetType: "organization", targetId: null };
+}
+
+const isName = /^[^\p{Cc}]{1,256}$/u;
+
+const typeOfParameter: Readonly<Record<string, AuditTargetType>> = {
+  organizationId: "organization",
+  userId: "member",
+  invitationId: "invitation",
+  role: "role",
+  tokenId: "apiToken",
+  workflowId: "workflow",
+  versionId: "version",
+  tag: "tag",
+  jobId: "job",
+};

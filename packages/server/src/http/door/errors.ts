@@ -1,0 +1,158 @@
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { FastifyReply } from "fastify";
+import type { Problem } from "../../core/problem.ts";
+import { ServiceError, type ServiceErrorCode } from "../../core/service-error.ts";
+import { StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
+
+/** The taxonomy: one code fixes the status and the title. `UnhandledError` is a defect of ours. */
+export const errorKinds: Readonly<Record<AnswerCode, { readonly status: number; readonly title: string }>> = {
+  ValidationError: { status: 400, title: "The request is not valid" },
+  AuthenticationError: { status: 401, title: "Not authenticated" },
+  AuthorizationError: { status: 403, title: "Not allowed" },
+  NotFoundError: { status: 404, title: "Not found" },
+  MethodNotAllowedError: { status: 405, title: "Method not allowed" },
+  ConflictError: { status: 409, title: "In conflict with the current state" },
+  PayloadTooLargeError: { status: 413, title: "Too large" },
+  UnsupportedMediaTypeError: { status: 415, title: "Unsupported media type" },
+  RateLimitError: { status: 429, title: "Too many" },
+  UnhandledError: { status: 500, title: "Internal error" },
+  UnavailableError: { status: 503, title: "Not available at the moment" },
+};
+
+export type AnswerCode = ServiceErrorCode | "UnhandledError";
+
+/** Problem details as in RFC 9457. Generated clients of REST-JSON services read the last four fields. */
+interface ProblemDetails {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: AnswerCode;
+  readonly requestId: string;
+  readonly errors?: readonly Problem[];
+  readonly message: string;
+  readonly errorType: AnswerCode;
+  readonly statusCode: number;
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+/** The one place that turns an error into an answer. Answers the code, so that the caller can log what is a defect. */
+export function sendError(reply: FastifyReply, error: unknown): AnswerCode {
+  const known = asServiceError(error);
+  const code = known?.code ?? "UnhandledError";
+  const details = problemDetails(known, reply.request.id);
+  reply.code(details.status).type("application/problem+json");
+  reply.header("x-amzn-errortype", code).header("x-amzn-requestid", details.requestId);
+  if (code === "AuthenticationError") reply.header("www-authenticate", "Bearer");
+  if (code === "RateLimitError" || code === "UnavailableError") {
+    reply.header("retry-after", String(known?.retryAfterSeconds ?? defaultRetryAfterSeconds));
+  }
+  void reply.send(details);
+  return code;
+}
+
+/** A path that nobody knows, or one that is known with other methods. */
+export function sendNoSuchOperation(reply: FastifyReply, allowedMethods: readonly string[]): void {
+  const allowed = allowedMethods.join(", ");
+  if (allowed !== "") reply.header("allow", allowed);
+  const error =
+    allowed === ""
+      ? new ServiceError("NotFoundError", "There is no such path. GET /openapi.json lists all there are.")
+      : new ServiceError("MethodNotAllowedError", `This path takes ${allowed} only.`);
+  sendError(reply, error);
+}
+
+/** What stands outside of any request: bytes that are no HTTP, headers that are too large or too slow. */
+export function answerBrokenRequest(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, detail } = brokenRequests[error.code ?? ""] ?? {
+    status: 400,
+    detail: "What was sent is not a valid HTTP request.",
+  };
+  const known = new ServiceError("ValidationError", detail);
+  const details = { ...problemDetails(known, randomUUID()), title: STATUS_CODES[status], status, statusCode: status };
+  const body = JSON.stringify(details);
+  const { code, requestId } = details;
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/problem+json\r\n` +
+      `x-amzn-errortype: ${code}\r\nx-amzn-requestid: ${requestId}\r\nx-request-id: ${requestId}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+const brokenRequests: Readonly<Record<string, { readonly status: number; readonly detail: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, detail: "The headers are too large. Send 16 KiB of them at most." },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "The request did not arrive in time. Send it faster." },
+};
+
+const defaultRetryAfterSeconds = 1;
+
+function problemDetails(error: ServiceError | undefined, requestId: string): ProblemDetails {
+  const code = error?.code ?? "UnhandledError";
+  const { status, title } = errorKinds[code];
+  const detail =
+    error?.message ?? `Something went wrong here; it is not your fault. Report it with the id ${requestId}.`;
+  const problems = error?.problems ?? [];
+  return {
+    type: `urn:stepwell:error:${code}`,
+    title,
+    status,
+    detail,
+    code,
+    requestId,
+    message: detail,
+    errorType: code,
+    statusCode: status,
+    ...(problems.length > 0 && { errors: problems, fields: fieldsOf(problems) }),
+  };
+}
+
+/** Pointer → detail; several problems of one value are joined. */
+function fieldsOf(problems: readonly Problem[]): Readonly<Record<string, string>> {
+  const fields = new Map<string, string>();
+  for (const { pointer, detail } of problems) {
+    const before = fields.get(pointer);
+    fields.set(pointer, before === undefined ? detail : `${before}; ${detail}`);
+  }
+  return Object.fromEntries(fields);
+}
+
+/** Undefined for what nobody expects. */
+function asServiceError(error: unknown): ServiceError | undefined {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof StoreUnavailableError) return storeUnavailable(error);
+  if (error instanceof TransactionAbortedError) {
+    return new ServiceError("UnavailableError", "The store was busy with another change. Ask again.");
+  }
+  return error instanceof Error && "code" in error ? frameworkErrors[String(error.code)]?.() : undefined;
+}
+
+function storeUnavailable({ fate }: StoreUnavailableError): ServiceError {
+  const detail =
+    fate === "unknown"
+      ? "The store is out of reach. Whether this change was kept is not known yet: ask again, best under the same Idempotency-Key."
+      : "The store is out of reach. Nothing was changed. Ask again in a moment.";
+  return new ServiceError("UnavailableError", detail, { retryAfterSeconds: 2 });
+}
+
+/** What the HTTP framework refuses by itself. */
+const frameworkErrors: Readonly<Record<string, () => ServiceError>> = {
+  // The client went while its body was read. Nobody reads this answer.
+  ECONNRESET: () => new ServiceError("ValidationError", "The connection ended before the request was whole."),
+  FST_ERR_BAD_URL: () =>
+    new ServiceError(
+      "ValidationError",
+      "The path is not valid: a `%` must be followed by two hexadecimal digits of UTF-8.",
+    ),
+  FST_ERR_CTP_BODY_TOO_LARGE: () =>
+    new ServiceError("PayloadTooLargeError", "The request body is larger than this service takes."),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    new ServiceError("UnsupportedMediaTypeError", "Send JSON, with the header `Content-Type: application/json`."),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new ServiceError("ValidationError", "The body's length is not the one that Content-Length announced."),
+};

@@ -1,0 +1,79 @@
+import type { FastifyRequest } from "fastify";
+import { actorOf } from "../../auth/authenticator.ts";
+import { requireLasting } from "../../auth/credentials/lasting-credential.ts";
+import { permissionsOfActor } from "../../auth/permissions/actor-permissions.ts";
+import type { PermissionSet } from "../../auth/permissions/permissions.ts";
+import { lookUpRoles } from "../../auth/permissions/roles.ts";
+import { quoted } from "../../core/problem.ts";
+import { notFound, ServiceError } from "../../core/service-error.ts";
+import { lockOrganization } from "../../store/access/organizations.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import { requireAll } from "./authorization.ts";
+
+/**
+ * Who may do what in an organization is changed by one transaction at a time: so two owners who leave at one instant do not both find
+ * that the other one stays, and nobody is given a role that is deleted at that instant.
+ */
+export async function lockGrants(transaction: Transaction, organizationId: string): Promise<void> {
+  if ((await lockOrganization(transaction, organizationId)) === undefined) throw notFound("organization");
+}
+
+/**
+ * The same for who grants, changes or takes away: answers what they may do at this very moment. Authorization may remember for a second what they
+ * could do before, and authentication what they called with; what they gave to others in that second would stay.
+ */
+export async function lockGrantsFor(transaction: Transaction, request: GrantingRequest): Promise<PermissionSet> {
+  const { caller, params, routeOptions, server } = request;
+  const { organizationId } = params;
+  await lockGrants(transaction, organizationId);
+  if (caller.principal.type === "user") await requireLasting(transaction, caller);
+  const granted = await permissionsOfActor(transaction, organizationId, actorOf(caller), server.engine.now());
+  if (granted === undefined) throw notFound("organization");
+  requireAll(granted, [routeOptions.schema?.["x-permission"] ?? "none"]);
+  return granted;
+}
+
+type GrantingRequest = Pick<FastifyRequest, "caller" | "routeOptions" | "server"> & {
+  readonly params: { readonly organizationId: string };
+};
+
+/** Throws 403 unless the caller holds everything that these roles of somebody hold. */
+export async function requireRolesHeld(
+  transaction: Transaction,
+  organizationId: string,
+  granted: PermissionSet,
+  roles: readonly string[],
+): Promise<void> {
+  const { permissions } = await lookUpRoles(transaction, organizationId, roles);
+  requireAll(granted, permissions);
+}
+
+/** Throws 400, with pointers, for names in a body that are no role, and 403 when the caller lacks a permission of one of the roles. */
+export async function requireGrantableRoles(
+  transaction: Transaction,
+  organizationId: string,
+  granted: PermissionSet,
+  roles: readonly string[],
+  pointerOf = pointerToRole,
+): Promise<void> {
+  const { permissions, unknownNames } = await lookUpRoles(transaction, organizationId, roles);
+  const [first] = unknownNames;
+  if (first !== undefined) {
+    const pointers = unknownNames.map((name) => pointerOf(roles.indexOf(name)));
+    throw unknownRoles(first, pointers);
+  }
+  requireAll(granted, permissions);
+}
+
+/** The pointer to a role in a body with a list of them. */
+export function pointerToRole(index: number): string {
+  return `/roles/${index}`;
+}
+
+function unknownRoles(first: string, pointers: readonly string[]): ServiceError {
+  const detail = "is no role of this organization";
+  const problems = pointers.map((pointer) => ({ pointer, detail }));
+  return new ServiceError("ValidationError", `${quoted(first)} ${detail}. ListRoles names those that there are.`, {
+    problems,
+  });
+}

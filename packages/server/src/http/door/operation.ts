@@ -1,0 +1,118 @@
+import type { FastifySchema, onRequestHookHandler, RouteOptions } from "fastify";
+import type { Authenticator } from "../../auth/authenticator.ts";
+import type { RateLimits } from "../../auth/limits/rate-limits.ts";
+import type { Refusals } from "../../auth/limits/refusals.ts";
+import type { DeclaredPermission } from "../../auth/permissions/permissions.ts";
+import type { Database } from "../../store/home/database.ts";
+import type { App } from "./app.ts";
+import { authorization } from "./authorization.ts";
+import { type AnswerCode, errorKinds } from "./errors.ts";
+import { markReplayed } from "./idempotency.ts";
+import { limitRate } from "./rate-limit.ts";
+import { refuseKey } from "./request-key.ts";
+import { closed, ProblemSchema } from "./schemas.ts";
+import { enforceBounds } from "./token-bounds.ts";
+
+/** Told of every request that an operation answered. */
+export interface RequestMetrics {
+  requestStarted(): void;
+  requestFinished(operationId: string, status: number, durationMs: number): void;
+  /** A rate limit refused a request: whose, and which. */
+  requestLimited(scope: string, policy: string): void;
+}
+
+/** What stands before every operation behind a credential. */
+export interface Door {
+  readonly authenticator: Authenticator;
+  readonly database: Database;
+  readonly refusals: Refusals;
+  readonly rateLimits: RateLimits;
+  readonly metrics: RequestMetrics;
+}
+
+/**
+ * Makes each route's declaration the one source: from it come authorization, the errors in the document and the name in the metrics.
+ * A route that does not declare its permission does not start, and neither does a POST that does not declare its repetition.
+ */
+export function completeOperations(app: App, door: Door): void {
+  app.addHook("onRoute", (route) => {
+    const { schema } = route;
+    const permission = schema?.["x-permission"];
+    if (schema?.operationId === undefined || permission === undefined || schema.tags === undefined) {
+      throw new Error(`The route ${route.method} ${route.url} must declare operationId, tags and x-permission.`);
+    }
+    requireRepetition(route);
+    if (permission !== "none") schema.querystring ??= noQuery;
+    schema.security = permission === "none" ? [] : [{ bearerToken: [] }];
+    schema.response = { ...(schema.response as object), ...errorAnswers(errorsOf(route, permission)) };
+    const bounds = enforceBounds(route.config?.bounds, door.database);
+    if (takesIdempotencyKey(schema.headers) || route.config?.repetition === "replayed") route.onSend = markReplayed;
+    route.onRequest = [measure(schema.operationId, door.metrics), ...gates(schema, permission, door, bounds)];
+  });
+}
+
+/** An operation without parameters refuses those that are sent, so that a typo is never ignored. */
+const noQuery = closed({});
+
+/** Hidden routes take the forms of pages: browsers send these, and repeat nothing by themselves. */
+function requireRepetition({ method, url, schema, config }: RouteOptions): void {
+  if (method !== "POST" || schema?.hide === true) return;
+  if (takesIdempotencyKey(schema?.headers) === (config?.repetition !== undefined)) {
+    throw new Error(`The route POST ${url} must either take IdempotencyHeaders or declare its repetition.`);
+  }
+}
+
+/** Also for a client that goes before it has its answer: nginx writes such a request down as 499, and so do we. */
+export function measure(operationId: string, metrics: RequestMetrics): onRequestHookHandler {
+  return (_request, reply, done) => {
+    const startedAt = performance.now();
+    metrics.requestStarted();
+    reply.raw.once("close", () => {
+      const status = reply.raw.writableFinished ? reply.raw.statusCode : 499;
+      metrics.requestFinished(operationId, status, performance.now() - startedAt);
+    });
+    done();
+  };
+}
+
+function gates(
+  schema: FastifySchema,
+  permission: DeclaredPermission,
+  door: Door,
+  bounds: onRequestHookHandler,
+): onRequestHookHandler[] {
+  if (permission === "none") return [];
+  const authorize = authorization(permission, door.authenticator, door.refusals);
+  const limit = limitRate(schema.operationId === "SubmitJob", door.rateLimits, door.metrics);
+  return takesIdempotencyKey(schema.headers) ? [authorize, limit, bounds] : [authorize, limit, bounds, refuseKey];
+}
+
+/** What can go wrong follows from what the operation declares; the rest it names itself. */
+function errorsOf({ schema, url, config }: RouteOptions, permission: DeclaredPermission): AnswerCode[] {
+  const codes = new Set<AnswerCode>(["UnhandledError", ...(config?.errors ?? [])]);
+  if (permission !== "none") {
+    codes.add("AuthenticationError").add("AuthorizationError").add("RateLimitError").add("UnavailableError");
+  }
+  if (url.includes(":organizationId")) codes.add("NotFoundError");
+  if (schema?.querystring !== undefined || schema?.headers !== undefined || url.includes(":tag"))
+    codes.add("ValidationError");
+  if (takesIdempotencyKey(schema?.headers) || config?.repetition === "renewed") codes.add("ConflictError");
+  if (schema?.body !== undefined) {
+    codes.add("ValidationError").add("PayloadTooLargeError").add("UnsupportedMediaTypeError");
+  }
+  return [...codes];
+}
+
+function takesIdempotencyKey(headers: unknown): boolean {
+  return "Idempotency-Key" in ((headers as { readonly properties?: object } | undefined)?.properties ?? {});
+}
+
+function errorAnswers(codes: readonly AnswerCode[]): Record<number, object> {
+  return Object.fromEntries(
+    codes.map((code) => {
+      const { status, title } = errorKinds[code];
+      const description = `${title} (\`${code}\`).`;
+      return [status, { description, content: { "application/problem+json": { schema: ProblemSchema } } }];
+    }),
+  );
+}

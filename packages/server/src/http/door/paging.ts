@@ -1,0 +1,137 @@
+import { hash } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import type { JsonValue } from "../../core/json/json.ts";
+import { sizeOfJson } from "../../core/json/json-size.ts";
+import { ServiceError } from "../../core/service-error.ts";
+
+const size = { minimum: 1, maximum: 200 };
+const pageToken = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 2_000,
+    description: "`nextPageToken` of the answer before, with the same filters. Opaque.",
+  }),
+);
+
+/** The parameters of lists that grow with every job, request or change; they go with `pageOf`. */
+export const pagingParameters = {
+  pageSize: Type.Optional(Type.Integer({ ...size, default: 25, description: "How many at most in one answer." })),
+  pageToken,
+};
+
+/**
+ * The parameters of lists of things that people make; they go with `pageOfShortList`. A client that knows no pages nearly always gets everything
+ * that the organization has, instead of the first few without a sign that there are more.
+ */
+export const shortListParameters = {
+  pageSize: Type.Optional(
+    Type.Integer({ ...size, description: "How many at most in one answer. Left out: the first 1,000." }),
+  ),
+  pageToken,
+};
+
+export const nextPageToken = Type.Optional(
+  Type.String({ description: "Send it as `pageToken` for the next page. Left out when there is no more." }),
+);
+
+interface PagedQuery {
+  readonly pageSize?: number;
+  readonly pageToken?: string;
+}
+
+/** Where one page begins, and how to name the next. */
+export interface Page {
+  /** The last key of the page before; null on the first page. */
+  readonly after: string | null;
+  readonly size: number;
+  /** Ask for one more than `size`: it tells whether there is a next page. */
+  readonly limit: number;
+  /** Takes the rows that were found for `limit`. Of rows that carry a value of the callers' own, the page is as many as fit into an answer. */
+  cut<Row>(
+    rows: readonly Row[],
+    keyOf: (row: Row) => string,
+    contentOf?: (row: Row) => JsonValue,
+  ): { rows: readonly Row[]; nextPageToken?: string };
+}
+
+type IsKey = (key: string) => boolean;
+
+/**
+ * Reads the page that a request asks for. A token is bound to the operation, the path (and so the organization) and the filters: one
+ * that is made up, mixed up or another list's is refused, not misread.
+ */
+export function pageOf(request: FastifyRequest, isKey: IsKey = isUuid): Page {
+  return readPage(request, isKey, 25);
+}
+
+/** The page of a list that takes `shortListParameters`. */
+export function pageOfShortList(request: FastifyRequest, isKey: IsKey = isUuid): Page {
+  return readPage(request, isKey, 1_000);
+}
+
+function readPage(request: FastifyRequest, isKey: IsKey, defaultSize: number): Page {
+  const { pageSize, pageToken, ...filters } = request.query as PagedQuery;
+  const binding = bindingOf(request, filters);
+  const after = pageToken === undefined ? null : openToken(pageToken, binding, isKey);
+  const size = pageSize ?? defaultSize;
+  return {
+    after,
+    size,
+    limit: size + 1,
+    cut(found, keyOf, contentOf) {
+      const fitting = contentOf === undefined ? size : Math.min(size, countFitting(found.map(contentOf)));
+      if (found.length <= fitting) return { rows: found };
+      const rows = found.slice(0, fitting);
+      const last = rows.at(-1);
+      return last === undefined ? { rows } : { rows, nextPageToken: sealToken(keyOf(last), binding) };
+    },
+  };
+}
+
+/**
+ * Of the values in one answer, in characters and members. Two hundred of a MiB, or the same MiB from hundreds of steps, would hold up all others
+ * for seconds; and beyond half a gigabyte no string is long enough.
+ */
+export const maxValuesSize = 16_000_000;
+
+/** How many of the first values go into one answer: one at least, however large. */
+function countFitting(values: readonly JsonValue[]): number {
+  let room = maxValuesSize;
+  const tooMany = values.findIndex((value) => {
+    room -= sizeOfJson(value, room);
+    return room < 0;
+  });
+  return tooMany === -1 ? values.length : Math.max(1, tooMany);
+}
+
+function isUuid(key: string): boolean {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(key);
+}
+
+export function isPositiveInteger(key: string): boolean {
+  return /^[1-9]\d{0,8}$/.test(key);
+}
+
+const bindingLength = 12;
+
+function bindingOf(request: FastifyRequest, filters: object): string {
+  const entries = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
+  const bound = [request.routeOptions.schema?.operationId, request.params, entries];
+  return hash("sha256", JSON.stringify(bound), "base64url").slice(0, bindingLength);
+}
+
+function sealToken(key: string, binding: string): string {
+  return Buffer.from(binding + key, "utf8").toString("base64url");
+}
+
+function openToken(token: string, binding: string, isKey: IsKey): string {
+  const text = Buffer.from(token, "base64url").toString("utf8");
+  const key = text.slice(bindingLength);
+  if (sealToken(key, binding) !== token || !isKey(key)) {
+    const detail = "is not one that this list gave for these filters; start again without it";
+    const problems = [{ pointer: "/pageToken", detail }];
+    throw new ServiceError("ValidationError", `The pageToken ${detail}.`, { problems });
+  }
+  return key;
+}

@@ -1,0 +1,68 @@
+import type { FastifyReply, onRequestHookHandler } from "fastify";
+import type { Policy, Quota, Scope } from "../../auth/limits/quota.ts";
+import { type RateLimits, Refusal, type Verdict } from "../../auth/limits/rate-limits.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import type { RequestMetrics } from "./operation.ts";
+
+/**
+ * Counts a request that was let in, and tells the caller where it stands; one that is over a limit gets 429 before its body is read. Without a
+ * promise unless the store must be asked.
+ */
+export function limitRate(isSubmit: boolean, rateLimits: RateLimits, metrics: RequestMetrics): onRequestHookHandler {
+  const conclude = (reply: FastifyReply, verdict: Verdict): undefined => {
+    if (verdict === undefined) return;
+    if (!(verdict instanceof Refusal)) return announce(reply, verdict, rateLimits.secondsLeft());
+    const { quota, retryAfterSeconds } = verdict;
+    announce(reply, quota, retryAfterSeconds, 0);
+    metrics.requestLimited(quota.scope, quota.policy);
+    throw new ServiceError("RateLimitError", explain(quota, retryAfterSeconds), { retryAfterSeconds });
+  };
+  return (request, reply, done) => {
+    const { organizationId } = request.params as { readonly organizationId?: string };
+    const verdict = rateLimits.admit(request.caller, organizationId, isSubmit);
+    if (verdict instanceof Promise) return verdict.then((found) => conclude(reply, found));
+    conclude(reply, verdict);
+    done();
+    return undefined;
+  };
+}
+
+/** As in draft-ietf-httpapi-ratelimit-headers: the policy, what is left of it, and in how many seconds there is all of it again. */
+function announce(
+  reply: FastifyReply,
+  { policy, limit, remaining }: Quota,
+  seconds: number,
+  left = remaining,
+): undefined {
+  reply.header("ratelimit-policy", policyText(policy, limit));
+  reply.header("ratelimit", `"${policy}";r=${left};t=${seconds}`);
+}
+
+/** There are as many different ones as the operator set different limits. */
+const policyTexts: Readonly<Record<Policy, Map<number, string>>> = { requests: new Map(), submits: new Map() };
+
+function policyText(policy: Policy, limit: number): string {
+  const texts = policyTexts[policy];
+  let text = texts.get(limit);
+  if (text === undefined) {
+    text = `"${policy}";q=${limit};w=60`;
+    texts.set(limit, text);
+  }
+  return text;
+}
+
+function explain({ scope, policy, limit }: Quota, retryAfterSeconds: number): string {
+  const { subject, remedy } = limited[scope];
+  const doings = policy === "submits" ? `submitted ${limit} jobs` : `made ${limit} requests`;
+  const variable = `STEPWELL_${scope === "organization" ? "ORGANIZATION" : "TOKEN"}_${policy.toUpperCase()}_PER_MINUTE`;
+  return `${subject} ${doings} in this minute, which is the limit. Try again in ${retryAfterSeconds} s. The operator of the service can raise it: ${remedy}${variable}.`;
+}
+
+const limited: Readonly<Record<Scope, { readonly subject: string; readonly remedy: string }>> = {
+  organization: {
+    subject: "All callers of this organization together",
+    remedy: "`stepwell organization limits` for this organization, or for all ",
+  },
+  token: { subject: "This API token has", remedy: "" },
+  user: { subject: "You have", remedy: "" },
+};

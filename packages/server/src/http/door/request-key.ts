@@ -1,0 +1,72 @@
+import { hash } from "node:crypto";
+import type { FastifyRequest, onRequestHookHandler } from "fastify";
+import { ServiceError } from "../../core/service-error.ts";
+
+const idempotencyHeader = "idempotency-key";
+
+/** Generated clients of REST-JSON services send one UUID with each attempt of a call, and the attempt's number in a second header. */
+const invocationHeader = "amz-sdk-invocation-id";
+const attemptHeader = "amz-sdk-request";
+
+export interface RequestKey {
+  readonly key: string;
+  readonly requestHash: Buffer;
+}
+
+/** The key by which a repetition of the request is known, and the hash of the whole request; undefined when it carries no such header. */
+export function requestKeyOf(request: FastifyRequest): RequestKey | undefined {
+  const key = request.headers[idempotencyHeader];
+  if (key === undefined) return derivedKey(request);
+  if (typeof key !== "string" || !/^[!-~]{1,255}$/.test(key)) {
+    throw new ServiceError(
+      "ValidationError",
+      "Idempotency-Key must be 1 to 255 visible ASCII characters, without spaces.",
+    );
+  }
+  return { key, requestHash: hashOf(request) };
+}
+
+/** True when `requestKeyOf` may need the hash of the body. */
+export function mayHaveKey({ headers }: FastifyRequest): boolean {
+  return headers[idempotencyHeader] !== undefined || headers[invocationHeader] !== undefined;
+}
+
+/** The number of this attempt of a call, from 1; 0 when the client does not count. */
+export function attemptOf({ headers }: FastifyRequest): number {
+  return Number(/^attempt=(\d{1,9})(?:;|$)/.exec(String(headers[attemptHeader]))?.[1] ?? 0);
+}
+
+/** A key is never accepted and ignored. */
+export const refuseKey: onRequestHookHandler = (request, _reply, done) => {
+  if (request.headers[idempotencyHeader] === undefined || request.method === "GET") return done();
+  throw new ServiceError("ValidationError", "This operation takes no Idempotency-Key. Leave the header out.");
+};
+
+/**
+ * The key is a hash of the id and the whole request, so that another request under the same id is just another request, and somebody else's id is
+ * of no use. It begins with a space, which no client can send. The id itself is not kept, so that nobody can guess a password in the body by the hash.
+ */
+function derivedKey(request: FastifyRequest): RequestKey | undefined {
+  const invocationId = request.headers[invocationHeader];
+  if (typeof invocationId !== "string" || !uuid.test(invocationId)) return undefined;
+  const requestHash = hashOf(request, invocationId.toLowerCase());
+  return { key: ` ${requestHash.toString("base64url")}`, requestHash };
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function hashOf(request: FastifyRequest, invocationId?: string): Buffer {
+  const { principal } = request.caller;
+  // `waitSeconds` changes when the answer comes, and not what is done.
+  const { waitSeconds: _, ...query } = request.query as Readonly<Record<string, unknown>>;
+  const asked = [
+    request.routeOptions.schema?.operationId,
+    request.params,
+    principal.type,
+    principal.id,
+    request.bodyHash,
+    ...(Object.keys(query).length === 0 ? [] : [query]),
+    ...(invocationId === undefined ? [] : [invocationId]),
+  ];
+  return hash("sha256", JSON.stringify(asked), "buffer");
+}

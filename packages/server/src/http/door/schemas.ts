@@ -1,0 +1,188 @@
+import { type TObject, type TProperties, type TSchema, Type } from "typebox";
+import { grantablePermissions, permissions } from "../../auth/permissions/permissions.ts";
+import { newRoleNamePattern, roleNameOrIdPattern, roleNamePattern } from "../../auth/permissions/roles.ts";
+import { errorKinds } from "./errors.ts";
+
+/*
+ * The parts that several operations share. A schema with a `title` becomes a component of the document under that name.
+ */
+
+export const Id = Type.String({ format: "uuid", example: "01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90" });
+export const Time = Type.String({ format: "date-time", example: "2026-01-31T12:00:00.000Z" });
+export const AnyJson = Type.Unknown({ description: "Any JSON value." });
+
+/** A body that comes in: what it does not know it refuses, so that a typo is never ignored. */
+export function closed<Properties extends TProperties>(
+  properties: Properties,
+  options: object = {},
+): TObject<Properties> {
+  return Type.Object(properties, { additionalProperties: false, ...options });
+}
+
+/** One of these strings. */
+export function oneOf<const Values extends string[]>(values: readonly [...Values], options: object = {}) {
+  return Type.Enum(values, { type: "string", ...options });
+}
+
+const hiddenCharacters = "\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff";
+
+const namePattern = `^(?=.*\\S)[^${hiddenCharacters}]*$`;
+
+/** Text that people read: something must be visible in it, and nothing may hide in it or turn its direction around. */
+export function nameSchema(maxLength: number, description: string) {
+  return Type.String({
+    maxLength,
+    pattern: namePattern,
+    "x-rule": "must not be blank, and must hold no control, zero-width or direction-changing characters",
+    description,
+  });
+}
+
+export const TagName = Type.String({
+  pattern: "^\\$?[A-Za-z0-9_.-]{1,64}$",
+  "x-rule": "must be 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`, with or without a `$` before them",
+  example: "$LIVE",
+});
+
+export function eventIdSchema(maxLength: number) {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+    "x-rule": "must hold no control characters",
+    description: "Compared byte by byte with the ids that steps list.",
+  });
+}
+
+/** The same for what comes out of a form. */
+export function isName(text: string, maxLength: number): boolean {
+  return text.length <= maxLength && new RegExp(namePattern, "u").test(text);
+}
+
+/** Like a name, but it may be left empty. */
+export function remarkSchema(maxLength: number, description: string) {
+  return Type.String({
+    maxLength,
+    pattern: `^[^${hiddenCharacters}]*$`,
+    "x-rule": "must hold no control, zero-width or direction-changing characters",
+    description,
+  });
+}
+
+const roleNameRule = "must be 1 to 64 of the characters a-z, 0-9 and `-`, and begin with a letter";
+
+export const RoleName = Type.String({ pattern: roleNamePattern, "x-rule": roleNameRule, example: "release-manager" });
+
+/** The name for a new or renamed role. */
+export const NewRoleName = Type.String({
+  pattern: newRoleNamePattern,
+  "x-rule": `${roleNameRule}, and not have the form of an id`,
+  example: "release-manager",
+});
+
+export const RoleNames = Type.Array(RoleName, {
+  minItems: 1,
+  maxItems: 20,
+  uniqueItems: true,
+  description: "Built-in roles, or the organization's own. You must hold all that they permit.",
+});
+
+const organizationId = Type.String({ format: "uuid", description: "The organization." });
+const workflowId = Type.String({ format: "uuid", description: "The workflow." });
+const jobId = Type.String({ format: "uuid", description: "The job." });
+
+export const OrganizationParams = Type.Object({ organizationId });
+export const WorkflowParams = Type.Object({ organizationId, workflowId });
+export const VersionParams = Type.Object({
+  organizationId,
+  workflowId,
+  versionId: Type.String({ format: "uuid", description: "The version." }),
+});
+export const TagParams = Type.Object({
+  organizationId,
+  workflowId,
+  tag: { ...TagName, description: "The tag, for example `$LIVE`." },
+});
+export const JobParams = Type.Object({ organizationId, jobId });
+export const TokenParams = Type.Object({
+  organizationId,
+  tokenId: Type.String({ format: "uuid", description: "The API token." }),
+});
+
+export const MemberParams = Type.Object({
+  organizationId,
+  userId: Type.String({ format: "uuid", description: "The member's user id." }),
+});
+export const RoleParams = Type.Object({
+  organizationId,
+  role: Type.String({ pattern: roleNameOrIdPattern, description: "The role's name, or its `roleId`." }),
+});
+export const InvitationParams = Type.Object({
+  organizationId,
+  invitationId: Type.String({ format: "uuid", description: "The invitation." }),
+});
+
+export const ActorSchema = Type.Object(
+  {
+    type: oneOf(["user", "apiToken", "service"]),
+    id: Type.String(),
+  },
+  { title: "Actor", description: "Who did something." },
+);
+
+export const PermissionSchema = oneOf([...permissions], { title: "Permission" });
+
+/** Permissions that a caller gives away. */
+export function grantedPermissionsSchema(description: string, minItems = 1) {
+  return Type.Array(oneOf(grantablePermissions), {
+    minItems,
+    maxItems: grantablePermissions.length,
+    uniqueItems: true,
+    description,
+  });
+}
+
+export const ProblemSchema = Type.Object(
+  {
+    type: Type.String({ description: "A name of the kind of error, as a URN." }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String({ description: "What is wrong, and what to do about it." }),
+    code: oneOf(Object.keys(errorKinds), {
+      description: "Stable; also in the header `x-amzn-errortype`. Programs branch on it.",
+    }),
+    requestId: Type.String({
+      format: "uuid",
+      description: "Also in the header `x-request-id`, and in the service's log.",
+    }),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object({
+          pointer: Type.String({
+            description:
+              "JSON pointer into the body, the query or, where one was sent, the definition. Empty for the whole of it.",
+          }),
+          detail: Type.String(),
+        }),
+        { description: "Everything that is wrong with the input." },
+      ),
+    ),
+    message: Type.String({ description: "The same as `detail`, for clients that look here." }),
+    errorType: Type.String({ description: "The same as `code`." }),
+    statusCode: Type.Integer({ description: "The same as `status`." }),
+    fields: Type.Optional(
+      Type.Record(Type.String(), Type.String(), { description: "The same as `errors`: what is wrong, by pointer." }),
+    ),
+  },
+  { title: "Problem", description: "An error, as in RFC 9457." },
+);
+
+/** A shared schema as the answer of one operation, with that operation's own description. */
+export function answer<Schema extends TSchema>(description: string, schema: Schema): Schema {
+  return { ...schema, "x-response-description": description };
+}
+
+/** An answer without a body. */
+export function noContent(description: string) {
+  return Type.Null({ description });
+}

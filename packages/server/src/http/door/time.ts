@@ -1,0 +1,24 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { ServiceError } from "../../core/service-error.ts";
+
+/** RFC 3339 in UTC with milliseconds, as all times in answers are. */
+export function toTime(at: Timestamp): string {
+  // What happened in one commit bears one time: a job of a few quick steps shows it ten times over.
+  if (at !== latest.at) latest = { at, text: new Date(at).toISOString() };
+  return latest.text;
+}
+
+let latest = { at: 0, text: new Date(0).toISOString() };
+
+/** Of text that has passed the format `date-time`. An offset can move the last hours of 9999 into a year that no answer could show. */
+export function parseTime(name: string, text: string): Timestamp {
+  const at = Date.parse(text);
+  if (!(at >= 0 && at < endOfTime)) {
+    const detail = "must be a time from 1970 to 9999";
+    throw new ServiceError("ValidationError", `${name} ${detail}.`, { problems: [{ pointer: `/${name}`, detail }] });
+  }
+  return at;
+}
+
+/** The first instant that no answer can show. */
+export const endOfTime = Date.UTC(10_000, 0, 1);

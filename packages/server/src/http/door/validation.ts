@@ -1,0 +1,131 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import type { FastifySchemaCompiler } from "fastify";
+import { didYouMean } from "../../core/closest-name.ts";
+import { type Problem, ProblemList, pointerTo, quoted } from "../../core/problem.ts";
+import { describeFormat, formatNames, hasFormat, isFormat } from "../../core/schema/format.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import { sentence } from "./sentence.ts";
+
+/**
+ * Checks what comes in against the very schemas that the document shows. Nothing is coerced or dropped in silence; only a query, which
+ * is all text, has its numbers and booleans read as such.
+ */
+export function createValidatorCompiler(): FastifySchemaCompiler<object> {
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false });
+  ajv.addVocabulary(["example", "x-optional-body", "x-rule"]);
+  for (const format of formatNames()) ajv.addFormat(format, (text) => hasFormat(text, format));
+  return ({ schema, httpPart }) => {
+    // Headers are for those who read them: `idempotency.ts`, `job-stream.ts`.
+    if (httpPart === "headers") return () => true;
+    const validate = ajv.compile(schema);
+    if (httpPart === "querystring") return (received) => checkQuery(validate, schema as QuerySchema, received);
+    const part = httpPart === "body" ? "body" : "path";
+    return (value) => (validate(value) ? { value } : { error: invalid(part, value, validate.errors ?? []) });
+  };
+}
+
+const maxProblems = 50;
+
+function invalid(part: string, value: unknown, errors: readonly ErrorObject[]): ServiceError {
+  // Fastify passes null where there is no body.
+  if (part === "body" && value === null) {
+    return new ServiceError(
+      "ValidationError",
+      "Send a body: a JSON object, with the header `Content-Type: application/json`.",
+    );
+  }
+  const list = new ProblemList(maxProblems);
+  for (const error of errors) {
+    if (list.isFull) break;
+    const { pointer, detail } = problemOf(error);
+    list.add(pointer, detail);
+  }
+  const problems = list.toArray();
+  const [first] = problems;
+  const where = first === undefined || first.pointer === "" ? "it" : first.pointer;
+  const message = sentence(`The ${part} is not valid: ${where} ${first?.detail}`);
+  return new ServiceError("ValidationError", message, { problems });
+}
+
+function problemOf(error: ErrorObject): Problem {
+  const pointer = error.instancePath;
+  const rule = (error.parentSchema as { "x-rule"?: string } | undefined)?.["x-rule"];
+  switch (error.keyword) {
+    case "required":
+      return { pointer: pointerTo(pointer, error.params.missingProperty), detail: "is missing" };
+    case "additionalProperties": {
+      const name: string = error.params.additionalProperty;
+      const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
+      return { pointer: pointerTo(pointer, name), detail: `is not known here${didYouMean(name, known)}` };
+    }
+    case "enum": {
+      const allowed: readonly string[] = error.params.allowedValues;
+      const hint = typeof error.data === "string" ? didYouMean(error.data, allowed) : "";
+      return { pointer, detail: `must be one of ${allowed.map((value) => quoted(String(value))).join(", ")}${hint}` };
+    }
+    case "format": {
+      const { format } = error.params;
+      return { pointer, detail: `must be ${isFormat(format) ? describeFormat(format) : format}` };
+    }
+    // The rule tells what a text is made of, and not how long it may be.
+    case "minLength":
+    case "maxLength":
+      return { pointer, detail: plainWords(error) };
+    default:
+      return { pointer, detail: rule ?? plainWords(error) };
+  }
+}
+
+function plainWords({ keyword, params, message }: ErrorObject): string {
+  switch (keyword) {
+    case "type":
+      return `must be ${[params.type].flat().map(withArticle).join(" or ")}`;
+    case "minLength":
+      return params.limit === 1 ? "must not be empty" : `must have at least ${params.limit} characters`;
+    case "maxLength":
+      return `must have at most ${params.limit} characters`;
+    case "minItems":
+      return params.limit === 1 ? "must not be empty" : `must have at least ${params.limit} items`;
+    case "maxItems":
+      return `must have at most ${params.limit} items`;
+    case "uniqueItems":
+      return `must name nothing twice, but items ${params.j} and ${params.i} are the same`;
+    case "minimum":
+      return `must be ${params.limit} or more`;
+    case "maximum":
+      return `must be ${params.limit} or less`;
+    default:
+      return message ?? "is not valid";
+  }
+}
+
+function withArticle(type: string): string {
+  if (type === "null") return type;
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+interface QuerySchema {
+  readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
+}
+
+function checkQuery(validate: ValidateFunction, schema: QuerySchema, received: unknown) {
+  const query = readQuery(schema, received);
+  if (!validate(query)) return { error: invalid("query", query, validate.errors ?? []) };
+  // Bodies were searched for it when they were parsed, and a path holds only ids and tags.
+  const unstorable = Object.entries(query).find(([, text]) => typeof text === "string" && text.includes("\0"));
+  if (unstorable === undefined) return { value: query };
+  const problem = { pointer: pointerTo("", unstorable[0]), detail: "holds the character NUL, which cannot be stored" };
+  const message = sentence(`The query is not valid: ${problem.pointer} ${problem.detail}`);
+  return { error: new ServiceError("ValidationError", message, { problems: [problem] }) };
+}
+
+/** Text that is no number or boolean stays text, and the schema says what is wrong with it; so does a parameter given twice. */
+function readQuery(schema: QuerySchema, received: unknown): Record<string, unknown> {
+  const query: Record<string, unknown> = { ...(received as Record<string, unknown>) };
+  for (const [name, { type }] of Object.entries(schema.properties ?? {})) {
+    const text = query[name];
+    if (type === "integer" && typeof text === "string" && /^-?\d{1,15}$/.test(text)) query[name] = Number(text);
+    else if (type === "boolean" && (text === "true" || text === "false")) query[name] = text === "true";
+  }
+  return query;
+}

@@ -1,0 +1,201 @@
+import { type Static, Type } from "typebox";
+import { actorOf } from "../../auth/authenticator.ts";
+import { didYouMean } from "../../core/closest-name.ts";
+import type { JsonObject, JsonValue } from "../../core/json/json.ts";
+import { quoted } from "../../core/problem.ts";
+import { notFound } from "../../core/service-error.ts";
+import { type KeptEvent, listEvents } from "../../store/jobs/events.ts";
+import { findVersionOfJob } from "../../store/jobs/job-lists.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { auditOf } from "../door/audit-trail.ts";
+import { commitOnce, IdempotencyHeaders } from "../door/idempotency.ts";
+import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
+import { ActorSchema, closed, eventIdSchema, Id, JobParams, oneOf, Time } from "../door/schemas.ts";
+import { toTime } from "../door/time.ts";
+import { requireEvent } from "../door/token-bounds.ts";
+
+const RemarkSchema = Type.Object(
+  { pointer: Type.String({ description: "JSON pointer into the body." }), detail: Type.String() },
+  { title: "EventRemark" },
+);
+
+const SentEventSchema = Type.Object(
+  {
+    jobId: Id,
+    eventId: Type.String(),
+    outcome: oneOf(["matched", "buffered", "unmatched", "duplicate"], {
+      description:
+        "`matched`: the current step waits for it. `buffered`: kept, a later step may wait for it. `unmatched`: kept, but no step of this version lists this id; probably a typo. `duplicate`: it is here already and not consumed; nothing was done again.",
+    }),
+    warnings: Type.Array(RemarkSchema, {
+      description: "What of the payload reaches no step, and where to declare it.",
+    }),
+  },
+  { description: "The event is kept and will not be lost." },
+);
+
+const KeptEventSchema = Type.Object(
+  {
+    eventNumber: Type.Integer({ minimum: 1, description: "Counts from 1 in the order of arrival." }),
+    eventId: Type.String(),
+    payload: Type.Optional(Type.Unsafe<JsonValue>({ description: "As it was sent; left out when none was." })),
+    outcome: oneOf(["matched", "buffered", "unmatched"]),
+    step: Type.Optional(Type.String({ description: "The only step that it is for, where it was sent for one." })),
+    visit: Type.Optional(Type.Integer({ description: "The only visit of `step` that it is for." })),
+    reason: Type.String({ description: "Why, and what became of it." }),
+    sentBy: ActorSchema,
+    receivedAt: Time,
+    duplicateCount: Type.Integer({ description: "How often it was sent again before it was consumed." }),
+    lastDuplicateAt: Type.Optional(Time),
+    consumedByStep: Type.Optional(Type.String()),
+    consumedByVisit: Type.Optional(Type.Integer()),
+    consumedAt: Type.Optional(Time),
+  },
+  { title: "JobEvent" },
+);
+
+const path = "/organizations/:organizationId/jobs/:jobId/events";
+
+export function jobEventRoutes(app: App, { engine, database, config, plans }: ServerParts): void {
+  app.post(
+    path,
+    {
+      config: {
+        errors: ["ConflictError", "RateLimitError"],
+        bounds: { workflows: "job", tags: "job", jobEvent: "job" },
+      },
+      schema: {
+        operationId: "SendJobEvent",
+        "x-permission": "job:event:send",
+        tags: ["events"],
+        summary: "Send an event to a job",
+        description:
+          "An event may come before the job waits for it: it counts when that step is reached. With `step`, and perhaps `visit`, it counts for that wait alone: it is kept while that is yet to come, and refused with 409 once it is over. A payload that does not fit what a step which lists the id defines for it is 400. A finished job takes no more events.",
+        params: JobParams,
+        headers: IdempotencyHeaders,
+        body: closed({
+          eventId: eventIdSchema(config.maxNameLength),
+          payload: Type.Optional(Type.Unsafe<JsonValue>({ description: "Any JSON value." })),
+          step: Type.Optional(Type.String({ description: "The only step that it is for. It must list the id." })),
+          visit: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: config.maxStepRunsPerJob,
+              description:
+                "The only visit of `step` that it is for, as in a job's `steps`. Left out: the visit that waits now, otherwise the next one.",
+            }),
+          ),
+        }),
+        response: { 200: SentEventSchema },
+      },
+    },
+    async (request) => {
+      const { eventId, payload, step, visit } = request.body;
+      requireEvent(request.caller, eventId);
+      const { jobId } = request.params;
+      const done = await commitOnce(engine, request, {
+        type: "fact",
+        ...request.params,
+        fact: {
+          type: "event.received",
+          eventId,
+          ...(payload !== undefined && { payload }),
+          ...(step !== undefined && { step }),
+          ...(visit !== undefined && { visit }),
+          sentBy: actorOf(request.caller),
+          keptAs: null,
+        },
+        answer: (_job, verdict): JsonObject => ({
+          jobId,
+          eventId,
+          outcome: verdict.type === "event" ? verdict.outcome : "duplicate",
+          warnings: verdict.type === "event" ? verdict.warnings.map((warning) => ({ ...warning })) : [],
+        }),
+        bytes: request.bodyBytes,
+        // Programs send by the thousands, and each event says who sent it; what a person sends is an act of theirs.
+        ...(request.caller.principal.type === "user" && {
+          audit: auditOf(request, {
+            targetType: "job",
+            targetId: jobId,
+            details: { eventId, ...(step !== undefined && { step }), ...(visit !== undefined && { visit }) },
+          }),
+        }),
+      });
+      // A first answer that an earlier release kept under its Idempotency-Key has no warnings.
+      return { warnings: [], ...done.answer } as unknown as Static<typeof SentEventSchema>;
+    },
+  );
+
+  app.get(
+    path,
+    {
+      config: { bounds: { workflows: "job", tags: "unaffected" } },
+      schema: {
+        operationId: "ListJobEvents",
+        "x-permission": "job:read",
+        tags: ["events"],
+        summary: "List a job's events",
+        description: "Every event that was sent to the job, in the order in which they came, with what it did and why.",
+        params: JobParams,
+        querystring: closed({ ...pagingParameters }),
+        response: {
+          200: Type.Object({ events: Type.Array(KeptEventSchema), nextPageToken }, { description: "One page." }),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.params;
+      const page = pageOf(request, isPositiveInteger);
+      const version = await findVersionOfJob(database, request.params);
+      if (version === undefined) throw notFound("job");
+      const found = await listEvents(database, request.params, Number(page.after ?? 0), page.limit);
+      const { rows, ...next } = page.cut(
+        found,
+        (event) => String(event.eventNumber),
+        (event) => event.payload,
+      );
+      const plan = (await plans.load(database, [{ organizationId, ...version }])).get(version.versionId);
+      const listed = plan?.listedEventIds ?? new Set<string>();
+      return { events: rows.map((event) => renderEvent(event, version.versionNumber, listed)), ...next };
+    },
+  );
+}
+
+function renderEvent(
+  event: KeptEvent,
+  versionNumber: number,
+  listedEventIds: ReadonlySet<string>,
+): Static<typeof KeptEventSchema> {
+  const rendered: Static<typeof KeptEventSchema> = {
+    eventNumber: event.eventNumber,
+    eventId: event.eventId,
+    outcome: event.outcome,
+    reason: reasonOf(event, versionNumber, listedEventIds),
+    sentBy: event.sentBy,
+    receivedAt: toTime(event.receivedAt),
+    duplicateCount: event.duplicateCount,
+  };
+  if (event.step !== null) rendered.step = event.step;
+  if (event.visit !== null) rendered.visit = event.visit;
+  if (event.hasPayload) rendered.payload = event.payload;
+  if (event.lastDuplicateAt !== null) rendered.lastDuplicateAt = toTime(event.lastDuplicateAt);
+  if (event.consumedByStep !== null) rendered.consumedByStep = event.consumedByStep;
+  if (event.consumedByVisit !== null) rendered.consumedByVisit = event.consumedByVisit;
+  if (event.consumedAt !== null) rendered.consumedAt = toTime(event.consumedAt);
+  return rendered;
+}
+
+function reasonOf(event: KeptEvent, versionNumber: number, listedEventIds: ReadonlySet<string>): string {
+  const { eventId, outcome, consumedByStep } = event;
+  if (outcome === "unmatched") {
+    const hint = didYouMean(eventId, listedEventIds);
+    return `No step of version ${versionNumber} lists this id${hint === "" ? "." : hint}`;
+  }
+  if (event.step !== null && consumedByStep === null) {
+    return `It was sent for visit ${event.visit} of ${quoted(event.step)} alone, which has not consumed it.`;
+  }
+  const arrival = outcome === "matched" ? "A step waited for it when it came" : "It came before a step waited for it";
+  return consumedByStep === null
+    ? `${arrival}; it is kept until a step consumes it.`
+    : `${arrival}; ${quoted(consumedByStep)} consumed it.`;
+}

@@ -1,0 +1,105 @@
+import { type Static, Type } from "typebox";
+import { type PlainEntry, plainEntries } from "../../core/job/history.ts";
+import type { JsonValue } from "../../core/json/json.ts";
+import { notFound } from "../../core/service-error.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
+import { ActorSchema, AnyJson, closed, JobParams, oneOf, Time } from "../door/schemas.ts";
+import { toTime } from "../door/time.ts";
+import { StepErrorSchema } from "./render-job.ts";
+
+const entryTypes = [
+  "job.submitted",
+  "job.started",
+  "step.started",
+  "step.attemptStarted",
+  "step.attemptFailed",
+  "step.interrupted",
+  "step.handedBack",
+  "step.waiting",
+  "step.succeeded",
+  "step.failed",
+  "event.received",
+  "job.succeeded",
+  "job.failed",
+  "job.cancelled",
+  "job.resumed",
+] as const satisfies PlainEntry["type"][];
+
+export const HistoryEntrySchema = Type.Object(
+  {
+    sequence: Type.Integer({ minimum: 1, description: "Counts from 1 without gaps." }),
+    at: Time,
+    type: oneOf(entryTypes),
+    by: Type.Optional(ActorSchema),
+    step: Type.Optional(Type.String()),
+    visit: Type.Optional(Type.Integer()),
+    attempt: Type.Optional(Type.Integer()),
+    input: Type.Optional(AnyJson),
+    output: Type.Optional(AnyJson),
+    error: Type.Optional(
+      Type.Object({
+        ...StepErrorSchema.properties,
+        step: Type.Optional(Type.String()),
+        attempt: Type.Optional(Type.Integer()),
+      }),
+    ),
+    retryAt: Type.Optional(Time),
+    next: Type.Optional(Type.String({ description: "The step that takes over after a failure." })),
+    eventIds: Type.Optional(Type.Array(Type.String(), { description: "What the step waits for." })),
+    timeoutAt: Type.Optional(Time),
+    consumed: Type.Optional(
+      Type.Array(Type.Integer(), { description: "Numbers of the events that the step consumed." }),
+    ),
+    eventId: Type.Optional(Type.String()),
+    eventNumber: Type.Optional(Type.Integer()),
+    outcome: Type.Optional(oneOf(["matched", "buffered", "unmatched"])),
+  },
+  { title: "HistoryEntry", description: "One transition of a job. Which fields there are depends on the type." },
+);
+
+export function jobHistoryRoutes(app: App, { engine }: ServerParts): void {
+  app.get(
+    "/organizations/:organizationId/jobs/:jobId/history",
+    {
+      config: { bounds: { workflows: "job", tags: "unaffected" } },
+      schema: {
+        operationId: "GetJobHistory",
+        "x-permission": "job:read",
+        tags: ["jobs"],
+        summary: "Get a job's history",
+        description: "Every transition of the job, in order.",
+        params: JobParams,
+        querystring: closed({ ...pagingParameters }),
+        response: {
+          200: Type.Object({ entries: Type.Array(HistoryEntrySchema), nextPageToken }, { description: "One page." }),
+        },
+      },
+    },
+    async (request) => {
+      const page = pageOf(request, isPositiveInteger);
+      const whole = await engine.readJob(request.params);
+      if (whole === undefined) throw notFound("job");
+      const after = Number(page.after ?? 0);
+      const found = plainEntries(whole.job.input, whole.entries)
+        .filter((entry) => entry.sequence > after)
+        .take(page.limit)
+        .toArray();
+      const { rows, ...next } = page.cut(found, (entry) => String(entry.sequence), contentOf);
+      return { entries: rows.map(renderEntry), ...next };
+    },
+  );
+}
+
+function contentOf(entry: PlainEntry): JsonValue {
+  if (entry.type === "step.started") return entry.input;
+  return entry.type === "step.succeeded" ? entry.output : null;
+}
+
+export function renderEntry(entry: PlainEntry): Static<typeof HistoryEntrySchema> {
+  const rendered = { ...entry, at: toTime(entry.at) };
+  if (rendered.type === "step.attemptFailed") return { ...rendered, retryAt: toTime(rendered.retryAt) };
+  if (rendered.type !== "step.waiting") return rendered as Static<typeof HistoryEntrySchema>;
+  const { timeoutAt, eventIds, ...waiting } = rendered;
+  return { ...waiting, eventIds: [...eventIds], ...(timeoutAt !== undefined && { timeoutAt: toTime(timeoutAt) }) };
+}

@@ -1,0 +1,145 @@
+import { Type } from "typebox";
+import { ServiceError } from "../../core/service-error.ts";
+import { countJobs, type JobSearch, listJobs } from "../../store/jobs/job-lists.ts";
+import { findWorkflowIdsByName } from "../../store/workflows/workflows.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
+import { closed, OrganizationParams, oneOf } from "../door/schemas.ts";
+import { parseTime } from "../door/time.ts";
+import { reachableWorkflows } from "../door/token-bounds.ts";
+import { JobStatusSchema, ListedJobSchema, renderListed } from "./render-job.ts";
+
+const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
+const id = (description: string) => Type.Optional(Type.String({ format: "uuid", description }));
+
+export function jobListRoutes(app: App, { database, config, userNames }: ServerParts): void {
+  app.get(
+    "/organizations/:organizationId/jobs",
+    {
+      config: { bounds: { workflows: "handler", tags: "unaffected" } },
+      schema: {
+        operationId: "ListJobs",
+        "x-permission": "job:list",
+        tags: ["jobs"],
+        summary: "List jobs",
+        description: "By the time of their submission, the newest first unless `order` says otherwise.",
+        params: OrganizationParams,
+        querystring: closed({
+          status: Type.Optional(JobStatusSchema),
+          workflowId: id("Only jobs of this workflow."),
+          workflowName: Type.Optional(
+            Type.String({
+              description: "Only jobs of the workflow with exactly this name, or of deleted ones that had it.",
+            }),
+          ),
+          versionId: id("Only jobs of this version."),
+          workflowVersionNumber: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 2_147_483_647,
+              description: "Only jobs of versions with this number; of one version, where a workflow is named too.",
+            }),
+          ),
+          jobHierarchy: Type.Optional(
+            oneOf(["TOP_LEVEL_ONLY", "ALL"], {
+              description:
+                "Only jobs that no other job began, or all. No job begins another yet, so both find the same.",
+            }),
+          ),
+          createdAfter: time("Only jobs created at this time or later."),
+          createdBefore: time("Only jobs created before this time."),
+          awaitingEventId: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: config.maxNameLength,
+              description: "Only jobs that wait for this event now.",
+            }),
+          ),
+          isWaiting: Type.Optional(
+            Type.Boolean({ description: "Only jobs that wait for events now, or only those that do not." }),
+          ),
+          order: Type.Optional(oneOf(["newest", "oldest"], { default: "newest", description: "Which come first." })),
+          includeTotal: Type.Optional(
+            Type.Boolean({ default: false, description: "Also count all jobs that the filters let through." }),
+          ),
+          ...pagingParameters,
+        }),
+        response: {
+          200: Type.Object(
+            {
+              jobs: Type.Array(ListedJobSchema),
+              totalCount: Type.Optional(Type.Integer({ description: "Only with `includeTotal=true`." })),
+              nextPageToken,
+            },
+            { description: "One page." },
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.params;
+      const { includeTotal, order = "newest", workflowName, ...filters } = request.query;
+      const named =
+        workflowName === undefined ? null : await findWorkflowIdsByName(database, organizationId, workflowName);
+      const search = searchOf(organizationId, filters, intersection(reachableWorkflows(request.caller), named));
+      const page = pageOf(request);
+      const totalCount = includeTotal === true ? await countJobs(database, search) : undefined;
+      const found = await listJobs(database, search, order, page.after, page.limit);
+      const { rows, ...next } = page.cut(found, (job) => job.jobId);
+      const names = await userNames.of(rows.map(({ submittedBy }) => submittedBy));
+      return {
+        jobs: rows.map((job) => renderListed(job, names)),
+        ...(totalCount !== undefined && { totalCount }),
+        ...next,
+      };
+    },
+  );
+}
+
+interface Filters {
+  readonly status?: JobSearch["status"] & string;
+  readonly workflowId?: string;
+  readonly versionId?: string;
+  readonly workflowVersionNumber?: number;
+  readonly createdAfter?: string;
+  readonly createdBefore?: string;
+  readonly awaitingEventId?: string;
+  readonly isWaiting?: boolean;
+}
+
+function searchOf(organizationId: string, filters: Filters, workflowIds: readonly string[] | null): JobSearch {
+  const { versionId, workflowVersionNumber, awaitingEventId, isWaiting } = filters;
+  // With one workflow the index gives the jobs in their order; with several they would have to be sorted first.
+  const workflowId = filters.workflowId ?? (workflowIds?.length === 1 ? workflowIds[0] : undefined);
+  // Only running jobs wait, and these have an index.
+  const status = filters.status ?? (isWaiting === true ? "RUNNING" : undefined);
+  const createdAfter = optionalTime("createdAfter", filters.createdAfter);
+  const createdBefore = optionalTime("createdBefore", filters.createdBefore);
+  if (createdAfter !== null && createdBefore !== null && createdAfter >= createdBefore) {
+    const detail = "must be later than createdAfter";
+    const problems = [{ pointer: "/createdBefore", detail }];
+    throw new ServiceError("ValidationError", `createdBefore ${detail}.`, { problems });
+  }
+  return {
+    organizationId,
+    status: status ?? null,
+    workflowId: workflowId ?? null,
+    versionId: versionId ?? null,
+    versionNumber: workflowVersionNumber ?? null,
+    createdAfter,
+    createdBefore,
+    awaitingEventId: awaitingEventId ?? null,
+    isWaiting: isWaiting ?? null,
+    workflowIds,
+  };
+}
+
+/** Null stands for all. */
+function intersection(one: readonly string[] | null, other: readonly string[] | null): readonly string[] | null {
+  if (one === null || other === null) return one ?? other;
+  return one.filter((id) => other.includes(id));
+}
+
+function optionalTime(name: string, text: string | undefined): number | null {
+  return text === undefined ? null : parseTime(name, text);
+}

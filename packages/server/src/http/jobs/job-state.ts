@@ -1,0 +1,83 @@
+import { type Static, Type } from "typebox";
+import { notFound } from "../../core/service-error.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { answer, Id, JobParams, Time } from "../door/schemas.ts";
+import { toTime } from "../door/time.ts";
+import { planOfJob } from "./plan-of-job.ts";
+import { JobStatusSchema } from "./render-job.ts";
+import { JobStateSchema, renderState } from "./render-job-state.ts";
+
+const metadataFields = {
+  jobId: Id,
+  status: JobStatusSchema,
+  updatedAt: Type.String({ ...Time, description: "When the job changed last, and its state with it." }),
+  contentLengthBytes: Type.Integer({ minimum: 0, description: "Length of the state, as JSON text in UTF-8." }),
+  warnings: Type.Array(Type.String(), { description: "What the state leaves out, since there is too much of it." }),
+};
+
+const JobStateMetadataSchema = Type.Object(metadataFields, {
+  title: "JobStateMetadata",
+  description: "What a client needs to decide whether to fetch the state.",
+});
+
+const JobStateAnswerSchema = Type.Object({ ...metadataFields, state: JobStateSchema }, { title: "JobStateAnswer" });
+
+const path = "/organizations/:organizationId/jobs/:jobId/state";
+
+export function jobStateRoutes(app: App, parts: ServerParts): void {
+  app.get(
+    path,
+    {
+      config: { bounds: { workflows: "job", tags: "unaffected" } },
+      schema: {
+        operationId: "GetJobState",
+        "x-permission": "job:read",
+        tags: ["jobs"],
+        summary: "Get a job's state",
+        description: "The data of the job's steps, and its step runs: the newest 1,000, with 16 MB of values at most.",
+        params: JobParams,
+        // A string, so that the text that was measured is the text that is sent.
+        response: { 200: answer("The state.", Type.Unsafe<string>(JobStateAnswerSchema)) },
+      },
+    },
+    async (request, reply) => {
+      const { stateText, metadata } = await readState(parts, request.params);
+      const head = JSON.stringify(metadata).slice(0, -1);
+      return reply.type("application/json").send(`${head},"state":${stateText}}`);
+    },
+  );
+
+  app.get(
+    `${path}/metadata`,
+    {
+      config: { bounds: { workflows: "job", tags: "unaffected" } },
+      schema: {
+        operationId: "GetJobStateMetadata",
+        "x-permission": "job:read",
+        tags: ["jobs"],
+        summary: "Get the size of a job's state",
+        description: "The same as GetJobState, without the state.",
+        params: JobParams,
+        response: { 200: answer("What there is to know before the state is fetched.", JobStateMetadataSchema) },
+      },
+    },
+    async (request) => (await readState(parts, request.params)).metadata,
+  );
+}
+
+interface MeasuredState {
+  readonly stateText: string;
+  readonly metadata: Static<typeof JobStateMetadataSchema>;
+}
+
+async function readState(parts: ServerParts, key: JobKey): Promise<MeasuredState> {
+  const whole = await parts.engine.readJob(key);
+  if (whole === undefined) throw notFound("job");
+  const { jobId, updatedAt, state: jobState } = whole.job;
+  const { state, warnings } = renderState(whole, await planOfJob(parts, whole.job));
+  const stateText = JSON.stringify(state);
+  const contentLengthBytes = Buffer.byteLength(stateText);
+  const metadata = { jobId, status: jobState.status, updatedAt: toTime(updatedAt), contentLengthBytes, warnings };
+  return { stateText, metadata };
+}

@@ -1,0 +1,289 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type Static, Type } from "typebox";
+import { actorOf } from "../../auth/authenticator.ts";
+import type { UntimedFact } from "../../core/job/fact.ts";
+import { isTerminal, type Job } from "../../core/job/job-state.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import { notFound, ServiceError } from "../../core/service-error.ts";
+import type { WholeJob } from "../../engine/engine.ts";
+import type { Done } from "../../engine/group-commit.ts";
+import { wholeJob } from "../../engine/job-reader.ts";
+import { StoreUnavailableError } from "../../store/home/database.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
+import type { VersionChoice } from "../../store/workflows/versions.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { auditOf } from "../door/audit-trail.ts";
+import { requireStillAllowed } from "../door/authorization.ts";
+import { commitOnce, IdempotencyHeaders } from "../door/idempotency.ts";
+import { answer, closed, Id, JobParams, OrganizationParams } from "../door/schemas.ts";
+import { requireSubmit } from "../door/token-bounds.ts";
+import { planOfJob } from "./plan-of-job.ts";
+import {
+  isWaiting,
+  JobSchema,
+  JobStatusSchema,
+  JobSummarySchema,
+  type RenderedJob,
+  renderJob,
+  renderSubmitter,
+  renderSummary,
+} from "./render-job.ts";
+
+const SubmittedJobSchema = Type.Object(
+  { jobId: Id, status: JobStatusSchema, workflowId: Id, versionId: Id, versionNumber: Type.Integer() },
+  { title: "SubmittedJob" },
+);
+
+const WaitedJobSchema = Type.Object(
+  { ...JobSchema.properties, versionId: Id, versionNumber: Type.Integer() },
+  { title: "WaitedJob", description: "With `waitSeconds`: the whole job." },
+);
+
+const VersionChoiceSchema = closed(
+  {
+    tag: Type.Optional(Type.String({ minLength: 1, maxLength: 65 })),
+    versionId: Type.Optional(Id),
+    versionNumber: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+  },
+  {
+    minProperties: 1,
+    maxProperties: 1,
+    "x-rule": "must have exactly one of `tag`, `versionId` and `versionNumber`",
+    description: "Exactly one of the three. Left out: the tag `$LIVE`.",
+  },
+);
+
+const NoBody = Type.Unsafe<null>({
+  ...closed({}),
+  type: ["object", "null"],
+  "x-optional-body": true,
+  description: "None is needed.",
+});
+
+const path = "/organizations/:organizationId/jobs";
+
+export function jobRoutes(app: App, parts: ServerParts): void {
+  const { engine, config, basePath, userNames } = parts;
+  const waitSeconds = Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: config.maxWaitSeconds,
+      description: "Holds the answer until there is something to say, or for this long.",
+    }),
+  );
+
+  app.post(
+    path,
+    {
+      config: {
+        bounds: { workflows: "handler", tags: "handler" },
+        unaudited: "The job says who submitted it.",
+      },
+      schema: {
+        operationId: "SubmitJob",
+        "x-permission": "job:submit",
+        tags: ["jobs"],
+        summary: "Submit a job",
+        description:
+          "Runs one version of the workflow with the input. Without `waitSeconds` the answer comes once the job is kept, and its `status` is `PENDING`, in which every job starts; GetJob tells how far it has come. With `waitSeconds` the answer comes when the job is finished, waits for events, or the time is up, and is the whole job (the short answer, where the job cannot be read at that moment); repeated under the same Idempotency-Key it is the first job, as it is by then.",
+        params: OrganizationParams,
+        querystring: closed({ waitSeconds }),
+        headers: IdempotencyHeaders,
+        body: closed({
+          workflowId: Id,
+          workflowVersion: Type.Optional(VersionChoiceSchema),
+          inputJson: Type.Optional(
+            Type.Unsafe<JsonObject>({
+              type: "object",
+              additionalProperties: true,
+              description: "The job's input. Left out: `{}`.",
+            }),
+          ),
+        }),
+        response: {
+          201: Type.Union([SubmittedJobSchema, WaitedJobSchema], { description: "The job is accepted and will run." }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId } = request.params;
+      const workflowId = request.body.workflowId.toLowerCase();
+      const choice = chosenVersion(request.body.workflowVersion);
+      requireSubmit(request.caller, workflowId, choice);
+      const done = await commitOnce(engine, request, {
+        type: "submit",
+        organizationId,
+        jobId: engine.newId(),
+        workflowId,
+        choice,
+        input: request.body.inputJson ?? {},
+        submittedBy: actorOf(request.caller),
+        answer: submittedJob,
+        bytes: request.bodyBytes,
+      });
+      const submitted = done.answer as Static<typeof SubmittedJobSchema>;
+      const { jobId, versionId, versionNumber } = submitted;
+      reply.code(201).header("location", `${basePath}/organizations/${organizationId}/jobs/${jobId}`);
+      const { waitSeconds } = request.query;
+      // Every job starts in PENDING. The answer never says more, so that a replay can answer the same.
+      if (waitSeconds === undefined) return { ...submitted, status: "PENDING" as const };
+      const job = await settledJob(parts, { organizationId, jobId }, done, { request, reply, waitSeconds });
+      return job === undefined ? submitted : { ...job, versionId, versionNumber };
+    },
+  );
+
+  app.get(
+    `${path}/:jobId`,
+    {
+      config: { bounds: { workflows: "job", tags: "unaffected" } },
+      schema: {
+        operationId: "GetJob",
+        "x-permission": "job:read",
+        tags: ["jobs"],
+        summary: "Get a job",
+        description: "With `waitSeconds` the answer comes when the job is finished, or the time is up.",
+        params: JobParams,
+        querystring: closed({ waitSeconds }),
+        response: { 200: answer("The job.", JobSchema) },
+      },
+    },
+    async (request, reply) => {
+      const { waitSeconds: patience } = request.query;
+      const whole =
+        patience === undefined
+          ? await engine.readJob(request.params)
+          : await engine.waitForJob(request.params, isFinished, deadlineIn(patience), whenGone(reply));
+      if (patience !== undefined) await requireStillAllowed(request, "job:read", parts);
+      return await rendered(parts, whole);
+    },
+  );
+
+  const steer = async (request: FastifyRequest<{ Params: JobKey }>, fact: UntimedFact) => {
+    const key = request.params;
+    const done = await commitOnce(engine, request, {
+      type: "fact",
+      ...key,
+      fact,
+      answer: summaryOf,
+      audit: auditOf(request, { targetType: "job", targetId: key.jobId }),
+      bytes: 0,
+    });
+    const summary = done.answer as Static<typeof JobSummarySchema>;
+    return { ...summary, ...renderSubmitter(summary.submittedBy, await userNames.of([summary.submittedBy])) };
+  };
+
+  app.post(
+    `${path}/:jobId/cancel`,
+    {
+      config: { errors: ["ConflictError"], bounds: { workflows: "job", tags: "job" } },
+      schema: {
+        operationId: "CancelJob",
+        "x-permission": "job:cancel",
+        tags: ["jobs"],
+        summary: "Cancel a job",
+        description:
+          "A call that is under way is given up. Cancelling a cancelled job changes nothing; any other end is final.",
+        params: JobParams,
+        headers: IdempotencyHeaders,
+        body: NoBody,
+        response: { 200: answer("The job as it is now.", JobSummarySchema) },
+      },
+    },
+    async (request) => await steer(request, { type: "job.cancelled", by: actorOf(request.caller) }),
+  );
+
+  app.post(
+    `${path}/:jobId/resume`,
+    {
+      config: { errors: ["ConflictError"], bounds: { workflows: "job", tags: "job" } },
+      schema: {
+        operationId: "ResumeJob",
+        "x-permission": "job:submit",
+        tags: ["jobs"],
+        summary: "Resume a failed or cancelled job",
+        description:
+          "It goes on from the step at which it ended, with a new attempt. In any other state it is a conflict.",
+        params: JobParams,
+        headers: IdempotencyHeaders,
+        body: NoBody,
+        response: { 200: answer("The job as it is now.", JobSummarySchema) },
+      },
+    },
+    async (request) => await steer(request, { type: "job.resumed", by: actorOf(request.caller) }),
+  );
+}
+
+/** Looked up in the transaction that writes the job, so that the tag means what it means at that instant. */
+function chosenVersion(choice: Static<typeof VersionChoiceSchema> | undefined): VersionChoice {
+  if (choice?.versionId !== undefined) return { by: "versionId", versionId: choice.versionId.toLowerCase() };
+  if (choice?.versionNumber !== undefined) return { by: "versionNumber", versionNumber: choice.versionNumber };
+  return { by: "tag", tag: choice?.tag ?? "$LIVE" };
+}
+
+function submittedJob(job: Job): JsonObject {
+  const { jobId, workflowId, versionId, versionNumber } = job;
+  return { jobId, status: job.state.status, workflowId, versionId, versionNumber };
+}
+
+function summaryOf(job: Job): JsonObject {
+  return { ...renderSummary({ ...job, status: job.state.status }) };
+}
+
+interface Waiting {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly waitSeconds: number;
+}
+
+/**
+ * The submitted job once it can go no further by itself; most jobs of short steps are that far when they are committed. Undefined when it
+ * cannot be shown now: it is accepted all the same, and an error would say that it is not.
+ */
+async function settledJob(
+  parts: ServerParts,
+  key: JobKey,
+  done: Done,
+  { request, reply, waitSeconds }: Waiting,
+): Promise<RenderedJob | undefined> {
+  const { engine } = parts;
+  if (done.type === "done" && isSettled(done.job) && done.entries[0]?.sequence === 1) {
+    return await rendered(parts, wholeJob(done.job, done.entries));
+  }
+  try {
+    const deadline = deadlineIn(waitSeconds);
+    const whole = await engine.waitForJob(key, isSettled, deadline, whenGone(reply));
+    await requireStillAllowed(request, "job:submit", parts);
+    return await rendered(parts, whole);
+  } catch (error) {
+    if (error instanceof ServiceError || error instanceof StoreUnavailableError) return undefined;
+    throw error;
+  }
+}
+
+async function rendered(parts: ServerParts, whole: WholeJob | undefined): Promise<RenderedJob> {
+  if (whole === undefined) throw notFound("job");
+  const plan = await planOfJob(parts, whole.job);
+  return renderJob(whole, plan, await parts.userNames.of([whole.job.submittedBy]));
+}
+
+function isFinished(job: Job): boolean {
+  return isTerminal(job.state.status);
+}
+
+function isSettled(job: Job): boolean {
+  return isFinished(job) || isWaiting(job);
+}
+
+function deadlineIn(seconds: number): number {
+  return performance.now() + seconds * 1000;
+}
+
+/** Aborts when the client has gone: nobody reads the answer any more. */
+function whenGone(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => {
+    // Also closed once the answer is sent: then nobody listens, and an abort would cost for nothing.
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}

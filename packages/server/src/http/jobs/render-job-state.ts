@@ -1,0 +1,166 @@
+import { type Static, Type } from "typebox";
+import type { HistoryEntry, StepRun } from "../../core/job/history.ts";
+import type { Job } from "../../core/job/job-state.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import { sizeOfJson } from "../../core/json/json-size.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import type { WholeJob } from "../../engine/engine.ts";
+import { maxValuesSize } from "../door/paging.ts";
+import { AnyJson, oneOf, Time } from "../door/schemas.ts";
+import { toTime } from "../door/time.ts";
+import { firstFittingRun, StepErrorSchema } from "./render-job.ts";
+
+const ExecutionDataSchema = Type.Unsafe<JsonObject>({
+  type: "object",
+  properties: { workflowInput: AnyJson },
+  required: ["workflowInput"],
+  additionalProperties: true,
+  description:
+    "The job's input as `workflowInput`, and of each step's latest visit `<step>Input` and, once it succeeded, `<step>Output`.",
+});
+
+const runStatuses = {
+  running: "running",
+  success: "successful",
+  failure: "failed",
+  successful_but_incomplete: "successful_but_incomplete",
+} as const satisfies Record<StepRun["status"], string>;
+
+const ExecutionSchema = Type.Object(
+  {
+    id: Type.String({ description: "`<step>:<visit>`, unique in the job." }),
+    stepName: Type.String(),
+    stepExecutorType: Type.String({ description: "For example `/service/noop`." }),
+    historySource: oneOf(["executor", "event"], {
+      description: "What ends the run: its executor, or the events that it waits for.",
+    }),
+    input: AnyJson,
+    output: Type.Object({
+      status: oneOf(Object.values(runStatuses), {
+        description: "`successful_but_incomplete`: the step waits for events, or waited when the job was cancelled.",
+      }),
+      payload: Type.Optional(Type.Unknown({ description: "The step's output, once it is `successful`." })),
+    }),
+    startTimestamp: Time,
+    endTimestamp: Type.Optional(Time),
+    errors: Type.Array(StepErrorSchema, { description: "How it failed, or how its latest attempt did." }),
+    warnings: Type.Array(Type.String(), { description: "Says so when the run's values are left out." }),
+    eventId: Type.Optional(
+      Type.String({ description: "With the source `event`: the last of the events that it took." }),
+    ),
+  },
+  { title: "StepExecution", description: "One run of a step: one visit, with all its attempts." },
+);
+
+export const JobStateSchema = Type.Object(
+  {
+    nextStepName: Type.Optional(
+      Type.String({
+        description:
+          "The step that the job is in or goes on with; of a FAILED or CANCELLED job, when it is resumed. Left out once it has SUCCEEDED.",
+      }),
+    ),
+    executionData: ExecutionDataSchema,
+    executionHistory: Type.Array(ExecutionSchema, {
+      description: "The newest 1,000 runs, in the order of their start.",
+    }),
+  },
+  { title: "JobState" },
+);
+
+type RenderedState = Static<typeof JobStateSchema>;
+type RenderedExecution = Static<typeof ExecutionSchema>;
+
+const maxRuns = 1_000;
+
+/** The state of a job, bounded, with a warning for each kind of value that is left out. */
+export function renderState(whole: WholeJob, plan: Plan): { state: RenderedState; warnings: string[] } {
+  const { job, steps, entries } = whole;
+  const runs = steps.slice(-maxRuns);
+  const latestVisits = new Map(runs.map((run) => [run.name, run]));
+  const isLatestVisit = (run: StepRun) => latestVisits.get(run.name) === run;
+  const room = maxValuesSize - sizeOfJson(job.input, maxValuesSize);
+  // The latest visit of each step stands in the data and in the history.
+  const firstFitting = firstFittingRun(runs, room, (run) => (isLatestVisit(run) ? 2 : 1));
+  const consumed = lastConsumedEvents(entries);
+  const nextStepName = nextStepOf(job, plan);
+  const state = {
+    ...(nextStepName !== undefined && { nextStepName }),
+    executionData: dataOf(job, runs.slice(firstFitting).filter(isLatestVisit)),
+    executionHistory: runs.map((run, index) =>
+      renderExecution(run, plan, consumed.get(idOf(run)), index >= firstFitting),
+    ),
+  };
+  return { state, warnings: warningsOf(steps.length, runs.length, firstFitting) };
+}
+
+function dataOf(job: Job, latestVisits: readonly StepRun[]): JsonObject {
+  const data: JsonObject = {};
+  for (const { name, input, output } of latestVisits) {
+    data[`${name}Input`] = input;
+    if (output !== undefined) data[`${name}Output`] = output;
+  }
+  // The job's input comes last, so that a step named `workflow` cannot replace it.
+  return { ...data, workflowInput: job.input };
+}
+
+function renderExecution(run: StepRun, plan: Plan, eventId: string | undefined, isWhole: boolean): RenderedExecution {
+  const step = plan.steps.get(run.name);
+  const status = runStatuses[run.status];
+  const isForEvents = eventId !== undefined || run.status === "successful_but_incomplete";
+  return {
+    id: idOf(run),
+    stepName: run.name,
+    stepExecutorType: step?.type ?? "",
+    historySource: isForEvents ? "event" : "executor",
+    input: isWhole ? run.input : null,
+    output: { status, ...(isWhole && run.output !== undefined && { payload: run.output }) },
+    startTimestamp: toTime(run.startedAt),
+    ...(run.finishedAt !== undefined && { endTimestamp: toTime(run.finishedAt) }),
+    errors: run.error === undefined ? [] : [run.error],
+    warnings: isWhole ? [] : ["The input and the output of this run are left out. GetJobHistory has them."],
+    ...(eventId !== undefined && { eventId }),
+  };
+}
+
+function idOf({ name, visit }: { readonly name: string; readonly visit: number }): string {
+  return `${name}:${visit}`;
+}
+
+/** Run id → id of the last event that the run consumed, for runs that events brought to their end. */
+function lastConsumedEvents(entries: readonly HistoryEntry[]): ReadonlyMap<string, string> {
+  const eventIds = new Map<number, string>();
+  const last = new Map<string, string>();
+  for (const entry of entries) {
+    if (entry.type === "event.received") eventIds.set(entry.eventNumber, entry.eventId);
+    if (entry.type !== "step.succeeded" || entry.consumed === undefined) continue;
+    const eventId = eventIds.get(Math.max(...entry.consumed));
+    if (eventId !== undefined) last.set(idOf({ name: entry.step, visit: entry.visit }), eventId);
+  }
+  return last;
+}
+
+function nextStepOf({ state }: Job, plan: Plan): string | undefined {
+  switch (state.status) {
+    case "RUNNING":
+      return state.step.name;
+    case "SUCCEEDED":
+      return undefined;
+    default:
+      return state.resumeAt?.name ?? plan.firstStep.name;
+  }
+}
+
+function warningsOf(allRuns: number, runs: number, withoutValues: number): string[] {
+  const warnings: string[] = [];
+  if (runs < allRuns) {
+    warnings.push(`Of ${allRuns} step runs the newest ${runs} are here. GetJobHistory has the others.`);
+  }
+  if (withoutValues > 0) {
+    const what = withoutValues === 1 ? "the earliest step run is" : `the earliest ${withoutValues} step runs are`;
+    warnings.push(
+      `All values together are more than 16 MB: ${what} here without input and output. GetJobHistory has them.`,
+    );
+  }
+  return warnings;
+}

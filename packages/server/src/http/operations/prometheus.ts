@@ -1,0 +1,189 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { isTerminal } from "../../core/job/job-state.ts";
+import type { ChangedJob } from "../../engine/batch.ts";
+import type { CommitStats } from "../../engine/group-commit.ts";
+import { explainListening } from "../door/listening.ts";
+import type { RequestMetrics } from "../door/operation.ts";
+
+/** What a gauge shows is asked when somebody looks. */
+export interface Gauges {
+  readonly queuedFacts: number;
+  readonly runningCalls: number;
+  readonly waitingCalls: number;
+  readonly waitingRequests: number;
+}
+
+/** This node's own metrics, in a registry of their own, so that two nodes in one process (as in tests) do not mix. */
+export class Metrics implements RequestMetrics {
+  readonly registry = new Registry();
+  #gauges: (() => Gauges) | undefined;
+  #requestsInFlight = 0;
+
+  readonly #requests = new Histogram({
+    name: "stepwell_http_request_seconds",
+    help: "How long requests took, by operation and status.",
+    labelNames: ["operation", "status"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+    registers: [this.registry],
+  });
+  readonly #limited = new Counter({
+    name: "stepwell_rate_limited_total",
+    help: "Requests that a rate limit refused, by whose limit (organization, token, user) and which (requests, submits), or at the door after too many refusals.",
+    labelNames: ["scope", "policy"],
+    registers: [this.registry],
+  });
+  readonly #commits = new Histogram({
+    name: "stepwell_commit_seconds",
+    help: "How long one transaction of the group commit took.",
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    registers: [this.registry],
+  });
+  readonly #batches = new Histogram({
+    name: "stepwell_commit_batch_size",
+    help: "How many facts one transaction held.",
+    buckets: [1, 2, 5, 10, 25, 50, 100, 200, 400],
+    registers: [this.registry],
+  });
+  readonly #jobs = new Counter({
+    name: "stepwell_jobs_total",
+    help: "Jobs, by what became of them on this node.",
+    labelNames: ["outcome"],
+    registers: [this.registry],
+  });
+  readonly #steps = new Counter({
+    name: "stepwell_steps_total",
+    help: "Ends of steps and of failed attempts, by outcome.",
+    labelNames: ["outcome"],
+    registers: [this.registry],
+  });
+  /** Looking a labelled child up costs more than the observation. */
+  readonly #requestChildren = new Map<string, Histogram.Internal<"operation" | "status">>();
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+    this.#gauge("stepwell_http_requests_in_flight", "Requests under way.", () => this.#requestsInFlight);
+    this.#gauge("stepwell_queued_facts", "Facts that wait for a transaction.", () => this.#gauges?.().queuedFacts);
+    this.#gauge("stepwell_calls_running", "Executor calls under way.", () => this.#gauges?.().runningCalls);
+    this.#gauge("stepwell_calls_waiting", "Executor calls that this node owes.", () => this.#gauges?.().waitingCalls);
+    this.#gauge(
+      "stepwell_requests_waiting",
+      "Requests and streams that wait for jobs.",
+      () => this.#gauges?.().waitingRequests,
+    );
+  }
+
+  /** Where the engine's gauges are read. */
+  watch(gauges: () => Gauges): void {
+    this.#gauges = gauges;
+  }
+
+  requestStarted(): void {
+    this.#requestsInFlight += 1;
+  }
+
+  requestFinished(operationId: string, status: number, durationMs: number): void {
+    this.#requestsInFlight -= 1;
+    const key = `${operationId} ${status}`;
+    let child = this.#requestChildren.get(key);
+    if (child === undefined) {
+      child = this.#requests.labels(operationId, String(status));
+      this.#requestChildren.set(key, child);
+    }
+    child.observe(durationMs / 1000);
+  }
+
+  requestLimited(scope: string, policy: string): void {
+    this.#limited.inc({ scope, policy });
+  }
+
+  /** After each commit of this node. */
+  committed(changed: readonly ChangedJob[], { commandCount, durationMs }: CommitStats): void {
+    this.#commits.observe(durationMs / 1000);
+    this.#batches.observe(commandCount);
+    // Counted here first: a labelled counter costs a look-up, and a batch holds hundreds of jobs.
+    const jobs = new Map<string, number>();
+    const steps = new Map<string, number>();
+    for (const { job, entries } of changed) {
+      if (entries[0]?.sequence === 1) countOne(jobs, "submitted");
+      if (isTerminal(job.state.status)) countOne(jobs, job.state.status.toLowerCase());
+      for (const { type } of entries) {
+        const outcome = stepOutcomes.get(type);
+        if (outcome !== undefined) countOne(steps, outcome);
+      }
+    }
+    for (const [outcome, count] of jobs) this.#jobs.inc({ outcome }, count);
+    for (const [outcome, count] of steps) this.#steps.inc({ outcome }, count);
+  }
+
+  #gauge(name: string, help: string, read: () => number | undefined): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read() ?? 0);
+      },
+    });
+  }
+}
+
+const stepOutcomes: ReadonlyMap<string, string> = new Map([
+  ["step.succeeded", "success"],
+  ["step.failed", "failure"],
+  ["step.attemptFailed", "retry"],
+]);
+
+function countOne(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+export interface MetricsServerOptions {
+  readonly host: string;
+  /** Undefined: the one after `apiPort`, or any free one when that is taken. */
+  readonly port: number | undefined;
+  readonly apiPort: number;
+}
+
+export interface MetricsServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Serves `/metrics` on an address of its own, off the public one. */
+export async function serveMetrics(metrics: Metrics, options: MetricsServerOptions): Promise<MetricsServer> {
+  const { host, port, apiPort } = options;
+  if (port !== undefined) return await listen(metrics, host, port);
+  try {
+    return await listen(metrics, host, apiPort + 1);
+  } catch {
+    return await listen(metrics, host, 0);
+  }
+}
+
+const variables = { hostVariable: "STEPWELL_METRICS_HOST", portVariable: "STEPWELL_METRICS_PORT" };
+
+async function listen(metrics: Metrics, host: string, port: number): Promise<MetricsServer> {
+  const server = createServer(async (request, response) => {
+    if (request.url !== "/metrics") {
+      response.writeHead(404).end();
+      return;
+    }
+    const text = await metrics.registry.metrics();
+    response.writeHead(200, { "content-type": metrics.registry.contentType }).end(text);
+  });
+  server.listen(port, host);
+  await once(server, "listening").catch((error: unknown) => {
+    throw explainListening(error, { host, port, ...variables });
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}

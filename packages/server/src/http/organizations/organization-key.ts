@@ -1,0 +1,60 @@
+import { Type } from "typebox";
+import { organizationKeyPattern, organizationKeysFor } from "../../core/organization-key.ts";
+import { quoted } from "../../core/problem.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import { claimOrganizationKey, findOrganizationKeys } from "../../store/access/organization-keys.ts";
+import type { Organization } from "../../store/access/organizations.ts";
+import type { Database, Transaction } from "../../store/home/database.ts";
+
+export const OrganizationKeySchema = Type.String({
+  pattern: organizationKeyPattern,
+  "x-rule":
+    "must be 3 to 64 of the characters a-z, 0-9 and `-`, begin and end with a letter or a digit, and not have the form of an id",
+  description:
+    "A short text that no other organization has. If you leave it out, it is made from the name, with an ending where that is taken. It never changes.",
+  example: "acme",
+});
+
+type NamedOrganization = Pick<Organization, "organizationId" | "name">;
+
+/** Gives a new organization its key: the one that was asked for, otherwise one that is made from its name. Throws 409 when that is taken. */
+export async function claimKey(
+  transaction: Transaction,
+  { organizationId, name }: NamedOrganization,
+  askedFor?: string,
+): Promise<string> {
+  const keys = askedFor === undefined ? organizationKeysFor(name, organizationId) : [askedFor];
+  const key = await claimOrganizationKey(transaction, organizationId, keys);
+  if (key !== undefined) return key;
+  throw new ServiceError(
+    "ConflictError",
+    `Another organization has the key ${keys.map(quoted).join(", ")}. Choose another key, or leave it out to be given one.`,
+  );
+}
+
+export interface KeyedOrganization extends Organization {
+  readonly key: string;
+}
+
+export async function withKeys(
+  database: Database,
+  organizations: readonly Organization[],
+): Promise<KeyedOrganization[]> {
+  const known = await findOrganizationKeys(
+    database,
+    organizations.map(({ organizationId }) => organizationId),
+  );
+  const keyed: KeyedOrganization[] = [];
+  for (const organization of organizations) {
+    const key = known.get(organization.organizationId) ?? (await keyOf(database, organization));
+    keyed.push({ ...organization, key });
+  }
+  return keyed;
+}
+
+/** The organization's key. An organization that a node of an earlier release made while this release ran beside it has none, and gets it here. */
+export async function keyOf(database: Database, organization: NamedOrganization): Promise<string> {
+  const { organizationId } = organization;
+  const known = (await findOrganizationKeys(database, [organizationId])).get(organizationId);
+  return known ?? (await database.transaction((transaction) => claimKey(transaction, organization)));
+}

@@ -1,0 +1,54 @@
+import { ServiceError } from "../../core/service-error.ts";
+import { renameRoleInInvitations } from "../../store/access/invitations.ts";
+import { renameRoleOfMembers } from "../../store/access/members.ts";
+import { findRolesEverNamed, type Role } from "../../store/access/roles.ts";
+import type { Transaction } from "../../store/home/database.ts";
+
+/** Throws 409 when another role of the organization has the name, or had it: an identity provider's mapping may still use it. */
+export async function requireFreeName(
+  transaction: Transaction,
+  organizationId: string,
+  name: string,
+  own?: Role,
+): Promise<void> {
+  const found = await findRolesEverNamed(transaction, organizationId, [name]);
+  const other = found.find(({ roleId }) => roleId !== own?.roleId);
+  if (other === undefined) return;
+  throw other.name === name ? nameTaken(name) : formerNameTaken(name, other.name);
+}
+
+/** The changed role; when its name is another one than before, it remembers the former name. */
+export function renamed(before: Role, changed: Role): Role {
+  if (changed.name === before.name) return changed;
+  const formerNames = [...before.formerNames.filter((name) => name !== changed.name), before.name];
+  if (formerNames.length > maxFormerNames) throw renamedTooOften();
+  return { ...changed, formerNames };
+}
+
+/** More renamings than anybody needs, and few enough to be searched with the role. */
+const maxFormerNames = 20;
+
+/** Gives the role its new name in the rows of members and invitations, which name roles by their names. */
+export async function renameWhereGiven(transaction: Transaction, before: Role, name: string): Promise<void> {
+  const renaming = { organizationId: before.organizationId, from: before.name, to: name };
+  await renameRoleOfMembers(transaction, renaming);
+  await renameRoleInInvitations(transaction, renaming);
+}
+
+function nameTaken(name: string): ServiceError {
+  return new ServiceError("ConflictError", `There is a role \`${name}\` already. Change it, or choose another name.`);
+}
+
+function formerNameTaken(name: string, presentName: string): ServiceError {
+  return new ServiceError(
+    "ConflictError",
+    `\`${name}\` was the name of the role \`${presentName}\`, and an identity provider may still give that role by it. Choose another name, or delete that role first.`,
+  );
+}
+
+function renamedTooOften(): ServiceError {
+  return new ServiceError(
+    "ConflictError",
+    `A role keeps at most ${maxFormerNames} former names. Give it one of those again, or create another role.`,
+  );
+}

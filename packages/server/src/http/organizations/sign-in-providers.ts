@@ -1,0 +1,94 @@
+import { type Static, Type } from "typebox";
+import { type ExternalProvider, redirectUriOf } from "../../auth/external/provider.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { answer, closed, OrganizationParams } from "../door/schemas.ts";
+
+/** Under the names of the file, so that one can be held against the other. Of the client's secret it says nothing. */
+const SignInProviderSchema = Type.Object(
+  {
+    id: Type.String({ description: "In addresses, and in sessions as `sso:<id>`." }),
+    name: Type.String({ description: "For people." }),
+    issuer: Type.String(),
+    clientId: Type.String({ description: "What this service is called there." }),
+    redirectUri: Type.String({ description: "What is registered there: where people come back to." }),
+    scopes: Type.Array(Type.String()),
+    emailDomains: Type.Array(Type.String(), { description: "Whose people they are. No password is taken for them." }),
+    trustsEmail: Type.Boolean({ description: "Addresses count though the issuer does not say that it verified them." }),
+    roleClaim: Type.Optional(Type.String({ description: "The claim's name, or a JSON pointer to it." })),
+    roles: Type.Unsafe<Record<string, string[]>>({
+      type: "object",
+      additionalProperties: { type: "array", items: { type: "string" } },
+      description: "Which of the claim's values give which roles.",
+    }),
+    defaultRoles: Type.Array(Type.String(), {
+      description: "For whom the claim gives none. Without one they are refused.",
+    }),
+    bearer: Type.Optional(
+      Type.Object(
+        { audience: Type.String() },
+        { description: "Access tokens of the issuer for this audience are taken as the Bearer value." },
+      ),
+    ),
+  },
+  { title: "SignInProvider" },
+);
+
+export function signInProviderRoutes(app: App, { singleSignOn, publicUrl }: ServerParts): void {
+  app.get(
+    "/organizations/:organizationId/sign-in-providers",
+    {
+      schema: {
+        operationId: "ListSignInProviders",
+        "x-permission": "organization:read",
+        tags: ["organizations"],
+        summary: "List the sign-in providers",
+        description:
+          "The issuers outside with which people sign in and become members of this organization. The operator of the service configures them in a file.",
+        params: OrganizationParams,
+        querystring: closed({ ...shortListParameters }),
+        response: {
+          200: answer(
+            "One page.",
+            Type.Object(
+              { signInProviders: Type.Array(SignInProviderSchema), nextPageToken },
+              { title: "SignInProviders" },
+            ),
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.params;
+      const page = pageOfShortList(request, isProviderId);
+      const { rows, ...next } = page.cut(
+        singleSignOn.providersOf(organizationId, page.after, page.limit),
+        ({ id }) => id,
+      );
+      return { signInProviders: rows.map((provider) => render(provider, publicUrl())), ...next };
+    },
+  );
+}
+
+function render(provider: ExternalProvider, publicUrl: string): Static<typeof SignInProviderSchema> {
+  const { id, name, issuer, clientId, scopes, emailDomains, trustsEmail } = provider;
+  const { roleClaim, roles, defaultRoles, bearerAudience } = provider;
+  return {
+    id,
+    name,
+    issuer,
+    clientId,
+    redirectUri: redirectUriOf(publicUrl, provider),
+    scopes: [...scopes],
+    emailDomains: [...emailDomains],
+    trustsEmail,
+    ...(roleClaim !== undefined && { roleClaim }),
+    roles: Object.fromEntries([...roles].map(([value, given]) => [value, [...given]])),
+    defaultRoles: [...defaultRoles],
+    ...(bearerAudience !== undefined && { bearer: { audience: bearerAudience } }),
+  };
+}
+
+function isProviderId(key: string): boolean {
+  return /^[a-z0-9-]{1,40}$/.test(key);
+}

@@ -1,0 +1,225 @@
+import type { FastifyRequest } from "fastify";
+import { type Static, Type } from "typebox";
+import { actorOf } from "../../auth/authenticator.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { notFound } from "../../core/service-error.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import {
+  deleteTag,
+  findTag,
+  findTagsOfVersions,
+  insertTagChange,
+  listTagChanges,
+  listTags,
+  setTag,
+  type Tag,
+  type TagChange,
+} from "../../store/workflows/tags.ts";
+import { findVersion, findVersionNumber } from "../../store/workflows/versions.ts";
+import { findWorkflow, lockWorkflow, type WorkflowKey } from "../../store/workflows/workflows.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { recordAudit } from "../door/audit-trail.ts";
+import { transactOnce } from "../door/idempotency.ts";
+import { isPositiveInteger, nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { ActorSchema, answer, closed, Id, noContent, oneOf, TagParams, Time, WorkflowParams } from "../door/schemas.ts";
+import { toTime } from "../door/time.ts";
+import { renderVersion, VersionSchema } from "./versions.ts";
+
+const TagSchema = Type.Object(
+  { tag: Type.String(), versionId: Id, versionNumber: Type.Integer(), updatedBy: ActorSchema, updatedAt: Time },
+  { title: "WorkflowTag" },
+);
+
+const TagChangeSchema = Type.Object(
+  {
+    change: oneOf(["set", "deleted"]),
+    versionId: Type.Optional(Id),
+    versionNumber: Type.Optional(Type.Integer()),
+    changedBy: ActorSchema,
+    changedAt: Time,
+  },
+  { title: "WorkflowTagChange" },
+);
+
+const path = "/organizations/:organizationId/workflows/:workflowId/tags";
+
+export function tagRoutes(app: App, parts: ServerParts): void {
+  const { engine, database } = parts;
+
+  /**
+   * Changes a tag and its history together, one change of a workflow's tags after the other. A repeated request changes nothing, since somebody else
+   * may have moved the tag meanwhile.
+   */
+  const changeTag = async <Result extends object>(
+    request: FastifyRequest,
+    workflow: WorkflowKey,
+    change: (transaction: Transaction, at: Timestamp) => Promise<Result>,
+  ): Promise<Result> =>
+    await transactOnce(parts, request, { organizationId: workflow.organizationId }, async (transaction) => {
+      if (!(await lockWorkflow(transaction, workflow))) throw notFound("workflow");
+      return await change(transaction, engine.now());
+    });
+
+  app.put(
+    `${path}/:tag`,
+    {
+      config: { bounds: { workflows: "path", tags: "path" }, repetition: "replayed" },
+      schema: {
+        operationId: "SetWorkflowVersionTag",
+        "x-permission": "workflow:version:create",
+        tags: ["tags"],
+        summary: "Point a tag at a version",
+        description: "Jobs submitted from now on by this tag run that version; those submitted before keep theirs.",
+        params: TagParams,
+        body: closed({ versionId: Id }),
+        response: {
+          200: Type.Object(
+            { tag: Type.String(), versionId: Id, versionNumber: Type.Integer(), success: Type.Literal(true) },
+            { description: "It points there." },
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { tag, ...workflow } = request.params;
+      const versionId = request.body.versionId.toLowerCase();
+      const by = actorOf(request.caller);
+      return await changeTag(request, workflow, async (transaction, at) => {
+        const versionNumber = await findVersionNumber(transaction, workflow, versionId);
+        if (versionNumber === undefined) throw notFound("version of this workflow");
+        const { organizationId, workflowId } = workflow;
+        const from = await findTag(transaction, workflow, tag);
+        const pointed = { workflowId, tag, versionId, versionNumber, updatedBy: by, updatedAt: at };
+        await setTag(transaction, organizationId, pointed);
+        const change = { versionId, versionNumber, changedBy: by, changedAt: at };
+        await insertTagChange(transaction, workflow, tag, change);
+        const details = { workflowId, from: meaningOf(from), to: { versionId, versionNumber } };
+        await recordAudit(transaction, request, { targetType: "tag", targetId: tag, details });
+        return { tag, versionId, versionNumber, success: true as const };
+      });
+    },
+  );
+
+  app.get(
+    path,
+    {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
+      schema: {
+        operationId: "ListTags",
+        "x-permission": "workflow:version:read",
+        tags: ["tags"],
+        summary: "List tags",
+        description: "In the order of their names.",
+        params: WorkflowParams,
+        querystring: closed({ ...shortListParameters }),
+        response: { 200: Type.Object({ tags: Type.Array(TagSchema), nextPageToken }, { description: "One page." }) },
+      },
+    },
+    async (request) => {
+      if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
+      const page = pageOfShortList(request, (key) => key !== "");
+      const { rows, ...next } = page.cut(
+        await listTags(database, request.params, page.after, page.limit),
+        ({ tag }) => tag,
+      );
+      return { tags: rows.map(renderTag), ...next };
+    },
+  );
+
+  app.get(
+    `${path}/:tag`,
+    {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
+      schema: {
+        operationId: "GetTaggedWorkflowVersion",
+        "x-permission": "workflow:version:read",
+        tags: ["tags"],
+        summary: "Get the version that a tag points at",
+        params: TagParams,
+        response: { 200: answer("The version.", VersionSchema) },
+      },
+    },
+    async (request) => {
+      const { tag, ...workflow } = request.params;
+      if ((await findWorkflow(database, workflow)) === undefined) throw notFound("workflow");
+      const pointed = await findTag(database, workflow, tag);
+      const version = pointed && (await findVersion(database, workflow, pointed.versionId));
+      if (version === undefined) throw notFound("tag of this workflow");
+      const tags = await findTagsOfVersions(database, workflow, [version.versionId]);
+      return { ...renderVersion(version, tags), definition: version.definition };
+    },
+  );
+
+  app.delete(
+    `${path}/:tag`,
+    {
+      config: { bounds: { workflows: "path", tags: "path" }, repetition: "replayed" },
+      schema: {
+        operationId: "DeleteTag",
+        "x-permission": "workflow:version:create",
+        tags: ["tags"],
+        summary: "Delete a tag",
+        description: "Its version stays, and so do the jobs that were submitted by it.",
+        params: TagParams,
+        response: { 204: noContent("It is deleted.") },
+      },
+    },
+    async (request, reply) => {
+      const { tag, ...workflow } = request.params;
+      const by = actorOf(request.caller);
+      await changeTag(request, workflow, async (transaction, at) => {
+        const from = await findTag(transaction, workflow, tag);
+        if (!(await deleteTag(transaction, workflow, tag))) throw notFound("tag of this workflow");
+        const change = { versionId: null, versionNumber: null, changedBy: by, changedAt: at };
+        await insertTagChange(transaction, workflow, tag, change);
+        const details = { workflowId: workflow.workflowId, from: meaningOf(from), to: null };
+        await recordAudit(transaction, request, { targetType: "tag", targetId: tag, details });
+        return {};
+      });
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.get(
+    `${path}/:tag/history`,
+    {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
+      schema: {
+        operationId: "ListTagHistory",
+        "x-permission": "workflow:version:read",
+        tags: ["tags"],
+        summary: "List what a tag meant",
+        description: "Newest first; also of a tag that was deleted.",
+        params: TagParams,
+        querystring: closed({ ...shortListParameters }),
+        response: {
+          200: Type.Object({ changes: Type.Array(TagChangeSchema), nextPageToken }, { description: "One page." }),
+        },
+      },
+    },
+    async (request) => {
+      const { tag, ...workflow } = request.params;
+      if ((await findWorkflow(database, workflow)) === undefined) throw notFound("workflow");
+      const page = pageOfShortList(request, isPositiveInteger);
+      const before = page.after === null ? null : Number(page.after);
+      const found = await listTagChanges(database, workflow, tag, before, page.limit);
+      const { rows, ...next } = page.cut(found, ({ changeNumber }) => String(changeNumber));
+      return { changes: rows.map(renderTagChange), ...next };
+    },
+  );
+}
+
+function meaningOf(tag: Tag | undefined) {
+  return tag === undefined ? null : { versionId: tag.versionId, versionNumber: tag.versionNumber };
+}
+
+function renderTag({ tag, versionId, versionNumber, updatedBy, updatedAt }: Tag): Static<typeof TagSchema> {
+  return { tag, versionId, versionNumber, updatedBy, updatedAt: toTime(updatedAt) };
+}
+
+function renderTagChange(change: TagChange): Static<typeof TagChangeSchema> {
+  const { versionId, versionNumber, changedBy, changedAt } = change;
+  const who = { changedBy, changedAt: toTime(changedAt) };
+  if (versionId === null || versionNumber === null) return { change: "deleted", ...who };
+  return { change: "set", versionId, versionNumber, ...who };
+}

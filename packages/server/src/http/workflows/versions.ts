@@ -1,0 +1,250 @@
+import { type Static, Type } from "typebox";
+import { actorOf } from "../../auth/authenticator.ts";
+import { parseDefinition } from "../../core/definition/definition.ts";
+import { isSameJson } from "../../core/json/json.ts";
+import type { Problem } from "../../core/problem.ts";
+import { notFound, ServiceError } from "../../core/service-error.ts";
+import { definitionLimits } from "../../engine/plans.ts";
+import { findTagsOfVersions, type Tag } from "../../store/workflows/tags.ts";
+import {
+  findNewestVersion,
+  findVersion,
+  insertVersion,
+  listVersions,
+  type Version,
+} from "../../store/workflows/versions.ts";
+import { findWorkflow, lockWorkflow } from "../../store/workflows/workflows.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { recordAudit } from "../door/audit-trail.ts";
+import { IdempotencyHeaders, transactOnce } from "../door/idempotency.ts";
+import { isPositiveInteger, nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { ActorSchema, answer, closed, Id, Time, VersionParams, WorkflowParams } from "../door/schemas.ts";
+import { sentence } from "../door/sentence.ts";
+import { toTime } from "../door/time.ts";
+
+const RemarkSchema = Type.Object(
+  { pointer: Type.String({ description: "JSON pointer into the definition." }), detail: Type.String() },
+  { title: "DefinitionRemark" },
+);
+
+const NewVersionSchema = Type.Object(
+  {
+    workflowId: Id,
+    versionId: Id,
+    versionNumber: Type.Integer({ minimum: 1 }),
+    createdAt: Time,
+    created: Type.Boolean({
+      description:
+        "False only with `ifChanged`, when the newest version has this definition already: it is that version.",
+    }),
+    warnings: Type.Array(RemarkSchema, { description: "What may go wrong when a job runs." }),
+  },
+  { title: "NewWorkflowVersion" },
+);
+
+const versionFields = {
+  workflowId: Id,
+  versionId: Id,
+  versionNumber: Type.Integer({ minimum: 1, description: "1, 2, … within the workflow." }),
+  tags: Type.Array(Type.String(), { description: "The tags that point at it now." }),
+  createdBy: ActorSchema,
+  createdAt: Time,
+};
+
+const VersionSummarySchema = Type.Object(versionFields, { title: "WorkflowVersionSummary" });
+
+export const VersionSchema = Type.Object(
+  { ...versionFields, definition: Type.String({ description: "The very text that was sent." }) },
+  { title: "WorkflowVersion" },
+);
+
+const DefinitionBody = closed({
+  definition: Type.String({ description: "The definition: a JSON document, as a string." }),
+});
+
+const ifChanged = Type.Optional(
+  Type.Boolean({ description: "Registers a version only if the definition is not equal to the newest version's." }),
+);
+
+const path = "/organizations/:organizationId/workflows/:workflowId/versions";
+
+export function versionRoutes(app: App, parts: ServerParts): void {
+  const { engine, database, config, executors, basePath } = parts;
+  const limits = definitionLimits(config);
+
+  app.post(
+    path,
+    {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
+      schema: {
+        operationId: "RegisterWorkflowVersion",
+        "x-permission": "workflow:version:create",
+        tags: ["versions"],
+        summary: "Register a version",
+        description:
+          "Checks the definition and keeps it, never to be changed. A definition that is not valid is refused with everything that is wrong with it. With `ifChanged=true` a definition that is equal to the newest version's, as a JSON value, registers nothing: the answer is 200 and that version.",
+        params: WorkflowParams,
+        querystring: closed({ ifChanged }),
+        headers: IdempotencyHeaders,
+        body: DefinitionBody,
+        response: {
+          200: answer(
+            "With `ifChanged`: the newest version, whose definition is equal. Nothing was registered.",
+            NewVersionSchema,
+          ),
+          201: answer("The new version.", NewVersionSchema),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId, workflowId } = request.params;
+      const { definition } = request.body;
+      const parsed = parseDefinition(definition, executors, limits);
+      const { ifChanged = false } = request.query;
+      // An unchanged definition stays deployable when a later release checks more than the one that registered it.
+      if ("problems" in parsed && !ifChanged) throw invalidDefinition(parsed.problems);
+      const by = actorOf(request.caller);
+      const answered = await transactOnce(parts, request, { organizationId }, async (transaction, createdAt) => {
+        if (!(await lockWorkflow(transaction, request.params))) throw notFound("workflow");
+        const newest = ifChanged ? await findNewestVersion(transaction, request.params) : undefined;
+        if (newest !== undefined && isSameJson(newest.definition, definition, limits)) {
+          return renderNewVersion(newest, { created: false, warnings: parsed.warnings });
+        }
+        if ("problems" in parsed) throw invalidDefinition(parsed.problems);
+        const version = { versionId: engine.newId(), workflowId, definition, createdBy: by, createdAt };
+        const versionNumber = await insertVersion(transaction, organizationId, version);
+        const { versionId } = version;
+        const details = { workflowId, versionNumber };
+        await recordAudit(transaction, request, { targetType: "version", targetId: versionId, details });
+        return renderNewVersion({ ...version, versionNumber }, { created: true, warnings: parsed.warnings });
+      });
+      // A first answer that an earlier release kept under its Idempotency-Key has no `created`.
+      const registered = { ...answered, created: answered.created ?? true };
+      if (!registered.created) return reply.code(200).send(registered);
+      const location = `${basePath}/organizations/${organizationId}/workflows/${workflowId}/versions/${registered.versionId}`;
+      return reply.code(201).header("location", location).send(registered);
+    },
+  );
+
+  app.post(
+    `${path}/validate`,
+    {
+      config: {
+        bounds: { workflows: "path", tags: "unaffected" },
+        repetition: "without-effect",
+        unaudited: "It changes nothing.",
+      },
+      schema: {
+        operationId: "ValidateWorkflowVersion",
+        "x-permission": "workflow:version:create",
+        tags: ["versions"],
+        summary: "Check a definition",
+        description:
+          "Says all that registering it would say, and keeps nothing. It takes no Idempotency-Key, since it does nothing.",
+        params: WorkflowParams,
+        body: DefinitionBody,
+        response: {
+          200: Type.Object(
+            {
+              valid: Type.Boolean(),
+              errors: Type.Array(RemarkSchema),
+              warnings: Type.Array(RemarkSchema),
+              messages: Type.Array(Type.String(), {
+                description: "Errors and then warnings as sentences, one for each, to be shown to people.",
+              }),
+            },
+            { description: "What is wrong with it; with `valid: true`, nothing." },
+          ),
+        },
+      },
+    },
+    async (request) => {
+      if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
+      const parsed = parseDefinition(request.body.definition, executors, limits);
+      const { warnings } = parsed;
+      const errors = "problems" in parsed ? parsed.problems : [];
+      const messages = [...messagesOf("Error", errors), ...messagesOf("Warning", warnings)];
+      return { valid: errors.length === 0, errors, warnings, messages };
+    },
+  );
+
+  app.get(
+    path,
+    {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
+      schema: {
+        operationId: "ListWorkflowVersions",
+        "x-permission": "workflow:version:read",
+        tags: ["versions"],
+        summary: "List versions",
+        description: "Newest first, without their definitions.",
+        params: WorkflowParams,
+        querystring: closed({ ...shortListParameters }),
+        response: {
+          200: Type.Object({ versions: Type.Array(VersionSummarySchema), nextPageToken }, { description: "One page." }),
+        },
+      },
+    },
+    async (request) => {
+      if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
+      const page = pageOfShortList(request, isPositiveInteger);
+      const beforeVersionNumber = page.after === null ? null : Number(page.after);
+      const found = await listVersions(database, request.params, beforeVersionNumber, page.limit);
+      const { rows, ...next } = page.cut(found, (version) => String(version.versionNumber));
+      const tags = await findTagsOfVersions(
+        database,
+        request.params,
+        rows.map((version) => version.versionId),
+      );
+      return { versions: rows.map((version) => renderVersion(version, tags)), ...next };
+    },
+  );
+
+  app.get(
+    `${path}/:versionId`,
+    {
+      config: { bounds: { workflows: "path", tags: "unaffected" } },
+      schema: {
+        operationId: "GetWorkflowVersion",
+        "x-permission": "workflow:version:read",
+        tags: ["versions"],
+        summary: "Get a version",
+        params: VersionParams,
+        response: { 200: answer("The version.", VersionSchema) },
+      },
+    },
+    async (request) => {
+      const { versionId } = request.params;
+      if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
+      const version = await findVersion(database, request.params, versionId);
+      if (version === undefined) throw notFound("version of this workflow");
+      const tags = await findTagsOfVersions(database, request.params, [versionId]);
+      return { ...renderVersion(version, tags), definition: version.definition };
+    },
+  );
+}
+
+export function renderVersion(version: Version, tags: readonly Tag[]): Static<typeof VersionSummarySchema> {
+  const { workflowId, versionId, versionNumber, createdBy, createdAt } = version;
+  const ownTags = tags.filter((tag) => tag.versionId === versionId).map(({ tag }) => tag);
+  return { workflowId, versionId, versionNumber, tags: ownTags, createdBy, createdAt: toTime(createdAt) };
+}
+
+function renderNewVersion(
+  { workflowId, versionId, versionNumber, createdAt }: Version,
+  { created, warnings }: { readonly created: boolean; readonly warnings: Problem[] },
+): Static<typeof NewVersionSchema> {
+  return { workflowId, versionId, versionNumber, createdAt: toTime(createdAt), created, warnings };
+}
+
+function messagesOf(kind: string, problems: readonly Problem[]): string[] {
+  return problems.map(({ pointer, detail }) => sentence(`${kind}${pointer && ` at ${pointer}`}: ${detail}`));
+}
+
+function invalidDefinition(problems: readonly Problem[]): ServiceError {
+  const [first] = problems;
+  const where = first?.pointer ? `at ${first.pointer}: ` : "";
+  const count = problems.length === 1 ? "One problem" : `${problems.length} problems, the first`;
+  const message = sentence(`The definition is not valid. ${count} ${where}${first?.detail}`);
+  return new ServiceError("ValidationError", message, { problems });
+}

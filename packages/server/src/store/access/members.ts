@@ -1,0 +1,177 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { type Queryable, statement, type Transaction } from "../home/database.ts";
+
+export interface Member {
+  readonly organizationId: string;
+  readonly userId: string;
+  readonly roles: readonly string[];
+  readonly createdAt: Timestamp;
+}
+
+/** In both tables: the organization's own, and the one that leads from a user to their organizations. */
+export async function insertMember(transaction: Transaction, member: Member): Promise<void> {
+  const { organizationId, userId, roles, createdAt } = member;
+  await transaction.query(insertMemberRow, [organizationId, userId, roles, new Date(createdAt).toISOString()]);
+  await transaction.query(insertUserOrganization, [userId, organizationId]);
+}
+
+const insertMemberRow = statement<never>(
+  "insert_member",
+  "organization",
+  "INSERT INTO member (organization_id, user_id, roles, created_at) VALUES ($1, $2, $3, $4)",
+);
+
+const insertUserOrganization = statement<never>(
+  "insert_user_organization",
+  "global",
+  "INSERT INTO user_organization (user_id, organization_id) VALUES ($1, $2)",
+);
+
+/** A user's roles in an organization, with all that those of them permit that the organization made itself. */
+export interface Membership {
+  readonly organizationId: string;
+  readonly roles: readonly string[];
+  readonly ownRolePermissions: readonly string[];
+}
+
+/** Of these organizations those in which the user is a member and that are not deleted. */
+export async function findMemberships(
+  db: Queryable,
+  userId: string,
+  organizationIds: readonly string[],
+): Promise<ReadonlyMap<string, Membership>> {
+  if (organizationIds.length === 0) return new Map();
+  const memberships = new Map<string, Membership>();
+  for (const { organizationId, roles, permissions } of await db.query(findMembershipRows, [organizationIds, userId])) {
+    const others = memberships.get(organizationId)?.ownRolePermissions ?? [];
+    memberships.set(organizationId, { organizationId, roles, ownRolePermissions: [...others, ...(permissions ?? [])] });
+  }
+  return memberships;
+}
+
+/** One row for each role that the organization made itself, or one without any. */
+interface MembershipRow {
+  readonly organizationId: string;
+  readonly roles: readonly string[];
+  readonly permissions: readonly string[] | null;
+}
+
+const findMembershipRows = statement<MembershipRow>(
+  "find_memberships",
+  "organization",
+  `SELECT member.organization_id AS "organizationId", member.roles, role.permissions
+   FROM member
+   JOIN organization ON organization.organization_id = member.organization_id
+   LEFT JOIN role ON role.organization_id = member.organization_id AND role.name = ANY(member.roles)
+   WHERE member.organization_id = ANY($1::uuid[]) AND organization.organization_id = ANY($1::uuid[])
+     AND member.user_id = $2 AND organization.deleted_at IS NULL`,
+);
+
+const memberColumns = `organization_id AS "organizationId", user_id AS "userId", roles, created_at AS "createdAt"`;
+
+export async function findMember(db: Queryable, organizationId: string, userId: string): Promise<Member | undefined> {
+  const [row] = await db.query(findMemberRow, [organizationId, userId]);
+  return row;
+}
+
+const findMemberRow = statement<Member>(
+  "find_member",
+  "organization",
+  `SELECT ${memberColumns}
+   FROM member
+   WHERE organization_id = $1 AND user_id = $2`,
+);
+
+export interface MemberPage {
+  readonly afterUserId: string | null;
+  readonly limit: number;
+  /** Only who has this role; null: everybody. */
+  readonly role: string | null;
+}
+
+/** By user id. */
+export async function listMembers(
+  db: Queryable,
+  organizationId: string,
+  { afterUserId, limit, role }: MemberPage,
+): Promise<Member[]> {
+  return await db.query(listMemberRows, [organizationId, afterUserId, role, limit]);
+}
+
+const listMemberRows = statement<Member>(
+  "list_members",
+  "organization",
+  `SELECT ${memberColumns}
+   FROM member
+   WHERE organization_id = $1 AND ($2::uuid IS NULL OR user_id > $2) AND ($3::text IS NULL OR $3 = ANY(roles))
+   ORDER BY user_id
+   LIMIT $4`,
+  "each-time",
+);
+
+/** Whether anybody has the role; of those the one left out of account does not count. */
+export async function hasMemberWithRole(
+  db: Queryable,
+  organizationId: string,
+  role: string,
+  exceptUserId: string | null = null,
+): Promise<boolean> {
+  const rows = await db.query(findMemberWithRole, [organizationId, role, exceptUserId]);
+  return rows.length > 0;
+}
+
+const findMemberWithRole = statement<{ found: number }>(
+  "find_member_with_role",
+  "organization",
+  `SELECT 1 AS found
+   FROM member
+   WHERE organization_id = $1 AND $2 = ANY(roles) AND ($3::uuid IS NULL OR user_id <> $3)
+   LIMIT 1`,
+);
+
+export async function updateMemberRoles(transaction: Transaction, member: Member): Promise<void> {
+  await transaction.query(updateMemberRolesRow, [member.organizationId, member.userId, member.roles]);
+}
+
+const updateMemberRolesRow = statement<never>(
+  "update_member_roles",
+  "organization",
+  "UPDATE member SET roles = $3 WHERE organization_id = $1 AND user_id = $2",
+);
+
+/** Renames the role of every member who has it, whether a member or an identity provider's mapping gave it. */
+export async function renameRoleOfMembers(transaction: Transaction, renamed: RenamedRole): Promise<void> {
+  await transaction.query(renameRoleOfMemberRows, [renamed.organizationId, renamed.from, renamed.to]);
+}
+
+export interface RenamedRole {
+  readonly organizationId: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+const renameRoleOfMemberRows = statement<never>(
+  "rename_role_of_members",
+  "organization",
+  `UPDATE member
+   SET roles = array_replace(roles, $2, $3), provider_roles = array_replace(provider_roles, $2, $3)
+   WHERE organization_id = $1 AND ($2 = ANY(roles) OR $2 = ANY(provider_roles))`,
+);
+
+/** Out of both tables. */
+export async function deleteMember(transaction: Transaction, organizationId: string, userId: string): Promise<void> {
+  await transaction.query(deleteMemberRow, [organizationId, userId]);
+  await transaction.query(deleteUserOrganization, [userId, organizationId]);
+}
+
+const deleteMemberRow = statement<never>(
+  "delete_member",
+  "organization",
+  "DELETE FROM member WHERE organization_id = $1 AND user_id = $2",
+);
+
+const deleteUserOrganization = statement<never>(
+  "delete_user_organization",
+  "global",
+  "DELETE FROM user_organization WHERE user_id = $1 AND organization_id = $2",
+);

@@ -1,0 +1,65 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { type Queryable, statement } from "../home/database.ts";
+
+/** Limits of one organization that the operator set. Null: as the configuration has it. Zero: none. */
+export interface OrganizationLimits {
+  readonly organizationId: string;
+  readonly requestsPerMinute: number | null;
+  readonly submitsPerMinute: number | null;
+}
+
+export async function findOrganizationLimits(
+  db: Queryable,
+  organizationId: string,
+): Promise<OrganizationLimits | undefined> {
+  const [row] = await db.query(findOrganizationLimitsRow, [organizationId]);
+  return row;
+}
+
+const findOrganizationLimitsRow = statement<OrganizationLimits>(
+  "find_organization_limits",
+  "organization",
+  `SELECT organization_id AS "organizationId", requests_per_minute AS "requestsPerMinute",
+     submits_per_minute AS "submitsPerMinute"
+   FROM organization_limit
+   WHERE organization_id = $1`,
+);
+
+/** At the database's time, by which the nodes find what changed; to the millisecond, which is all that they can see of it. */
+export async function setOrganizationLimits(db: Queryable, limits: OrganizationLimits): Promise<void> {
+  await db.query(setOrganizationLimitsRow, [limits.organizationId, limits.requestsPerMinute, limits.submitsPerMinute]);
+}
+
+const setOrganizationLimitsRow = statement<never>(
+  "set_organization_limits",
+  "organization",
+  `INSERT INTO organization_limit (organization_id, requests_per_minute, submits_per_minute, updated_at)
+   VALUES ($1, $2, $3, date_trunc('milliseconds', now()))
+   ON CONFLICT (organization_id) DO UPDATE
+   SET requests_per_minute = excluded.requests_per_minute, submits_per_minute = excluded.submits_per_minute,
+     updated_at = excluded.updated_at`,
+);
+
+export interface ChangedLimits extends OrganizationLimits {
+  readonly updatedAt: Timestamp;
+}
+
+/** Those that were set after this moment, in the order in which they were, from after the named organization on. */
+export async function listChangedLimits(
+  db: Queryable,
+  after: { readonly updatedAt: Timestamp; readonly organizationId: string },
+  limit: number,
+): Promise<ChangedLimits[]> {
+  return await db.query(listChangedLimitRows, [new Date(after.updatedAt).toISOString(), after.organizationId, limit]);
+}
+
+const listChangedLimitRows = statement<ChangedLimits>(
+  "list_changed_limits",
+  "maintenance",
+  `SELECT organization_id AS "organizationId", requests_per_minute AS "requestsPerMinute",
+     submits_per_minute AS "submitsPerMinute", updated_at AS "updatedAt"
+   FROM organization_limit
+   WHERE (updated_at, organization_id) > ($1::timestamptz, $2::uuid)
+   ORDER BY updated_at, organization_id
+   LIMIT $3`,
+);

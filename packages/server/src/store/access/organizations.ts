@@ -1,0 +1,185 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { type Queryable, statement, type Transaction } from "../home/database.ts";
+
+export interface Organization {
+  readonly organizationId: string;
+  readonly name: string;
+  readonly displayName: string;
+  readonly createdAt: Timestamp;
+}
+
+const organizationColumns = `
+  organization.organization_id AS "organizationId", organization.name, organization.display_name AS "displayName",
+  organization.created_at AS "createdAt"`;
+
+export async function insertOrganization(transaction: Transaction, organization: Organization): Promise<void> {
+  const { organizationId, name, displayName, createdAt } = organization;
+  await transaction.query(insertOrganizationRow, [
+    organizationId,
+    name,
+    displayName,
+    new Date(createdAt).toISOString(),
+  ]);
+}
+
+const insertOrganizationRow = statement<never>(
+  "insert_organization",
+  "organization",
+  `INSERT INTO organization (organization_id, name, display_name, created_at, updated_at)
+   VALUES ($1, $2, $3, $4, $4)`,
+);
+
+export async function findOrganization(db: Queryable, organizationId: string): Promise<Organization | undefined> {
+  const [row] = await db.query(findOrganizationRow, [organizationId]);
+  return row;
+}
+
+const findOrganizationRow = statement<Organization>(
+  "find_organization",
+  "organization",
+  `SELECT ${organizationColumns}
+   FROM organization
+   WHERE organization_id = $1 AND deleted_at IS NULL`,
+);
+
+/** The ids of the organizations in which the user is a member, newest first. Deleted ones may still be among them. */
+export async function listOrganizationIdsOfUser(
+  db: Queryable,
+  userId: string,
+  beforeOrganizationId: string | null,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.query(listOrganizationIdRows, [userId, beforeOrganizationId, limit]);
+  return rows.map((row) => row.organizationId);
+}
+
+const listOrganizationIdRows = statement<{ organizationId: string }>(
+  "list_organization_ids_of_user",
+  "global",
+  `SELECT organization_id AS "organizationId"
+   FROM user_organization
+   WHERE user_id = $1 AND ($2::uuid IS NULL OR organization_id < $2)
+   ORDER BY organization_id DESC
+   LIMIT $3`,
+  "each-time",
+);
+
+/** Of these organizations those that are not deleted, newest first. */
+export async function findOrganizations(db: Queryable, organizationIds: readonly string[]): Promise<Organization[]> {
+  if (organizationIds.length === 0) return [];
+  return await db.query(findOrganizationRows, [organizationIds]);
+}
+
+const findOrganizationRows = statement<Organization>(
+  "find_organizations",
+  "organization",
+  `SELECT ${organizationColumns}
+   FROM organization
+   WHERE organization_id = ANY($1::uuid[]) AND deleted_at IS NULL
+   ORDER BY organization_id DESC`,
+);
+
+/** Against other changes of the organization itself; what is in it can change meanwhile. */
+export async function lockOrganization(
+  transaction: Transaction,
+  organizationId: string,
+): Promise<Organization | undefined> {
+  const [row] = await transaction.query(lockOrganizationRow, [organizationId]);
+  return row;
+}
+
+const lockOrganizationRow = statement<Organization>(
+  "lock_organization",
+  "organization",
+  `SELECT ${organizationColumns}
+   FROM organization
+   WHERE organization_id = $1 AND deleted_at IS NULL
+   FOR NO KEY UPDATE`,
+);
+
+/** Writes the names of a locked organization. */
+export async function updateOrganization(
+  transaction: Transaction,
+  { organizationId, name, displayName }: Organization,
+  at: Timestamp,
+): Promise<void> {
+  await transaction.query(updateOrganizationRow, [organizationId, name, displayName, new Date(at).toISOString()]);
+}
+
+const updateOrganizationRow = statement<never>(
+  "update_organization",
+  "organization",
+  `UPDATE organization
+   SET name = $2, display_name = $3, updated_at = $4
+   WHERE organization_id = $1 AND deleted_at IS NULL`,
+);
+
+/**
+ * Waits for the transactions that submit or resume a job of the organization at this moment, and lets no other begin until this one ends. False when
+ * there is no such organization.
+ */
+export async function claimOrganization(transaction: Transaction, organizationId: string): Promise<boolean> {
+  const rows = await transaction.query(claimOrganizationRow, [organizationId]);
+  return rows.length > 0;
+}
+
+const claimOrganizationRow = statement<{ found: number }>(
+  "claim_organization",
+  "organization",
+  "SELECT 1 AS found FROM organization WHERE organization_id = $1 AND deleted_at IS NULL FOR UPDATE",
+);
+
+/** Hides a claimed organization and all that is in it. Its workflows go with it, so that no job can be submitted any more. */
+export async function deleteOrganization(
+  transaction: Transaction,
+  organizationId: string,
+  at: Timestamp,
+): Promise<void> {
+  const deletedAt = new Date(at).toISOString();
+  await transaction.query(deleteOrganizationRow, [organizationId, deletedAt]);
+  await transaction.query(deleteWorkflowsOfOrganization, [organizationId, deletedAt]);
+}
+
+/** Of these organizations those that are not deleted. They cannot be claimed, until the transaction ends. */
+export async function holdOrganizations(
+  transaction: Transaction,
+  organizationIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (organizationIds.length === 0) return new Set();
+  const rows = await transaction.query(holdOrganizationRows, [[...new Set(organizationIds)]]);
+  return new Set(rows.map((row) => row.organizationId));
+}
+
+const holdOrganizationRows = statement<{ organizationId: string }>(
+  "hold_organizations",
+  "organization",
+  `SELECT organization_id AS "organizationId"
+   FROM organization
+   WHERE organization_id = ANY($1::uuid[]) AND deleted_at IS NULL
+   ORDER BY organization_id
+   FOR KEY SHARE`,
+);
+
+const deleteOrganizationRow = statement<never>(
+  "delete_organization",
+  "organization",
+  "UPDATE organization SET deleted_at = $2 WHERE organization_id = $1 AND deleted_at IS NULL",
+);
+
+const deleteWorkflowsOfOrganization = statement<never>(
+  "delete_workflows_of_organization",
+  "organization",
+  "UPDATE workflow SET deleted_at = $2 WHERE organization_id = $1 AND deleted_at IS NULL",
+);
+
+/** Whether a job of this organization may still go on by itself. */
+export async function hasUnfinishedJobs(db: Queryable, organizationId: string): Promise<boolean> {
+  const rows = await db.query(findUnfinishedJob, [organizationId]);
+  return rows.length > 0;
+}
+
+const findUnfinishedJob = statement<{ found: number }>(
+  "find_unfinished_job",
+  "organization",
+  "SELECT 1 AS found FROM job WHERE organization_id = $1 AND status IN ('PENDING', 'RUNNING') LIMIT 1",
+);

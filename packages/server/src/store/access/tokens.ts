@@ -1,0 +1,271 @@
+import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import { type Queryable, statement } from "../home/database.ts";
+
+/** What a token is bound to, beside its permissions; null: not in this respect. */
+export interface BoundTo {
+  readonly workflowIds: readonly string[] | null;
+  readonly tags: readonly string[] | null;
+  /** Both or neither. */
+  readonly boundJobId: string | null;
+  readonly boundEventId: string | null;
+}
+
+export interface ApiToken extends BoundTo {
+  readonly organizationId: string;
+  readonly tokenId: string;
+  readonly name: string;
+  readonly permissions: readonly string[];
+  readonly tokenPrefix: string;
+  readonly createdBy: Actor;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+  readonly expiresAt: Timestamp | null;
+  readonly lastUsedAt: Timestamp | null;
+  /** When it got the secret that it has now, where that is not its first. */
+  readonly rotatedAt: Timestamp | null;
+  /** Until when the secret before that one holds. */
+  readonly previousExpiresAt: Timestamp | null;
+}
+
+const boundColumns = `
+  workflow_ids AS "workflowIds", tags, bound_job_id AS "boundJobId", bound_event_id AS "boundEventId"`;
+
+const apiTokenColumns = `
+  organization_id AS "organizationId", token_id AS "tokenId", name, permissions, token_prefix AS "tokenPrefix",
+  created_by AS "createdBy", created_at AS "createdAt", updated_at AS "updatedAt", expires_at AS "expiresAt",
+  last_used_at AS "lastUsedAt", rotated_at AS "rotatedAt", previous_expires_at AS "previousExpiresAt", ${boundColumns}`;
+
+export async function insertApiToken(db: Queryable, token: ApiToken, tokenHash: Buffer): Promise<void> {
+  await db.query(insertApiTokenRow, [
+    token.organizationId,
+    token.tokenId,
+    token.name,
+    token.permissions,
+    tokenHash,
+    token.tokenPrefix,
+    JSON.stringify(token.createdBy),
+    new Date(token.createdAt).toISOString(),
+    timeOf(token.expiresAt),
+    token.workflowIds,
+    token.tags,
+    token.boundJobId,
+    token.boundEventId,
+  ]);
+}
+
+const insertApiTokenRow = statement<never>(
+  "insert_api_token",
+  "organization",
+  `INSERT INTO api_token (organization_id, token_id, name, permissions, token_hash, token_prefix, created_by, created_at,
+     updated_at, expires_at, workflow_ids, tags, bound_job_id, bound_event_id)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13)`,
+);
+
+export interface TokenIdentity extends BoundTo {
+  readonly tokenId: string;
+  readonly name: string;
+  readonly permissions: readonly string[];
+  readonly expiresAt: Timestamp | null;
+  readonly lastUsedAt: Timestamp | null;
+  /** Of a secret that was rotated away, when it ends; null for the token's own. */
+  readonly overlapEndsAt: Timestamp | null;
+}
+
+/**
+ * The token that a request carries, by its secret or by the one before, unless it was revoked or its organization was deleted. Its expiry is for
+ * the caller to judge.
+ */
+export async function findApiTokenByHash(
+  db: Queryable,
+  organizationId: string,
+  tokenHash: Buffer,
+): Promise<TokenIdentity | undefined> {
+  const [row] = await db.query(findApiTokenByHashRow, [organizationId, tokenHash]);
+  return row;
+}
+
+const findApiTokenByHashRow = statement<TokenIdentity>(
+  "find_api_token_by_hash",
+  "organization",
+  `SELECT api_token.token_id AS "tokenId", api_token.name, api_token.permissions, api_token.expires_at AS "expiresAt",
+     api_token.last_used_at AS "lastUsedAt", ${boundColumns},
+     CASE WHEN api_token.token_hash = $2 THEN NULL ELSE api_token.previous_expires_at END AS "overlapEndsAt"
+   FROM api_token
+   JOIN organization ON organization.organization_id = api_token.organization_id
+   WHERE api_token.organization_id = $1 AND organization.organization_id = $1
+     AND (api_token.token_hash = $2 OR api_token.previous_token_hash = $2)
+     AND api_token.revoked_at IS NULL AND organization.deleted_at IS NULL`,
+);
+
+/** Newest first, from before `beforeTokenId`. Revoked tokens are gone. */
+export async function listApiTokens(
+  db: Queryable,
+  organizationId: string,
+  beforeTokenId: string | null,
+  limit: number,
+): Promise<ApiToken[]> {
+  return await db.query(listApiTokenRows, [organizationId, beforeTokenId, limit]);
+}
+
+const listApiTokenRows = statement<ApiToken>(
+  "list_api_tokens",
+  "organization",
+  `SELECT ${apiTokenColumns}
+   FROM api_token
+   WHERE organization_id = $1 AND revoked_at IS NULL AND ($2::uuid IS NULL OR token_id < $2)
+   ORDER BY token_id DESC
+   LIMIT $3`,
+  "each-time",
+);
+
+export async function findApiToken(
+  db: Queryable,
+  organizationId: string,
+  tokenId: string,
+): Promise<ApiToken | undefined> {
+  const [row] = await db.query(findApiTokenRow, [organizationId, tokenId]);
+  return row;
+}
+
+const findApiTokenRow = statement<ApiToken>(
+  "find_api_token",
+  "organization",
+  `SELECT ${apiTokenColumns}
+   FROM api_token
+   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
+);
+
+/** By what the caches know a token. */
+export interface TokenHashes {
+  readonly tokenHash: Buffer;
+  readonly previousTokenHash: Buffer | null;
+}
+
+/** Locks the token, so that what a caller may change is judged by what it is. */
+export async function lockApiToken(
+  db: Queryable,
+  organizationId: string,
+  tokenId: string,
+): Promise<(ApiToken & TokenHashes) | undefined> {
+  const [row] = await db.query(lockApiTokenRow, [organizationId, tokenId]);
+  return row;
+}
+
+const lockApiTokenRow = statement<ApiToken & TokenHashes>(
+  "lock_api_token",
+  "organization",
+  `SELECT ${apiTokenColumns}, token_hash AS "tokenHash", previous_token_hash AS "previousTokenHash"
+   FROM api_token
+   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL
+   FOR UPDATE`,
+);
+
+/** Writes name, permissions, expiry and bounds of a locked token. */
+export async function updateApiToken(db: Queryable, token: ApiToken): Promise<void> {
+  await db.query(updateApiTokenRow, [
+    token.organizationId,
+    token.tokenId,
+    token.name,
+    token.permissions,
+    timeOf(token.expiresAt),
+    timeOf(token.updatedAt),
+    token.workflowIds,
+    token.tags,
+    token.boundJobId,
+    token.boundEventId,
+  ]);
+}
+
+const updateApiTokenRow = statement<never>(
+  "update_api_token",
+  "organization",
+  `UPDATE api_token
+   SET name = $3, permissions = $4, expires_at = $5, updated_at = $6, workflow_ids = $7, tags = $8, bound_job_id = $9,
+     bound_event_id = $10
+   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
+);
+
+/** Gives a locked token this secret. The one that it had holds until `previousExpiresAt`; the one before that ends. */
+export async function rotateApiToken(db: Queryable, token: ApiToken, tokenHash: Buffer): Promise<void> {
+  await db.query(rotateApiTokenRow, [
+    token.organizationId,
+    token.tokenId,
+    tokenHash,
+    token.tokenPrefix,
+    timeOf(token.rotatedAt),
+    timeOf(token.previousExpiresAt),
+  ]);
+}
+
+const rotateApiTokenRow = statement<never>(
+  "rotate_api_token",
+  "organization",
+  `UPDATE api_token
+   SET previous_token_hash = token_hash, previous_expires_at = $6, token_hash = $3, token_prefix = $4, rotated_at = $5,
+     updated_at = $5
+   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
+);
+
+/** Replaces a locked token's secret, which nobody received. The secret before that one keeps the end that it was given. */
+export async function replaceLostSecret(db: Queryable, token: ApiToken, tokenHash: Buffer): Promise<void> {
+  const { organizationId, tokenId, tokenPrefix, rotatedAt } = token;
+  await db.query(replaceLostSecretRow, [organizationId, tokenId, tokenHash, tokenPrefix, timeOf(rotatedAt)]);
+}
+
+const replaceLostSecretRow = statement<never>(
+  "replace_lost_secret",
+  "organization",
+  `UPDATE api_token
+   SET token_hash = $3, token_prefix = $4, rotated_at = $5, updated_at = $5
+   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
+);
+
+/** Ends a locked token, with the secret before its own. */
+export async function revokeApiToken(
+  db: Queryable,
+  organizationId: string,
+  tokenId: string,
+  at: Timestamp,
+): Promise<void> {
+  await db.query(revokeApiTokenRow, [organizationId, tokenId, timeOf(at)]);
+}
+
+const revokeApiTokenRow = statement<never>(
+  "revoke_api_token",
+  "organization",
+  `UPDATE api_token
+   SET revoked_at = $3
+   WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
+);
+
+export interface TokenUse {
+  /** The organization or the user that the token belongs to. */
+  readonly ownerId: string;
+  readonly tokenId: string;
+  readonly usedAt: Timestamp;
+}
+
+export async function touchApiTokens(db: Queryable, uses: readonly TokenUse[]): Promise<void> {
+  if (uses.length === 0) return;
+  await db.query(touchApiTokenRows, [
+    uses.map((use) => use.ownerId),
+    uses.map((use) => use.tokenId),
+    uses.map((use) => new Date(use.usedAt).toISOString()),
+    [...new Set(uses.map((use) => use.ownerId))],
+  ]);
+}
+
+const touchApiTokenRows = statement<never>(
+  "touch_api_tokens",
+  "organization",
+  `UPDATE api_token
+   SET last_used_at = used.at
+   FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS used (organization_id, token_id, at)
+   WHERE api_token.organization_id = ANY($4::uuid[])
+     AND api_token.organization_id = used.organization_id AND api_token.token_id = used.token_id
+     AND (api_token.last_used_at IS NULL OR api_token.last_used_at < used.at)`,
+);
+
+function timeOf(at: Timestamp | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,139 @@
+import type { SealedEntry } from "../../core/audit-chain.ts";
+import { type Queryable, statement } from "../home/database.ts";
+import { type Seal, sealColumns } from "./audit-seals.ts";
+
+/** In their order, from after `afterNumber`. */
+export async function listSeals(
+  db: Queryable,
+  organizationId: string,
+  afterNumber: number,
+  limit: number,
+): Promise<Seal[]> {
+  return await db.query(listSealRows, [organizationId, afterNumber, limit]);
+}
+
+const listSealRows = statement<Seal>(
+  "list_audit_seals",
+  "organization",
+  `SELECT ${sealColumns}
+   FROM audit_seal
+   WHERE organization_id = $1 AND seal_number > $2
+   ORDER BY seal_number
+   LIMIT $3`,
+);
+
+export interface CoveredEntry extends SealedEntry {
+  readonly sealNumber: number;
+}
+
+/** What these seals cover, seal by seal and in the order of ids, at most `limit` entries. */
+export async function listCoveredEntries(
+  db: Queryable,
+  organizationId: string,
+  sealNumbers: { readonly from: number; readonly to: number },
+  limit: number,
+): Promise<CoveredEntry[]> {
+  return await db.query(listCoveredRows, [organizationId, sealNumbers.from, sealNumbers.to, limit]);
+}
+
+const listCoveredRows = statement<CoveredEntry>(
+  "list_covered_audit_entries",
+  "organization",
+  `SELECT seal_number AS "sealNumber", entry_id AS "entryId", encode(entry_hash, 'hex') AS "entryHash"
+   FROM audit_sealed
+   WHERE organization_id = $1 AND seal_number BETWEEN $2 AND $3
+   ORDER BY seal_number, entry_id
+   LIMIT $4`,
+  "each-time",
+);
+
+/** Of all entries, in their order. */
+export async function listEntryIds(
+  db: Queryable,
+  organizationId: string,
+  afterEntryId: string | null,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.query(listEntryIdRows, [organizationId, afterEntryId, limit]);
+  return rows.map((row) => row.entryId);
+}
+
+const listEntryIdRows = statement<{ entryId: string }>(
+  "list_audit_entry_ids",
+  "organization",
+  `SELECT entry_id AS "entryId"
+   FROM audit_entry
+   WHERE organization_id = $1 AND ($2::uuid IS NULL OR entry_id > $2)
+   ORDER BY entry_id
+   LIMIT $3`,
+  "each-time",
+);
+
+/** An entry waits for a seal (null), or a seal covers it. Who is tampered with may do both, or neither: then there are two, or none. */
+export interface EntryStanding {
+  readonly entryId: string;
+  readonly sealNumber: number | null;
+}
+
+/** Read at one instant, since an entry goes from the one list to the other. */
+export async function findEntryStandings(
+  db: Queryable,
+  organizationId: string,
+  entryIds: readonly string[],
+): Promise<EntryStanding[]> {
+  if (entryIds.length === 0) return [];
+  return await db.query(findEntryStandingRows, [organizationId, entryIds]);
+}
+
+const findEntryStandingRows = statement<EntryStanding>(
+  "find_audit_entry_standings",
+  "organization",
+  `SELECT entry_id AS "entryId", NULL AS "sealNumber"
+   FROM audit_unsealed
+   WHERE organization_id = $1 AND entry_id = ANY($2::uuid[])
+   UNION ALL
+   SELECT entry_id AS "entryId", seal_number AS "sealNumber"
+   FROM audit_sealed
+   WHERE organization_id = $1 AND entry_id = ANY($2::uuid[])`,
+  "each-time",
+);
+
+/** Those of these seals that are there. */
+export async function findSeals(
+  db: Queryable,
+  organizationId: string,
+  sealNumbers: readonly number[],
+): Promise<Set<number>> {
+  if (sealNumbers.length === 0) return new Set();
+  const rows = await db.query(findSealRows, [organizationId, sealNumbers]);
+  return new Set(rows.map((row) => row.sealNumber));
+}
+
+const findSealRows = statement<{ sealNumber: number }>(
+  "find_audit_seals",
+  "organization",
+  `SELECT seal_number AS "sealNumber"
+   FROM audit_seal
+   WHERE organization_id = $1 AND seal_number = ANY($2::integer[])`,
+  "each-time",
+);
+
+/** All organizations, also deleted ones, in the order of their ids. */
+export async function listAllOrganizationIds(
+  db: Queryable,
+  afterOrganizationId: string | null,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.query(listAllOrganizationIdRows, [afterOrganizationId, limit]);
+  return rows.map((row) => row.organizationId);
+}
+
+const listAllOrganizationIdRows = statement<{ organizationId: string }>(
+  "list_all_organization_ids",
+  "maintenance",
+  `SELECT organization_id AS "organizationId"
+   FROM organization
+   WHERE $1::uuid IS NULL OR organization_id > $1
+   ORDER BY organization_id
+   LIMIT $2`,
+);

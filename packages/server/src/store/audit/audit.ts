@@ -1,0 +1,67 @@
+import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import { statement, type Transaction } from "../home/database.ts";
+
+export type AuditOutcome = "accepted" | "denied";
+
+/** Who did what to what, or was refused to. */
+export interface AuditEntry {
+  readonly organizationId: string;
+  /** A UUID version 7 made at `recordedAt`, so that the order of ids is the order of times. */
+  readonly entryId: string;
+  readonly recordedAt: Timestamp;
+  readonly actor: Actor & { readonly name?: string };
+  /** The operation's name in the document. */
+  readonly action: string;
+  readonly outcome: AuditOutcome;
+  readonly targetType: string;
+  readonly targetId: string | null;
+  readonly requestId: string;
+  /** Where the request came from. */
+  readonly address: string;
+  /** What changed; never a secret, never a payload. */
+  readonly details: JsonObject;
+}
+
+/** Writes entries, and that no seal covers them yet. In the transaction of the change that they tell of. */
+export async function insertAuditEntries(transaction: Transaction, entries: readonly AuditEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const rows = entries.map((entry) => ({
+    organization_id: entry.organizationId,
+    entry_id: entry.entryId,
+    recorded_at: new Date(entry.recordedAt).toISOString(),
+    actor: entry.actor,
+    actor_id: entry.actor.type === "service" ? null : entry.actor.id,
+    action: entry.action,
+    outcome: entry.outcome,
+    target_type: entry.targetType,
+    target_id: entry.targetId,
+    request_id: entry.requestId,
+    address: entry.address,
+    details: entry.details,
+  }));
+  const organizationIds = entries.map((entry) => entry.organizationId);
+  const entryIds = entries.map((entry) => entry.entryId);
+  await Promise.all([
+    transaction.query(insertAuditEntryRows, [JSON.stringify(rows)]),
+    transaction.query(insertUnsealedRows, [organizationIds, entryIds]),
+  ]);
+}
+
+const insertAuditEntryRows = statement<never>(
+  "insert_audit_entries",
+  "organization",
+  `INSERT INTO audit_entry (organization_id, entry_id, recorded_at, actor, actor_id, action, outcome, target_type, target_id,
+     request_id, address, details)
+   SELECT organization_id, entry_id, recorded_at, actor, actor_id, action, outcome, target_type, target_id, request_id, address,
+     details
+   FROM json_to_recordset($1) AS new (organization_id uuid, entry_id uuid, recorded_at timestamptz, actor json, actor_id uuid,
+     action text, outcome text, target_type text, target_id text, request_id text, address text, details json)`,
+);
+
+const insertUnsealedRows = statement<never>(
+  "insert_audit_unsealed",
+  "organization",
+  `INSERT INTO audit_unsealed (organization_id, entry_id)
+   SELECT * FROM unnest($1::uuid[], $2::uuid[])`,
+);

@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { type Database, sqlState, statement, type Transaction } from "./database.ts";
+
+/**
+ * Brings the store to this version's schema. Safe when several nodes start at once: each migration runs in a transaction that
+ * first claims its number, and a second claimer waits for the first to commit. Throws when the store is newer than this program.
+ */
+export async function migrate(database: Database): Promise<void> {
+  await createLedgerTable(database);
+  const known = readMigrations();
+  const done = await database.query(listDone, []);
+  const newest = done.at(-1)?.number ?? 0;
+  if (newest > known.length) {
+    throw new Error(
+      `The store is at schema ${newest}, but this program knows only ${known.length}. Start a version of Stepwell at least as new as the one that ran last.`,
+    );
+  }
+  for (const migration of known) {
+    await database.transaction((transaction) => apply(transaction, migration));
+  }
+}
+
+/** The newest migration that was applied, and the newest that this program knows. Writes nothing; 0 in a store without tables. */
+export async function readSchema(database: Database): Promise<{ readonly applied: number; readonly known: number }> {
+  const [ledger] = await database.query(findLedger, []);
+  const done = ledger?.isThere === true ? await database.query(listDone, []) : [];
+  return { applied: done.at(-1)?.number ?? 0, known: readMigrations().length };
+}
+
+/**
+ * IF NOT EXISTS does not help those that create it at one instant: the later ones meet the earlier one's table or its type, as a key that
+ * is taken (23505), a table (42P07) or another object (42710) of that name, by how far the first one was.
+ */
+async function createLedgerTable(database: Database): Promise<void> {
+  try {
+    await database.query(createLedger, []);
+  } catch (error) {
+    if (!["23505", "42P07", "42710"].includes(sqlState(error) ?? "")) throw error;
+    await database.query(createLedger, []);
+  }
+}
+
+interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly statements: readonly string[];
+}
+
+async function apply(transaction: Transaction, migration: Migration): Promise<void> {
+  const claimed = await transaction.query(claim, [migration.number, migration.name]);
+  if (claimed.length === 0) return;
+  for (const [index, text] of migration.statements.entries()) {
+    await transaction.query(
+      { name: `migration_${migration.number}_${index}`, scope: "global", text, planned: "each-time" },
+      [],
+    );
+  }
+}
+
+/** `migrations/0001_name.sql`, in order and without gaps; never edited after landing. */
+function readMigrations(): Migration[] {
+  const directory = new URL("../migrations/", import.meta.url);
+  const files = readdirSync(directory)
+    .filter((file) => file.endsWith(".sql"))
+    .sort();
+  return files.map((file, index) => {
+    const number = Number(file.slice(0, 4));
+    if (number !== index + 1) throw new Error(`Migration ${file} should have number ${index + 1}.`);
+    return {
+      number,
+      name: file.slice(5, -4),
+      statements: splitStatements(readFileSync(new URL(file, directory), "utf8")),
+    };
+  });
+}
+
+/** A prepared statement holds one command. In our migrations a command ends in a semicolon at a line's end, outside of `$$`. */
+function splitStatements(sql: string): string[] {
+  const withoutComments = sql.replace(/^\s*--.*$/gm, "");
+  const parts = withoutComments.split(/(\$\$[\s\S]*?\$\$)/);
+  const protectedBodies = parts.map((part, index) => (index % 2 === 1 ? part.replaceAll(";\n", ";\r") : part)).join("");
+  return protectedBodies
+    .split(/;\s*\n/)
+    .map((text) => text.replaceAll(";\r", ";\n").trim())
+    .filter((text) => text !== "");
+}
+
+const createLedger = statement<never>(
+  "create_schema_migration",
+  "global",
+  `CREATE TABLE IF NOT EXISTS schema_migration (
+     number integer PRIMARY KEY,
+     name text NOT NULL,
+     applied_at timestamptz NOT NULL DEFAULT now()
+   )`,
+);
+
+const findLedger = statement<{ isThere: boolean }>(
+  "find_schema_migration",
+  "global",
+  `SELECT to_regclass('schema_migration') IS NOT NULL AS "isThere"`,
+);
+
+const listDone = statement<{ number: number }>(
+  "list_schema_migrations",
+  "global",
+  "SELECT number FROM schema_migration ORDER BY number",
+);
+
+/** Waits for another node's claim of the same number; answers no row when that one landed. */
+const claim = statement<{ number: number }>(
+  "claim_schema_migration",
+  "global",
+  `INSERT INTO schema_migration (number, name) VALUES ($1, $2)
+   ON CONFLICT (number) DO NOTHING
+   RETURNING number`,
+);

@@ -1,0 +1,194 @@
+import type { EventChange } from "../../core/job/fact.ts";
+import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import type { JsonValue } from "../../core/json/json.ts";
+import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import { type JobKey, keyArrays, TooMuchAtOnceError } from "./jobs.ts";
+
+/** Writes what one commit changes of the events of its jobs. */
+export async function writeEventChanges(
+  transaction: Transaction,
+  changes: readonly (JobKey & { readonly changes: readonly EventChange[] })[],
+): Promise<void> {
+  const rows: EventRows = { kept: new Map(), repeated: new Map(), consumed: [] };
+  for (const { changes: ofJob, ...key } of changes) {
+    for (const change of ofJob) addRow(rows, key, change);
+  }
+  const { kept, repeated, consumed } = rows;
+  const keys = keyArrays(changes);
+  if (kept.size > 0) await transaction.query(insertEvents, [JSON.stringify([...kept.values()])]);
+  if (repeated.size > 0) await transaction.query(countDuplicates, [JSON.stringify([...repeated.values()]), ...keys]);
+  if (consumed.length > 0) await transaction.query(consumeEvents, [JSON.stringify(consumed), ...keys]);
+}
+
+interface RepeatedRow {
+  readonly last_duplicate_at: string;
+  readonly count: number;
+}
+
+interface EventRows {
+  readonly kept: Map<string, object>;
+  readonly repeated: Map<string, RepeatedRow>;
+  readonly consumed: object[];
+}
+
+function addRow({ kept, repeated, consumed }: EventRows, { organizationId, jobId }: JobKey, change: EventChange): void {
+  const key = { organization_id: organizationId, job_id: jobId, event_number: change.eventNumber };
+  const name = `${jobId} ${change.eventNumber}`;
+  const at = new Date(change.at).toISOString();
+  if (change.type === "kept") {
+    const { eventId: event_id, outcome, sentBy: sent_by, address } = change;
+    const addressed = { for_step: address?.step, for_visit: address?.visit };
+    // As text, since a JSON null in a record becomes SQL's NULL: a payload of null is not the same as none.
+    const payload = change.payload === undefined ? undefined : JSON.stringify(change.payload);
+    kept.set(name, { ...key, event_id, payload, outcome, sent_by, received_at: at, ...addressed });
+  } else if (change.type === "repeated") {
+    repeated.set(name, { ...key, last_duplicate_at: at, count: (repeated.get(name)?.count ?? 0) + 1 });
+  } else {
+    const consumption = { consumed_at: at, consumed_by_step: change.step, consumed_by_visit: change.visit };
+    const arrived = kept.get(name);
+    // The event that lets a job go on is mostly the one that just arrived: one row, written once.
+    if (arrived === undefined) consumed.push({ ...key, ...consumption });
+    else kept.set(name, { ...arrived, ...consumption });
+  }
+}
+
+const insertEvents = statement<never>(
+  "insert_job_events",
+  "organization",
+  `INSERT INTO job_event (organization_id, job_id, event_number, event_id, payload, outcome, sent_by, received_at, consumed_at,
+     consumed_by_step, consumed_by_visit, for_step, for_visit)
+   SELECT organization_id, job_id, event_number, event_id, payload::json, outcome, sent_by, received_at, consumed_at,
+     consumed_by_step, consumed_by_visit, for_step, for_visit
+   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, event_number integer, event_id text, payload text,
+     outcome text, sent_by json, received_at timestamptz, consumed_at timestamptz, consumed_by_step text,
+     consumed_by_visit integer, for_step text, for_visit integer)`,
+);
+
+/** A repeated event is acknowledged by a write too, so that the acknowledgement survives a failover as the event does. */
+const countDuplicates = statement<never>(
+  "count_duplicate_events",
+  "organization",
+  `UPDATE job_event
+   SET duplicate_count = duplicate_count + repeated.count, last_duplicate_at = repeated.last_duplicate_at
+   FROM json_to_recordset($1) AS repeated (organization_id uuid, job_id uuid, event_number integer,
+     last_duplicate_at timestamptz, count integer)
+   WHERE job_event.organization_id = ANY($2::uuid[]) AND job_event.job_id = ANY($3::uuid[])
+     AND job_event.organization_id = repeated.organization_id AND job_event.job_id = repeated.job_id
+     AND job_event.event_number = repeated.event_number`,
+);
+
+const consumeEvents = statement<never>(
+  "consume_job_events",
+  "organization",
+  `UPDATE job_event
+   SET consumed_at = consumed.consumed_at, consumed_by_step = consumed.consumed_by_step,
+     consumed_by_visit = consumed.consumed_by_visit
+   FROM json_to_recordset($1) AS consumed (organization_id uuid, job_id uuid, event_number integer, consumed_at timestamptz,
+     consumed_by_step text, consumed_by_visit integer)
+   WHERE job_event.organization_id = ANY($2::uuid[]) AND job_event.job_id = ANY($3::uuid[])
+     AND job_event.organization_id = consumed.organization_id AND job_event.job_id = consumed.job_id
+     AND job_event.event_number = consumed.event_number`,
+);
+
+/**
+ * The kept events with these ids on these jobs, for ids that a version does not list: of those the job's state keeps no note,
+ * since anybody may send any number of them.
+ */
+export async function findKeptEvents(
+  transaction: Transaction,
+  wanted: readonly (JobKey & { readonly eventId: string })[],
+): Promise<(JobKey & { readonly eventId: string; readonly eventNumber: number })[]> {
+  if (wanted.length === 0) return [];
+  const eventIds = [...new Set(wanted.map((key) => key.eventId))];
+  return await transaction.query(findEvents, [...keyArrays(wanted), eventIds]);
+}
+
+const findEvents = statement<JobKey & { eventId: string; eventNumber: number }>(
+  "find_kept_events",
+  "organization",
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", event_id AS "eventId", event_number AS "eventNumber"
+   FROM job_event
+   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[]) AND event_id = ANY($3::text[]) AND outcome = 'unmatched'`,
+);
+
+/** A payload of a kept event. With `isLeftOut` it and the payloads before it, for the same job, are together larger than the bound. */
+export interface ReadPayload extends JobKey {
+  readonly eventNumber: number;
+  readonly payload: JsonValue;
+  readonly isLeftOut: boolean;
+}
+
+/**
+ * Reads the payloads of those of these events that have one, `maxBytes` at most: several jobs get equal shares. Throws `TooMuchAtOnceError` when
+ * the share of one of several jobs is not enough.
+ */
+export async function readPayloads(
+  transaction: Transaction,
+  wanted: readonly (JobKey & { readonly eventNumber: number })[],
+  maxBytes: number,
+): Promise<ReadPayload[]> {
+  if (wanted.length === 0) return [];
+  const rows = wanted.map(({ organizationId, jobId, eventNumber }) => ({
+    organization_id: organizationId,
+    job_id: jobId,
+    event_number: eventNumber,
+  }));
+  const jobCount = new Set(wanted.map(({ jobId }) => jobId)).size;
+  const share = Math.floor(maxBytes / jobCount);
+  const read = await transaction.query(readPayloadRows, [JSON.stringify(rows), ...keyArrays(wanted), share]);
+  if (jobCount > 1 && read.some(({ isLeftOut }) => isLeftOut)) throw new TooMuchAtOnceError(jobCount, maxBytes);
+  return read;
+}
+
+const readPayloadRows = statement<ReadPayload>(
+  "read_event_payloads",
+  "organization",
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", event_number AS "eventNumber",
+     CASE WHEN bytes <= $4 THEN payload END AS payload, bytes > $4 AS "isLeftOut"
+   FROM (
+     SELECT job_event.organization_id, job_event.job_id, job_event.event_number, payload,
+       sum(octet_length(payload::text)) OVER (PARTITION BY job_event.organization_id, job_event.job_id
+         ORDER BY job_event.event_number) AS bytes
+     FROM json_to_recordset($1) AS wanted (organization_id uuid, job_id uuid, event_number integer)
+     JOIN job_event ON job_event.organization_id = wanted.organization_id AND job_event.job_id = wanted.job_id
+       AND job_event.event_number = wanted.event_number
+     WHERE job_event.organization_id = ANY($2::uuid[]) AND job_event.job_id = ANY($3::uuid[]) AND payload IS NOT NULL
+   ) AS measured`,
+);
+
+export interface KeptEvent {
+  readonly eventNumber: number;
+  readonly eventId: string;
+  readonly payload: JsonValue | null;
+  readonly hasPayload: boolean;
+  readonly outcome: "matched" | "buffered" | "unmatched";
+  readonly sentBy: Actor;
+  readonly receivedAt: Timestamp;
+  readonly duplicateCount: number;
+  readonly lastDuplicateAt: Timestamp | null;
+  readonly consumedByStep: string | null;
+  readonly consumedByVisit: number | null;
+  readonly consumedAt: Timestamp | null;
+  /** The step and the visit that it was sent for; null: for whichever wait comes first. */
+  readonly step: string | null;
+  readonly visit: number | null;
+}
+
+/** The events that are kept for a job, in the order in which they came, from after `afterNumber`. */
+export async function listEvents(db: Queryable, key: JobKey, afterNumber: number, limit: number): Promise<KeptEvent[]> {
+  return await db.query(listEventRows, [key.organizationId, key.jobId, afterNumber, limit]);
+}
+
+/** A payload of JSON null and none at all are both null here; `hasPayload` tells them apart. */
+const listEventRows = statement<KeptEvent>(
+  "list_job_events",
+  "organization",
+  `SELECT event_number AS "eventNumber", event_id AS "eventId", payload, payload IS NOT NULL AS "hasPayload", outcome,
+     sent_by AS "sentBy", received_at AS "receivedAt", duplicate_count AS "duplicateCount",
+     last_duplicate_at AS "lastDuplicateAt", consumed_by_step AS "consumedByStep", consumed_by_visit AS "consumedByVisit",
+     consumed_at AS "consumedAt", for_step AS step, for_visit AS visit
+   FROM job_event
+   WHERE organization_id = $1 AND job_id = $2 AND event_number > $3
+   ORDER BY event_number
+   LIMIT $4`,
+);

@@ -1,0 +1,268 @@
+import type { HistoryEntry } from "../../core/job/history.ts";
+import type { Job, Timestamp } from "../../core/job/job-state.ts";
+import { type Database, isUniqueViolation, type Queryable, statement, type Transaction } from "../home/database.ts";
+
+/** Names one job. Every look-up carries the organization, so that it goes to one shard and tenants cannot mix. */
+export interface JobKey {
+  readonly organizationId: string;
+  readonly jobId: string;
+}
+
+/**
+ * Locks the jobs' rows in the order of their keys, so that two transactions never wait for each other, and answers those that exist.
+ * Throws `TooMuchAtOnceError` when several jobs hold more than `maxBytes` together: some hundred of a few MiB each are gigabytes.
+ */
+export async function lockJobs(transaction: Transaction, keys: readonly JobKey[], maxBytes: number): Promise<Job[]> {
+  if (keys.length === 0) return [];
+  const locked = await transaction.query(lockJobRows, keyArrays(keys));
+  const large = locked.filter((job) => job.largeBytes !== null);
+  if (large.length === 0) return locked;
+  const bytes = large.reduce((sum, job) => sum + (job.largeBytes ?? 0), 0);
+  if (large.length > 1 && bytes > maxBytes) throw new TooMuchAtOnceError(large.length, bytes);
+  const contents = await transaction.query(readJobContents, keyArrays(large));
+  const contentOf = new Map(contents.map((content) => [content.jobId, content]));
+  return locked.map((job) => ({ ...job, ...contentOf.get(job.jobId) }));
+}
+
+/** The same in smaller portions is fine. */
+export class TooMuchAtOnceError extends Error {
+  constructor(jobCount: number, bytes: number) {
+    super(`${jobCount} jobs with ${bytes} bytes are too much for one transaction.`);
+    this.name = "TooMuchAtOnceError";
+  }
+}
+
+const plainJobColumns = `
+  organization_id AS "organizationId", job_id AS "jobId", workflow_id AS "workflowId", workflow_name AS "workflowName",
+  version_id AS "versionId", version_number AS "versionNumber", tag, sequence, lease_epoch AS "leaseEpoch", node_id AS "nodeId",
+  submitted_by AS "submittedBy", created_at AS "createdAt", started_at AS "startedAt", updated_at AS "updatedAt",
+  finished_at AS "finishedAt"`;
+
+const jobColumns = `${plainJobColumns}, state, input`;
+
+/** As it is stored, perhaps compressed to a hundredth. Most jobs are smaller and come with their row. */
+const isSmall = "pg_column_size(state) + pg_column_size(input) <= 4096";
+
+/** Of a large job the state and the input are null, and `largeBytes` says how much they are. */
+const lockJobRows = statement<Job & { largeBytes: number | null }>(
+  "lock_jobs",
+  "organization",
+  `SELECT ${plainJobColumns}, CASE WHEN ${isSmall} THEN state END AS state, CASE WHEN ${isSmall} THEN input END AS input,
+     CASE WHEN NOT (${isSmall}) THEN octet_length(state::text) + octet_length(input::text) END AS "largeBytes"
+   FROM job
+   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
+   ORDER BY organization_id, job_id
+   FOR UPDATE`,
+);
+
+const readJobContents = statement<Pick<Job, "jobId" | "state" | "input">>(
+  "read_job_contents",
+  "organization",
+  `SELECT job_id AS "jobId", state, input
+   FROM job
+   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
+);
+
+/** A job as its row holds it: with what is looked for by an index beside the state that it follows from. */
+export interface WrittenJob extends Job {
+  readonly wakeAt: Timestamp | null;
+  /** Of a job that waits for events: those that are missing. */
+  readonly awaitingEventIds: readonly string[] | null;
+}
+
+/** Writes new jobs. A job id that exists already is a defect of ours and fails the transaction. */
+export async function insertJobs(transaction: Transaction, jobs: readonly WrittenJob[]): Promise<void> {
+  if (jobs.length === 0) return;
+  await transaction.query(insertJobRows, [JSON.stringify(jobs.map(rowOfJob))]);
+}
+
+const insertJobRows = statement<never>(
+  "insert_jobs",
+  "organization",
+  `INSERT INTO job (organization_id, job_id, workflow_id, workflow_name, version_id, version_number, tag, status, sequence,
+     lease_epoch, node_id, wake_at, awaiting_event_ids, state, input, submitted_by, created_at, started_at, updated_at, finished_at)
+   SELECT organization_id, job_id, workflow_id, workflow_name, version_id, version_number, tag, status, sequence,
+     lease_epoch, node_id, wake_at, awaiting_event_ids, state, input, submitted_by, created_at, started_at, updated_at, finished_at
+   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, workflow_id uuid, workflow_name text, version_id uuid,
+     version_number integer, tag text, status text, sequence integer, lease_epoch integer, node_id uuid, wake_at timestamptz,
+     awaiting_event_ids text[], state json, input json, submitted_by json, created_at timestamptz, started_at timestamptz,
+     updated_at timestamptz, finished_at timestamptz)`,
+);
+
+export interface JobUpdate {
+  readonly before: Job;
+  readonly after: WrittenJob;
+}
+
+/** Writes changed jobs; the row must still be as it was loaded. Throws when one is not: the lock was not held. */
+export async function updateJobs(transaction: Transaction, updates: readonly JobUpdate[]): Promise<void> {
+  if (updates.length === 0) return;
+  const rows = updates.map(({ before, after }) => {
+    const { input: _input, submitted_by: _submittedBy, ...row } = rowOfJob(after);
+    return { ...row, sequence_before: before.sequence, lease_epoch_before: before.leaseEpoch };
+  });
+  const keys = keyArrays(updates.map(({ after }) => after));
+  const written = await transaction.query(updateJobRows, [JSON.stringify(rows), ...keys]);
+  if (written.length !== updates.length) {
+    throw new Error(`${updates.length - written.length} of ${updates.length} jobs changed under their lock.`);
+  }
+}
+
+const updateJobRows = statement<{ jobId: string }>(
+  "update_jobs",
+  "organization",
+  `UPDATE job
+   SET status = changed.status, sequence = changed.sequence, lease_epoch = changed.lease_epoch, node_id = changed.node_id,
+     wake_at = changed.wake_at, awaiting_event_ids = changed.awaiting_event_ids, state = changed.state,
+     started_at = changed.started_at, updated_at = changed.updated_at, finished_at = changed.finished_at
+   FROM json_to_recordset($1) AS changed (organization_id uuid, job_id uuid, status text, sequence integer, lease_epoch integer,
+     node_id uuid, wake_at timestamptz, awaiting_event_ids text[], state json, started_at timestamptz, updated_at timestamptz,
+     finished_at timestamptz, sequence_before integer, lease_epoch_before integer)
+   WHERE job.organization_id = ANY($2::uuid[]) AND job.job_id = ANY($3::uuid[])
+     AND job.organization_id = changed.organization_id AND job.job_id = changed.job_id
+     AND job.sequence = changed.sequence_before AND job.lease_epoch = changed.lease_epoch_before
+   RETURNING job.job_id AS "jobId"`,
+);
+
+export interface HistoryRow extends JobKey {
+  readonly entries: readonly HistoryEntry[];
+}
+
+/** One row per job and commit. `commitId` is the same for the whole commit: by it one can ask later whether it landed. */
+export async function insertHistory(
+  transaction: Transaction,
+  rows: readonly HistoryRow[],
+  commitId: string,
+  committedAt: Timestamp,
+): Promise<void> {
+  const written = rows.flatMap(({ organizationId, jobId, entries }) => {
+    const first = entries[0];
+    if (first === undefined) return [];
+    return {
+      organization_id: organizationId,
+      job_id: jobId,
+      first_sequence: first.sequence,
+      last_sequence: first.sequence + entries.length - 1,
+      entries,
+    };
+  });
+  if (written.length === 0) return;
+  await transaction.query(insertHistoryRows, [JSON.stringify(written), commitId, new Date(committedAt).toISOString()]);
+}
+
+const insertHistoryRows = statement<never>(
+  "insert_job_history",
+  "organization",
+  `INSERT INTO job_history (organization_id, job_id, first_sequence, last_sequence, commit_id, committed_at, entries)
+   SELECT organization_id, job_id, first_sequence, last_sequence, $2::uuid, $3::timestamptz, entries
+   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, first_sequence integer, last_sequence integer, entries json)`,
+);
+
+/** Jobs with their whole histories, as of one instant. Jobs that do not exist are missing from the answer. */
+export async function readJobs(
+  db: Queryable,
+  keys: readonly JobKey[],
+): Promise<(Job & { commits: HistoryEntry[][] })[]> {
+  return await db.query(readJobRows, keyArrays(keys));
+}
+
+const readJobRows = statement<Job & { commits: HistoryEntry[][] }>(
+  "read_jobs",
+  "organization",
+  `SELECT ${jobColumns},
+     (SELECT json_agg(entries ORDER BY first_sequence)
+      FROM job_history
+      WHERE job_history.organization_id = job.organization_id AND job_history.job_id = job.job_id) AS commits
+   FROM job
+   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
+);
+
+/** How far each of these jobs has come: enough to notice a change made by another node. */
+export async function readSequences(
+  db: Queryable,
+  keys: readonly JobKey[],
+): Promise<(JobKey & { readonly sequence: number })[]> {
+  return await db.query(readSequenceRows, keyArrays(keys));
+}
+
+const readSequenceRows = statement<JobKey & { sequence: number }>(
+  "read_job_sequences",
+  "organization",
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", sequence
+   FROM job
+   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
+);
+
+/**
+ * Whether the commit that wrote this job's entries from `firstSequence` on is in the store. Its transaction may still be on its way to
+ * its end, on a connection that was lost: asking for its row's key, and giving that back, waits for the end.
+ */
+export async function hasCommit(db: Database, key: JobKey, firstSequence: number, commitId: string): Promise<boolean> {
+  const values = [key.organizationId, key.jobId, firstSequence, commitId];
+  try {
+    await db.transaction(async (transaction) => {
+      await transaction.query(takePlaceOfCommit, values);
+      throw new PlaceIsFree();
+    });
+  } catch (error) {
+    if (error instanceof PlaceIsFree) return false;
+    if (!isUniqueViolation(error)) throw error;
+  }
+  const rows = await db.query(findCommit, values);
+  return rows.length > 0;
+}
+
+/** Rolls the question back. */
+class PlaceIsFree extends Error {}
+
+const takePlaceOfCommit = statement<never>(
+  "take_place_of_commit",
+  "organization",
+  `INSERT INTO job_history (organization_id, job_id, first_sequence, last_sequence, commit_id, committed_at, entries)
+   VALUES ($1, $2, $3, $3, $4, now(), '[]')`,
+);
+
+const findCommit = statement<{ found: number }>(
+  "find_commit",
+  "organization",
+  `SELECT 1 AS found FROM job_history
+   WHERE organization_id = $1 AND job_id = $2 AND first_sequence = $3 AND commit_id = $4`,
+);
+
+function rowOfJob(job: WrittenJob) {
+  const { state } = job;
+  return {
+    organization_id: job.organizationId,
+    job_id: job.jobId,
+    workflow_id: job.workflowId,
+    workflow_name: job.workflowName,
+    version_id: job.versionId,
+    version_number: job.versionNumber,
+    tag: job.tag,
+    status: state.status,
+    sequence: job.sequence,
+    lease_epoch: job.leaseEpoch,
+    node_id: job.nodeId,
+    wake_at: isoOrNull(job.wakeAt),
+    awaiting_event_ids: job.awaitingEventIds,
+    state,
+    input: job.input,
+    submitted_by: job.submittedBy,
+    created_at: isoOrNull(job.createdAt),
+    started_at: isoOrNull(job.startedAt),
+    updated_at: isoOrNull(job.updatedAt),
+    finished_at: isoOrNull(job.finishedAt),
+  };
+}
+
+function isoOrNull(at: Timestamp | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+/**
+ * The keys as two parameters. Statements that take their rows from JSON name the jobs in an array as well: from the array the planner knows
+ * that few rows are meant and goes by the key, where it would otherwise read all jobs of an organization and join.
+ */
+export function keyArrays(keys: readonly JobKey[]): [string[], string[]] {
+  return [[...new Set(keys.map((key) => key.organizationId))], [...new Set(keys.map((key) => key.jobId))]];
+}

@@ -1,0 +1,94 @@
+import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import { type Queryable, statement, type Transaction } from "../home/database.ts";
+
+export interface PasswordLink {
+  readonly userId: string;
+  readonly linkHash: Buffer;
+  readonly createdBy: Actor;
+  readonly createdAt: Timestamp;
+  readonly expiresAt: Timestamp;
+}
+
+/** Ends the link that the user had before. */
+export async function replacePasswordLink(db: Queryable, link: PasswordLink): Promise<void> {
+  await db.query(replacePasswordLinkRow, [
+    link.userId,
+    link.linkHash,
+    JSON.stringify(link.createdBy),
+    new Date(link.createdAt).toISOString(),
+    new Date(link.expiresAt).toISOString(),
+  ]);
+}
+
+const replacePasswordLinkRow = statement<never>(
+  "replace_password_link",
+  "global",
+  `INSERT INTO password_link (user_id, link_hash, created_by, created_at, expires_at)
+   VALUES ($1, $2, $3, $4, $5)
+   ON CONFLICT (user_id) DO UPDATE
+   SET link_hash = excluded.link_hash, created_by = excluded.created_by, created_at = excluded.created_at,
+     expires_at = excluded.expires_at`,
+);
+
+export interface PasswordLinkUser {
+  readonly userId: string;
+  readonly email: string;
+  readonly createdBy: Actor;
+}
+
+/** Whose password a link sets, if it still does. */
+export async function findUserOfPasswordLink(
+  db: Queryable,
+  linkHash: Buffer,
+  at: Timestamp,
+): Promise<PasswordLinkUser | undefined> {
+  const [row] = await db.query(findUserOfPasswordLinkRow, [linkHash, new Date(at).toISOString()]);
+  return row;
+}
+
+const findUserOfPasswordLinkRow = statement<PasswordLinkUser>(
+  "find_user_of_password_link",
+  "global",
+  `SELECT app_user.user_id AS "userId", app_user.email, password_link.created_by AS "createdBy"
+   FROM password_link
+   JOIN app_user USING (user_id)
+   WHERE password_link.link_hash = $1 AND password_link.expires_at > $2 AND app_user.disabled_at IS NULL`,
+);
+
+/** Uses a link up. False when somebody else did, or it has ended: one of two who use the same link sets the password. */
+export async function usePasswordLink(
+  transaction: Transaction,
+  userId: string,
+  linkHash: Buffer,
+  at: Timestamp,
+): Promise<boolean> {
+  const rows = await transaction.query(usePasswordLinkRow, [userId, linkHash, new Date(at).toISOString()]);
+  return rows.length > 0;
+}
+
+const usePasswordLinkRow = statement<{ used: number }>(
+  "use_password_link",
+  "global",
+  "DELETE FROM password_link WHERE user_id = $1 AND link_hash = $2 AND expires_at > $3 RETURNING 1 AS used",
+);
+
+export async function endPasswordLink(db: Queryable, userId: string): Promise<void> {
+  await db.query(endPasswordLinkRow, [userId]);
+}
+
+const endPasswordLinkRow = statement<never>(
+  "end_password_link",
+  "global",
+  "DELETE FROM password_link WHERE user_id = $1",
+);
+
+/** There is one for each user at most, so one statement is bounded enough. */
+export async function deleteExpiredPasswordLinks(db: Queryable, at: Timestamp): Promise<void> {
+  await db.query(deleteExpiredPasswordLinkRows, [new Date(at).toISOString()]);
+}
+
+const deleteExpiredPasswordLinkRows = statement<never>(
+  "delete_expired_password_links",
+  "global",
+  "DELETE FROM password_link WHERE expires_at <= $1",
+);

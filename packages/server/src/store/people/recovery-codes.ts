@@ -1,0 +1,43 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { type Queryable, statement, type Transaction } from "../home/database.ts";
+
+/** The new codes hold, and none of those before. */
+export async function replaceRecoveryCodes(
+  transaction: Transaction,
+  userId: string,
+  codeHashes: readonly Buffer[],
+): Promise<void> {
+  await transaction.query(deleteRecoveryCodeRows, [userId]);
+  if (codeHashes.length > 0) await transaction.query(insertRecoveryCodeRows, [userId, codeHashes]);
+}
+
+const deleteRecoveryCodeRows = statement<never>(
+  "delete_recovery_codes",
+  "global",
+  "DELETE FROM recovery_code WHERE user_id = $1",
+);
+
+const insertRecoveryCodeRows = statement<never>(
+  "insert_recovery_codes",
+  "global",
+  "INSERT INTO recovery_code (user_id, code_hash) SELECT $1, unnest($2::bytea[])",
+);
+
+/** False when there is no such code, or it was used before: one of two who send the same code gets in. */
+export async function useRecoveryCode(
+  db: Queryable,
+  userId: string,
+  codeHash: Buffer,
+  at: Timestamp,
+): Promise<boolean> {
+  const rows = await db.query(useRecoveryCodeRow, [userId, codeHash, new Date(at).toISOString()]);
+  return rows.length > 0;
+}
+
+const useRecoveryCodeRow = statement<{ used: number }>(
+  "use_recovery_code",
+  "global",
+  `UPDATE recovery_code SET used_at = $3
+   WHERE user_id = $1 AND code_hash = $2 AND used_at IS NULL
+   RETURNING 1 AS used`,
+);

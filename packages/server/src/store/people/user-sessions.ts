@@ -1,0 +1,146 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { TokenUse } from "../access/tokens.ts";
+import { type Queryable, statement } from "../home/database.ts";
+
+/** One sign-in of a user, from one browser or one device. */
+export interface UserSession {
+  readonly userId: string;
+  readonly sessionId: string;
+  /** What proved who it is: `password`, `link` for a link of `stepwell dev`, `device` for a device that was let in from a browser, or an issuer outside. */
+  readonly signedInBy: string;
+  readonly userAgent: string;
+  readonly address: string;
+  readonly createdAt: Timestamp;
+  readonly lastSeenAt: Timestamp;
+  readonly expiresAt: Timestamp;
+}
+
+export async function insertUserSession(db: Queryable, session: UserSession): Promise<void> {
+  await db.query(insertUserSessionRow, [
+    session.userId,
+    session.sessionId,
+    session.signedInBy,
+    session.userAgent,
+    session.address,
+    new Date(session.createdAt).toISOString(),
+    new Date(session.lastSeenAt).toISOString(),
+    new Date(session.expiresAt).toISOString(),
+  ]);
+}
+
+const insertUserSessionRow = statement<never>(
+  "insert_user_session",
+  "global",
+  `INSERT INTO user_session (user_id, session_id, signed_in_by, user_agent, address, created_at, last_seen_at, expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+);
+
+export interface OpenSession {
+  readonly userName: string;
+  readonly email: string;
+  readonly lastSeenAt: Timestamp;
+  readonly expiresAt: Timestamp;
+}
+
+/** The session with its user, unless it was ended or the user is disabled. Whether its time is over is for the caller to judge. */
+export async function findOpenSession(
+  db: Queryable,
+  userId: string,
+  sessionId: string,
+): Promise<OpenSession | undefined> {
+  const [row] = await db.query(findOpenSessionRow, [userId, sessionId]);
+  return row;
+}
+
+const findOpenSessionRow = statement<OpenSession>(
+  "find_open_session",
+  "global",
+  `SELECT app_user.display_name AS "userName", app_user.email, user_session.last_seen_at AS "lastSeenAt",
+     user_session.expires_at AS "expiresAt"
+   FROM user_session
+   JOIN app_user USING (user_id)
+   WHERE user_session.user_id = $1 AND user_session.session_id = $2 AND user_session.ended_at IS NULL
+     AND app_user.disabled_at IS NULL`,
+);
+
+/** Those that hold now, newest first, from before `beforeSessionId`. */
+export async function listUserSessions(
+  db: Queryable,
+  userId: string,
+  holding: { readonly now: Timestamp; readonly seenAfter: Timestamp },
+  beforeSessionId: string | null,
+  limit: number,
+): Promise<UserSession[]> {
+  const times = [holding.now, holding.seenAfter].map((at) => new Date(at).toISOString());
+  return await db.query(listUserSessionRows, [userId, ...times, beforeSessionId, limit]);
+}
+
+const listUserSessionRows = statement<UserSession>(
+  "list_user_sessions",
+  "global",
+  `SELECT user_id AS "userId", session_id AS "sessionId", signed_in_by AS "signedInBy", user_agent AS "userAgent", address,
+     created_at AS "createdAt", last_seen_at AS "lastSeenAt", expires_at AS "expiresAt"
+   FROM user_session
+   WHERE user_id = $1 AND ended_at IS NULL AND expires_at > $2 AND last_seen_at > $3 AND ($4::uuid IS NULL OR session_id < $4)
+   ORDER BY session_id DESC
+   LIMIT $5`,
+  "each-time",
+);
+
+/** False when there is no such session, or it was ended before. */
+export async function endUserSession(
+  db: Queryable,
+  userId: string,
+  sessionId: string,
+  at: Timestamp,
+): Promise<boolean> {
+  const rows = await db.query(endUserSessionRow, [userId, sessionId, new Date(at).toISOString()]);
+  return rows.length > 0;
+}
+
+const endUserSessionRow = statement<{ sessionId: string }>(
+  "end_user_session",
+  "global",
+  `UPDATE user_session
+   SET ended_at = $3
+   WHERE user_id = $1 AND session_id = $2 AND ended_at IS NULL
+   RETURNING session_id AS "sessionId"`,
+);
+
+/** `ownerId` is the user, `tokenId` the session. */
+export async function touchUserSessions(db: Queryable, uses: readonly TokenUse[]): Promise<void> {
+  if (uses.length === 0) return;
+  await db.query(touchUserSessionRows, [
+    uses.map((use) => use.ownerId),
+    uses.map((use) => use.tokenId),
+    uses.map((use) => new Date(use.usedAt).toISOString()),
+  ]);
+}
+
+const touchUserSessionRows = statement<never>(
+  "touch_user_sessions",
+  "global",
+  `UPDATE user_session
+   SET last_seen_at = used.at
+   FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS used (user_id, session_id, at)
+   WHERE user_session.user_id = used.user_id AND user_session.session_id = used.session_id
+     AND user_session.last_seen_at < used.at`,
+);
+
+/** Deletes at most `limit` sessions that expired before. Answers how many. */
+export async function deleteExpiredUserSessions(
+  db: Queryable,
+  expiredBefore: Timestamp,
+  limit: number,
+): Promise<number> {
+  const rows = await db.query(deleteExpiredUserSessionRows, [new Date(expiredBefore).toISOString(), limit]);
+  return rows.length;
+}
+
+const deleteExpiredUserSessionRows = statement<{ sessionId: string }>(
+  "delete_expired_user_sessions",
+  "global",
+  `DELETE FROM user_session
+   WHERE (user_id, session_id) IN (SELECT user_id, session_id FROM user_session WHERE expires_at < $1 LIMIT $2)
+   RETURNING session_id AS "sessionId"`,
+);

@@ -1,0 +1,184 @@
+import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import type { WorkflowKey } from "./workflows.ts";
+
+export interface Tag {
+  readonly workflowId: string;
+  readonly tag: string;
+  readonly versionId: string;
+  readonly versionNumber: number;
+  readonly updatedBy: Actor;
+  readonly updatedAt: Timestamp;
+}
+
+const tagColumns = `
+  workflow_id AS "workflowId", tag, version_id AS "versionId", version_number AS "versionNumber", updated_by AS "updatedBy",
+  updated_at AS "updatedAt"`;
+
+/** Points a tag at a version. The caller holds the workflow's lock, and has seen that the version is the workflow's. */
+export async function setTag(transaction: Transaction, organizationId: string, tag: Tag): Promise<void> {
+  await transaction.query(setTagRow, [
+    organizationId,
+    tag.workflowId,
+    tag.tag,
+    tag.versionId,
+    tag.versionNumber,
+    JSON.stringify(tag.updatedBy),
+    new Date(tag.updatedAt).toISOString(),
+  ]);
+}
+
+const setTagRow = statement<never>(
+  "set_tag",
+  "organization",
+  `INSERT INTO workflow_tag (organization_id, workflow_id, tag, version_id, version_number, updated_by, updated_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7)
+   ON CONFLICT (organization_id, workflow_id, tag) DO UPDATE
+   SET version_id = excluded.version_id, version_number = excluded.version_number, updated_by = excluded.updated_by,
+     updated_at = excluded.updated_at`,
+);
+
+export async function findTag(db: Queryable, workflow: WorkflowKey, tag: string): Promise<Tag | undefined> {
+  const [row] = await db.query(findTagRow, [workflow.organizationId, workflow.workflowId, tag]);
+  return row;
+}
+
+const findTagRow = statement<Tag>(
+  "find_tag",
+  "organization",
+  `SELECT ${tagColumns}
+   FROM workflow_tag
+   WHERE organization_id = $1 AND workflow_id = $2 AND tag = $3`,
+);
+
+/** In the order of their names, compared byte by byte, from after `afterTag`. */
+export async function listTags(
+  db: Queryable,
+  workflow: WorkflowKey,
+  afterTag: string | null,
+  limit: number,
+): Promise<Tag[]> {
+  return await db.query(listTagRows, [workflow.organizationId, workflow.workflowId, afterTag, limit]);
+}
+
+const listTagRows = statement<Tag>(
+  "list_tags",
+  "organization",
+  `SELECT ${tagColumns}
+   FROM workflow_tag
+   WHERE organization_id = $1 AND workflow_id = $2 AND ($3::text IS NULL OR tag COLLATE "C" > $3)
+   ORDER BY tag COLLATE "C"
+   LIMIT $4`,
+  "each-time",
+);
+
+/** All tags of these workflows. */
+export async function findTagsOfWorkflows(
+  db: Queryable,
+  organizationId: string,
+  workflowIds: readonly string[],
+): Promise<Tag[]> {
+  if (workflowIds.length === 0) return [];
+  return await db.query(findTagsOfWorkflowRows, [organizationId, workflowIds]);
+}
+
+const findTagsOfWorkflowRows = statement<Tag>(
+  "find_tags_of_workflows",
+  "organization",
+  `SELECT ${tagColumns}
+   FROM workflow_tag
+   WHERE organization_id = $1 AND workflow_id = ANY($2::uuid[])
+   ORDER BY tag COLLATE "C"`,
+);
+
+/** The names of the tags that point at these versions. */
+export async function findTagsOfVersions(
+  db: Queryable,
+  workflow: WorkflowKey,
+  versionIds: readonly string[],
+): Promise<Tag[]> {
+  if (versionIds.length === 0) return [];
+  return await db.query(findTagsOfVersionRows, [workflow.organizationId, workflow.workflowId, versionIds]);
+}
+
+const findTagsOfVersionRows = statement<Tag>(
+  "find_tags_of_versions",
+  "organization",
+  `SELECT ${tagColumns}
+   FROM workflow_tag
+   WHERE organization_id = $1 AND workflow_id = $2 AND version_id = ANY($3::uuid[])
+   ORDER BY tag COLLATE "C"`,
+);
+
+export async function deleteTag(transaction: Transaction, workflow: WorkflowKey, tag: string): Promise<boolean> {
+  const rows = await transaction.query(deleteTagRow, [workflow.organizationId, workflow.workflowId, tag]);
+  return rows.length > 0;
+}
+
+const deleteTagRow = statement<{ tag: string }>(
+  "delete_tag",
+  "organization",
+  "DELETE FROM workflow_tag WHERE organization_id = $1 AND workflow_id = $2 AND tag = $3 RETURNING tag",
+);
+
+/** What a tag came to mean; without a version where it was deleted. */
+export interface TagChange {
+  /** From 1, for each tag. */
+  readonly changeNumber: number;
+  readonly versionId: string | null;
+  readonly versionNumber: number | null;
+  readonly changedBy: Actor;
+  readonly changedAt: Timestamp;
+}
+
+/** The caller holds the workflow's lock, so that changes count without gaps. */
+export async function insertTagChange(
+  transaction: Transaction,
+  workflow: WorkflowKey,
+  tag: string,
+  change: Omit<TagChange, "changeNumber">,
+): Promise<void> {
+  await transaction.query(insertTagChangeRow, [
+    workflow.organizationId,
+    workflow.workflowId,
+    tag,
+    change.versionId,
+    change.versionNumber,
+    JSON.stringify(change.changedBy),
+    new Date(change.changedAt).toISOString(),
+  ]);
+}
+
+const insertTagChangeRow = statement<never>(
+  "insert_tag_change",
+  "organization",
+  `INSERT INTO workflow_tag_history (organization_id, workflow_id, tag, change_number, version_id, version_number, changed_by,
+     changed_at)
+   SELECT $1::uuid, $2::uuid, $3::text, COALESCE(max(change_number), 0) + 1, $4::uuid, $5::integer, $6::json, $7::timestamptz
+   FROM workflow_tag_history
+   WHERE organization_id = $1::uuid AND workflow_id = $2::uuid AND tag = $3::text`,
+);
+
+/** Newest first. */
+export async function listTagChanges(
+  db: Queryable,
+  workflow: WorkflowKey,
+  tag: string,
+  beforeChangeNumber: number | null,
+  limit: number,
+): Promise<TagChange[]> {
+  const { organizationId, workflowId } = workflow;
+  return await db.query(listTagChangeRows, [organizationId, workflowId, tag, beforeChangeNumber, limit]);
+}
+
+const listTagChangeRows = statement<TagChange>(
+  "list_tag_changes",
+  "organization",
+  `SELECT change_number AS "changeNumber", version_id AS "versionId", version_number AS "versionNumber",
+     changed_by AS "changedBy", changed_at AS "changedAt"
+   FROM workflow_tag_history
+   WHERE organization_id = $1 AND workflow_id = $2 AND tag = $3 AND ($4::integer IS NULL OR change_number < $4)
+   ORDER BY change_number DESC
+   LIMIT $5`,
+  "each-time",
+);

@@ -1,0 +1,217 @@
+import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import type { WorkflowKey } from "./workflows.ts";
+
+export interface VersionKey {
+  readonly organizationId: string;
+  readonly versionId: string;
+}
+
+/** Which version of a workflow a job asks for. */
+export type VersionChoice =
+  | { readonly by: "tag"; readonly tag: string }
+  | { readonly by: "versionId"; readonly versionId: string }
+  | { readonly by: "versionNumber"; readonly versionNumber: number };
+
+export interface VersionRequest {
+  readonly organizationId: string;
+  readonly workflowId: string;
+  readonly choice: VersionChoice;
+}
+
+export interface ChosenVersion {
+  /** Index into the requests. */
+  readonly request: number;
+  readonly workflowName: string;
+  /** Null where the workflow exists but has no such version or tag. */
+  readonly versionId: string | null;
+  readonly versionNumber: number | null;
+}
+
+/**
+ * What each request means at this instant. Runs inside the transaction that writes the jobs, so that a job runs the version that its
+ * tag meant when the job was accepted. A request whose workflow does not exist gets no row.
+ */
+export async function chooseVersions(db: Queryable, requests: readonly VersionRequest[]): Promise<ChosenVersion[]> {
+  if (requests.length === 0) return [];
+  const rows = requests.map(({ organizationId, workflowId, choice }, request) => ({
+    request,
+    organization_id: organizationId,
+    workflow_id: workflowId,
+    tag: choice.by === "tag" ? choice.tag : null,
+    version_id: choice.by === "versionId" ? choice.versionId : null,
+    version_number: choice.by === "versionNumber" ? choice.versionNumber : null,
+  }));
+  return await db.query(chooseVersionRows, [
+    JSON.stringify(rows),
+    distinct(rows.map((row) => row.organization_id)),
+    distinct(rows.map((row) => row.workflow_id)),
+    distinct(rows.flatMap((row) => row.version_id ?? [])),
+    distinct(rows.flatMap((row) => row.version_number ?? [])),
+  ]);
+}
+
+const chooseVersionRows = statement<ChosenVersion>(
+  "choose_versions",
+  "organization",
+  `SELECT wanted.request, workflow.name AS "workflowName",
+     COALESCE(workflow_tag.version_id, by_id.version_id, by_number.version_id) AS "versionId",
+     COALESCE(workflow_tag.version_number, by_id.version_number, by_number.version_number) AS "versionNumber"
+   FROM json_to_recordset($1) AS wanted (request integer, organization_id uuid, workflow_id uuid, tag text, version_id uuid,
+     version_number integer)
+   JOIN workflow ON workflow.organization_id = wanted.organization_id AND workflow.workflow_id = wanted.workflow_id
+   LEFT JOIN workflow_tag ON workflow_tag.organization_id = wanted.organization_id
+     AND workflow_tag.workflow_id = wanted.workflow_id AND workflow_tag.tag = wanted.tag
+     AND workflow_tag.workflow_id = ANY($3::uuid[])
+   LEFT JOIN workflow_version AS by_id ON by_id.organization_id = wanted.organization_id
+     AND by_id.workflow_id = wanted.workflow_id AND by_id.version_id = wanted.version_id AND by_id.version_id = ANY($4::uuid[])
+   LEFT JOIN workflow_version AS by_number ON by_number.organization_id = wanted.organization_id
+     AND by_number.workflow_id = wanted.workflow_id AND by_number.version_number = wanted.version_number
+     AND by_number.version_number = ANY($5::integer[])
+   WHERE workflow.organization_id = ANY($2::uuid[]) AND workflow.workflow_id = ANY($3::uuid[]) AND workflow.deleted_at IS NULL`,
+);
+
+function distinct<Value>(values: readonly Value[]): Value[] {
+  return [...new Set(values)];
+}
+
+/** The definition texts of these versions, which never change. */
+export async function loadDefinitions(
+  db: Queryable,
+  keys: readonly VersionKey[],
+): Promise<{ versionId: string; definition: string }[]> {
+  if (keys.length === 0) return [];
+  return await db.query(loadDefinitionRows, [
+    [...new Set(keys.map((key) => key.organizationId))],
+    [...new Set(keys.map((key) => key.versionId))],
+  ]);
+}
+
+const loadDefinitionRows = statement<{ versionId: string; definition: string }>(
+  "load_definitions",
+  "organization",
+  `SELECT version_id AS "versionId", definition
+   FROM workflow_version
+   WHERE organization_id = ANY($1::uuid[]) AND version_id = ANY($2::uuid[])`,
+);
+
+export interface Version {
+  readonly versionId: string;
+  readonly workflowId: string;
+  readonly versionNumber: number;
+  readonly createdBy: Actor;
+  readonly createdAt: Timestamp;
+}
+
+export interface WholeVersion extends Version {
+  /** The very text that was sent. */
+  readonly definition: string;
+}
+
+/**
+ * Writes a new version and answers its number. The caller holds the workflow's lock (`lockWorkflow`), so that numbers count from 1
+ * without gaps.
+ */
+export async function insertVersion(
+  transaction: Transaction,
+  organizationId: string,
+  version: Omit<WholeVersion, "versionNumber">,
+): Promise<number> {
+  const [row] = await transaction.query(insertVersionRow, [
+    organizationId,
+    version.versionId,
+    version.workflowId,
+    version.definition,
+    JSON.stringify(version.createdBy),
+    new Date(version.createdAt).toISOString(),
+  ]);
+  if (row === undefined) throw new Error("The new version was not written.");
+  return row.versionNumber;
+}
+
+const insertVersionRow = statement<{ versionNumber: number }>(
+  "insert_version",
+  "organization",
+  `INSERT INTO workflow_version (organization_id, version_id, workflow_id, version_number, definition, created_by, created_at)
+   SELECT $1::uuid, $2::uuid, $3::uuid, COALESCE(max(version_number), 0) + 1, $4::text, $5::json, $6::timestamptz
+   FROM workflow_version
+   WHERE organization_id = $1::uuid AND workflow_id = $3::uuid
+   RETURNING version_number AS "versionNumber"`,
+);
+
+/** Newest first, without their definitions: two hundred of those may be a hundred megabytes. */
+export async function listVersions(
+  db: Queryable,
+  workflow: WorkflowKey,
+  beforeVersionNumber: number | null,
+  limit: number,
+): Promise<Version[]> {
+  return await db.query(listVersionRows, [workflow.organizationId, workflow.workflowId, beforeVersionNumber, limit]);
+}
+
+const versionColumns = `
+  version_id AS "versionId", workflow_id AS "workflowId", version_number AS "versionNumber", created_by AS "createdBy",
+  created_at AS "createdAt"`;
+
+const listVersionRows = statement<Version>(
+  "list_versions",
+  "organization",
+  `SELECT ${versionColumns}
+   FROM workflow_version
+   WHERE organization_id = $1 AND workflow_id = $2 AND ($3::integer IS NULL OR version_number < $3)
+   ORDER BY version_number DESC
+   LIMIT $4`,
+  "each-time",
+);
+
+/** The version, if it is one of this workflow. */
+export async function findVersion(
+  db: Queryable,
+  workflow: WorkflowKey,
+  versionId: string,
+): Promise<WholeVersion | undefined> {
+  const [row] = await db.query(findVersionRow, [workflow.organizationId, workflow.workflowId, versionId]);
+  return row;
+}
+
+const findVersionRow = statement<WholeVersion>(
+  "find_version",
+  "organization",
+  `SELECT ${versionColumns}, definition
+   FROM workflow_version
+   WHERE organization_id = $1 AND workflow_id = $2 AND version_id = $3`,
+);
+
+/** The version that was registered last; undefined when the workflow has none. */
+export async function findNewestVersion(db: Queryable, workflow: WorkflowKey): Promise<WholeVersion | undefined> {
+  const [row] = await db.query(findNewestVersionRow, [workflow.organizationId, workflow.workflowId]);
+  return row;
+}
+
+const findNewestVersionRow = statement<WholeVersion>(
+  "find_newest_version",
+  "organization",
+  `SELECT ${versionColumns}, definition
+   FROM workflow_version
+   WHERE organization_id = $1 AND workflow_id = $2
+   ORDER BY version_number DESC
+   LIMIT 1`,
+);
+
+/** The number of a version of this workflow; undefined when it has no such version. */
+export async function findVersionNumber(
+  db: Queryable,
+  workflow: WorkflowKey,
+  versionId: string,
+): Promise<number | undefined> {
+  const [row] = await db.query(findVersionNumberRow, [workflow.organizationId, workflow.workflowId, versionId]);
+  return row?.versionNumber;
+}
+
+const findVersionNumberRow = statement<{ versionNumber: number }>(
+  "find_version_number",
+  "organization",
+  `SELECT version_number AS "versionNumber"
+   FROM workflow_version
+   WHERE organization_id = $1 AND workflow_id = $2 AND version_id = $3`,
+);
