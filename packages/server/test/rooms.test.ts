@@ -61,6 +61,13 @@ test("only config.ts reads the environment, and only the store says SQL", () => 
   expect(speakers.filter((file) => roomOf(file) !== "store")).toEqual([]);
 });
 
+test.each(["server", "client", "cli", "dashboard"])(
+  "no file of the package %s imports itself by way of others",
+  (name) => {
+    expect(circlesIn(resolve(import.meta.dirname, "../..", name, "src"))).toEqual([]);
+  },
+);
+
 test("files are small enough to be one idea", () => {
   const large = readdirSync(source, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && !file.includes("generated"))
@@ -68,6 +75,30 @@ test("files are small enough to be one idea", () => {
     .filter(({ lines }) => lines > 450);
   expect(large).toEqual([]);
 });
+
+/** The files that lead back to themselves, types included: each would have to be read with all the others. */
+function circlesIn(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
+  const imported = new Map(
+    files.map((file) => {
+      const text = readFileSync(join(folder, file), "utf8");
+      const paths = [...text.matchAll(/^(?:import|export)\s[^;]*?from "(\.[^"]+)";/gms)].map(([, path = ""]) => path);
+      return [file, paths.map((path) => relative(folder, resolve(folder, dirname(file), path)))] as const;
+    }),
+  );
+  const reaches = (file: string): boolean => {
+    const seen = new Set<string>();
+    const next = [...(imported.get(file) ?? [])];
+    for (let found = next.pop(); found !== undefined; found = next.pop()) {
+      if (found === file) return true;
+      if (seen.has(found)) continue;
+      seen.add(found);
+      next.push(...(imported.get(found) ?? []));
+    }
+    return false;
+  };
+  return files.filter(reaches);
+}
 
 /** The names in backquotes of each row: the room, then what it may import. */
 function readTable(document: string): Map<string, readonly string[]> {

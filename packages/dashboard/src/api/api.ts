@@ -1,4 +1,4 @@
-import type { components, operations, paths } from "@stepwell/client";
+import type { paths } from "@stepwell/client";
 import createFetchClient from "openapi-fetch";
 import { baseUrl } from "../base-url.ts";
 import { session } from "../session/session.ts";
@@ -6,15 +6,6 @@ import { problemOf, unreachable } from "./problem.ts";
 
 /** Every operation of the service, typed by its document, called as whoever is signed in. */
 export const api = createFetchClient<paths>({ baseUrl, fetch: signedInFetch });
-
-export type Schemas = components["schemas"];
-
-/** What an operation answers on success. */
-export type Answer<Operation extends keyof operations, Status extends number = 200> = operations[Operation] extends {
-  responses: { [Key in Status]: { content: { "application/json": infer Content } } };
-}
-  ? Content
-  : never;
 
 /** The result of a call, or its problem, thrown. */
 export async function resultOf<Data>(

@@ -1,12 +1,9 @@
-import type { operations } from "@stepwell/client";
 import { infiniteQueryOptions } from "@tanstack/react-query";
-import { type Answer, api, resultOf, type Schemas } from "./api.ts";
+import { api, resultOf } from "./api.ts";
+import type { Answer, AuditFilters, Schemas } from "./document.ts";
 import { ProblemError, unreachable } from "./problem.ts";
 
 export type AuditEntry = Schemas["AuditEntry"];
-/** The filters of the list, by the names that the API gives them. */
-export type AuditFilters = Omit<NonNullable<operations["ListAudit"]["parameters"]["query"]>, "pageToken" | "pageSize">;
-export type AuditTargetType = NonNullable<AuditFilters["targetType"]>;
 export type AuditVerification = Answer<"VerifyAudit">;
 
 const path = "/organizations/{organizationId}/audit" as const;

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
-import { api, resultOf, type Schemas } from "./api.ts";
+import { api, resultOf } from "./api.ts";
+import type { Schemas } from "./document.ts";
 
 export type Invitation = Schemas["Invitation"];
 

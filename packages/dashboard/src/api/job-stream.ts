@@ -1,5 +1,6 @@
 import { baseUrl } from "../base-url.ts";
-import { type Schemas, signedInFetch } from "./api.ts";
+import { signedInFetch } from "./api.ts";
+import type { Schemas } from "./document.ts";
 import type { JobKey } from "./job.ts";
 import { asProblem, type ProblemError, problemOf } from "./problem.ts";
 import { ServerSentReader } from "./server-sent.ts";

@@ -1,10 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { type Answer, api, resultOf } from "./api.ts";
-
-type OwnPermissions = Answer<"GetOwnPermissions">;
-export type Permission = OwnPermissions["permissions"][number];
-/** What a role or a token can hold: all but what belongs to people and to no organization. */
-export type GrantablePermission = Exclude<Permission, "organization:create" | "account:manage" | "invitation:accept">;
+import { api, resultOf } from "./api.ts";
+import type { OwnPermissions, Permission } from "./document.ts";
 
 /** Whether the person who looks may do it here. Says false until it is known, so that nothing is offered that would be refused. */
 export function usePermission(organizationId: string, permission: Permission): boolean {

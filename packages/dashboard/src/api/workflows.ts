@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { api, type IdempotencyHeader, resultOf, type Schemas } from "./api.ts";
+import { api, type IdempotencyHeader, resultOf } from "./api.ts";
+import type { Schemas } from "./document.ts";
 
 export type Workflow = Schemas["Workflow"];
 export type Version = Schemas["WorkflowVersionSummary"];

@@ -8,7 +8,7 @@ import { GraphEdges } from "./GraphEdges.tsx";
 import { DotNode, type GraphNodeData, StepNode } from "./GraphNodes.tsx";
 import { graphOf, stepId } from "./graph.ts";
 import { type Layout, layoutOf } from "./layout.ts";
-import type { StepGraphProps } from "./StepGraph.tsx";
+import type { StepGraphProps } from "./step-graph-props.ts";
 import { focusStep, useViewport } from "./viewport.ts";
 import { follow } from "./way.ts";
 

@@ -4,24 +4,9 @@ import { Segments } from "../parts/controls/Segments.tsx";
 import { EmptyState } from "../parts/states/EmptyState.tsx";
 import { OnDemand } from "../parts/states/OnDemand.tsx";
 import { texts } from "../texts/texts.ts";
-import type { GraphStep } from "./graph-step.ts";
 import { useGraphView } from "./graph-view.ts";
 import { StepList } from "./StepList.tsx";
-import type { StepLook } from "./step-look.ts";
-
-export interface StepGraphProps {
-  readonly steps: readonly GraphStep[];
-  /** The steps are on their way: their place is kept. */
-  readonly isLoading?: boolean;
-  /** Of a job, by the step's name; left out for a mere definition. */
-  readonly looks?: ReadonlyMap<string, StepLook>;
-  /** Ways that the job took, as `from to`. */
-  readonly taken?: ReadonlySet<string>;
-  /** Where the job stands; the picture goes there. */
-  readonly current?: string | undefined;
-  readonly selected?: string | undefined;
-  readonly onSelect?: (name: string) => void;
-}
+import type { StepGraphProps } from "./step-graph-props.ts";
 
 const Canvas = lazy(() => import("./GraphCanvas.tsx").then(({ GraphCanvas }) => ({ default: GraphCanvas })));
 

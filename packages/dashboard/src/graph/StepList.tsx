@@ -3,7 +3,7 @@ import { classNames } from "../parts/controls/class-names.ts";
 import { Icon } from "../parts/layout/Icon.tsx";
 import { texts } from "../texts/texts.ts";
 import type { GraphStep } from "./graph-step.ts";
-import type { StepGraphProps } from "./StepGraph.tsx";
+import type { StepGraphProps } from "./step-graph-props.ts";
 import { countsOf, stepIcons, typeName } from "./step-look.ts";
 
 /** The graph in words, in the order of the definition. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import type { ProviderEntry } from "../../src/auth/external/provider-file.ts";
+import type { ProviderEntry } from "../../src/auth/external/provider-entry.ts";
 import { newOrganizationOfId, writeProviderFile } from "../support/provider-file.ts";
 import { useService } from "../support/service.ts";
 import { onEveryStore } from "../support/stores.ts";

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import type { ProviderEntry } from "../../src/auth/external/provider-file.ts";
+import type { ProviderEntry } from "../../src/auth/external/provider-entry.ts";
 import { insertOrganization } from "../../src/store/access/organizations.ts";
 import { Browser, type ShownPage } from "../support/browser.ts";
 import { ExternalProviderProcess } from "../support/external-provider.ts";

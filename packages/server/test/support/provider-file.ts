@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
-import type { ProviderEntry } from "../../src/auth/external/provider-file.ts";
+import type { ProviderEntry } from "../../src/auth/external/provider-entry.ts";
 import { insertOrganization } from "../../src/store/access/organizations.ts";
 import type { TestMember, TestService } from "./service.ts";
 

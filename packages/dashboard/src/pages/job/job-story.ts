@@ -1,4 +1,4 @@
-import type { Schemas } from "../../api/api.ts";
+import type { Schemas } from "../../api/document.ts";
 import type { HistoryEntry } from "../../api/job-stream.ts";
 import { wayKey } from "../../graph/graph.ts";
 import type { StepLook, StepStatus } from "../../graph/step-look.ts";

@@ -3,24 +3,7 @@ import { texts } from "../../texts/texts.ts";
 import { useIsDark } from "../../theme/use-theme.ts";
 import "./Chart.css";
 import { OnDemand } from "../states/OnDemand.tsx";
-
-export interface Series {
-  readonly label: string;
-  /** The name of a variable of the theme. */
-  readonly colour: string;
-  readonly values: readonly (number | null)[];
-}
-
-export interface ChartProps {
-  /** What it shows; for those who hear it. */
-  readonly label: string;
-  readonly kind: "bars" | "lines";
-  /** Seconds since 1970: where each bucket begins. */
-  readonly times: readonly number[];
-  readonly series: readonly Series[];
-  readonly format: (value: number) => string;
-  readonly formatTime: (seconds: number) => string;
-}
+import type { ChartProps } from "./chart-props.ts";
 
 const Canvas = lazy(() => import("./ChartCanvas.tsx").then(({ ChartCanvas }) => ({ default: ChartCanvas })));
 

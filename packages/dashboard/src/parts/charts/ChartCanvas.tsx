@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef } from "react";
 import UPlot, { type AlignedData, type Options, type Series as PlotSeries } from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { locale } from "../../texts/texts.ts";
-import type { ChartProps } from "./Chart.tsx";
+import type { ChartProps } from "./chart-props.ts";
 
 interface ChartCanvasProps extends ChartProps {
   /** Of the bucket that the pointer is over. */

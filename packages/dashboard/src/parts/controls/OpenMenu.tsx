@@ -2,7 +2,7 @@ import { DropdownMenu as Radix } from "radix-ui";
 import { type FocusEvent, useRef } from "react";
 import "./Menu.css";
 import { Icon } from "../layout/Icon.tsx";
-import type { MenuChoices, MenuEntry, OpenMenuProps } from "./Menu.tsx";
+import type { MenuChoices, MenuEntry, OpenMenuProps } from "./menu-props.ts";
 
 /** A menu from its first opening on, with the keys that people expect of menus. */
 export function OpenMenu({ trigger, align = "end", entries, isByKeyboard }: OpenMenuProps) {

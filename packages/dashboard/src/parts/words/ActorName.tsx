@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Schemas } from "../../api/api.ts";
+import type { Schemas } from "../../api/document.ts";
 import { memberNamesQuery } from "../../api/members.ts";
 import { usePermission } from "../../api/permissions.ts";
 import { useUser } from "../../session/use-session.ts";

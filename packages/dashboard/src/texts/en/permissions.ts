@@ -1,4 +1,4 @@
-import type { GrantablePermission } from "../../api/permissions.ts";
+import type { GrantablePermission } from "../../api/document.ts";
 
 /** What each permission allows, in the order in which they are offered. */
 export const permissions: Readonly<Record<GrantablePermission, string>> = {

@@ -1,6 +1,6 @@
 import type { Problem } from "../../core/problem.ts";
 import { canonicalIssuer } from "./provider.ts";
-import type { ProviderEntry } from "./provider-file.ts";
+import type { ProviderEntry } from "./provider-entry.ts";
 
 /** What is wrong with entries that have the right shape each, in themselves and beside each other. By their place in the list. */
 export function findConflicts(entries: ReadonlyMap<number, ProviderEntry>): Problem[] {

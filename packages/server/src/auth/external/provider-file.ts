@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
-import { type Static, Type } from "typebox";
 import { didYouMean } from "../../core/closest-name.ts";
 import { type Problem, pointerTo } from "../../core/problem.ts";
-import { roleNamePattern } from "../permissions/roles.ts";
 import type { ExternalProvider } from "./provider.ts";
 import { findConflicts } from "./provider-conflicts.ts";
+import { type ProviderEntry, ProviderEntrySchema } from "./provider-entry.ts";
 
 /** Reads the file of issuers outside. Throws one error that lists everything that is wrong with it. */
 export function readProviderFile(path: string | undefined): readonly ExternalProvider[] {
@@ -109,63 +108,9 @@ function providerOf(entry: ProviderEntry, clientSecret: string | undefined): Ext
   };
 }
 
-function words(maxLength: number) {
-  const options = { minLength: 1, maxLength, pattern: "^[^\\p{Cc}]*\\S[^\\p{Cc}]*$" };
-  return Type.String({ ...options, "x-rule": `must be a text of 1 to ${maxLength} characters` });
-}
-
-function listOf(pattern: string, rule: string, maxItems: number) {
-  return Type.Array(Type.String({ pattern, "x-rule": rule }), {
-    minItems: 1,
-    maxItems,
-    uniqueItems: true,
-    "x-rule": `must be a list of 1 to ${maxItems} different items`,
-  });
-}
-
-const Roles = listOf(roleNamePattern, "must be the name of a role: lower-case letters, digits and hyphens", 20);
-
-const Entry = Type.Object(
-  {
-    id: Type.String({
-      pattern: "^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$",
-      "x-rule": "must be 1 to 40 lower-case letters, digits and hyphens: it stands in addresses",
-    }),
-    name: words(60),
-    issuer: words(500),
-    clientId: words(500),
-    clientSecret: Type.Optional(words(2_000)),
-    clientSecretFile: Type.Optional(words(2_000)),
-    scopes: Type.Optional(listOf("^[!#-\\[\\]-~]+$", "must be a scope: one word of ASCII", 30)),
-    emailDomains: listOf(
-      "^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z0-9-]{2,63}$",
-      "must be a domain, as `example.org`; one with other letters than ASCII in its `xn--` form",
-      200,
-    ),
-    trustsEmail: Type.Optional(Type.Boolean({ "x-rule": "must be true or false" })),
-    organizationId: Type.String({
-      pattern: "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
-      "x-rule": "must be an organization's id",
-    }),
-    roleClaim: Type.Optional(words(200)),
-    roles: Type.Optional(Type.Record(Type.String(), Roles, { "x-rule": "must be an object: value → list of roles" })),
-    defaultRoles: Type.Optional(Roles),
-    bearer: Type.Optional(
-      Type.Object(
-        { audience: words(500) },
-        { additionalProperties: false, "x-rule": "must be an object with an `audience`" },
-      ),
-    ),
-  },
-  { additionalProperties: false, "x-rule": "must be an object" },
-);
-
-/** As the file says it. */
-export type ProviderEntry = Static<typeof Entry>;
-
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false });
 ajv.addVocabulary(["x-rule"]);
-const isProviderEntry = ajv.compile<ProviderEntry>(Entry);
+const isProviderEntry = ajv.compile<ProviderEntry>(ProviderEntrySchema);
 const maxProviders = 1_000;
 
 /** Several rules of one text share one sentence: it is said once. */

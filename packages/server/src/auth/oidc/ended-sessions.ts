@@ -1,7 +1,7 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { AccountAction } from "../../store/people/account-activity.ts";
 import { type GrantOwner, ownerOfGrant } from "./grant-id.ts";
-import type { Middleware } from "./provider.ts";
+import type { Middleware } from "./provider-parts.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** The browser itself has a session as its clients have; the provider keeps it under this name. */

@@ -11,30 +11,8 @@ import { clientOrigins, clientsOf, commandLineClientId } from "./clients.ts";
 import { browserSession } from "./ended-sessions.ts";
 import { grantIdOf, ownerOfGrant } from "./grant-id.ts";
 import { accessTokenSeconds, codeSeconds, deviceCodeSeconds, idTokenSeconds, interactionSeconds } from "./lifetimes.ts";
-import type { OpenIdProviderParts } from "./provider.ts";
+import type { DeviceCodeProblem, OpenIdProviderParts } from "./provider-parts.ts";
 import type { SigningKey } from "./signing-keys.ts";
-
-/** The pages that the provider shows by itself. Each sets the answer's body and headers. */
-export interface ProviderPages {
-  enterDeviceCode(ctx: KoaContextWithOIDC, problem: DeviceCodeProblem | undefined): void;
-  confirmDevice(ctx: KoaContextWithOIDC, device: AskingDevice): void;
-  deviceSignedIn(ctx: KoaContextWithOIDC): void;
-  confirmSignOut(ctx: KoaContextWithOIDC): void;
-  signedOut(ctx: KoaContextWithOIDC): void;
-  error(
-    ctx: KoaContextWithOIDC,
-    error: { readonly error: string; readonly error_description?: string | undefined },
-  ): void;
-}
-
-export type DeviceCodeProblem = "not-a-code" | "cancelled" | "failed";
-
-export interface AskingDevice {
-  readonly clientName: string;
-  readonly userCode: string;
-  readonly address: string;
-  readonly userAgent: string;
-}
 
 interface Parts extends Omit<OpenIdProviderParts, "middlewares" | "onSessionsEnded" | "onFailure"> {
   readonly keys: readonly SigningKey[];

@@ -1,35 +1,11 @@
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { KoaContextWithOIDC, Provider } from "oidc-provider";
-import type { Config } from "../../config.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
-import type { SecretBox } from "../credentials/secret-box.ts";
+import type { Provider } from "oidc-provider";
 import { endRevokedSessions, forgetEndedSessions, noteEnds } from "./ended-sessions.ts";
 import { loadProvider } from "./load-provider.ts";
-import { type ProviderPages, providerConfiguration } from "./provider-configuration.ts";
-import type { ScopedStore } from "./scoped-store.ts";
-import type { Sessions } from "./sessions.ts";
+import { providerConfiguration } from "./provider-configuration.ts";
+import type { OpenIdProviderParts } from "./provider-parts.ts";
 import type { SigningKeys } from "./signing-keys.ts";
-
-export type Middleware = (ctx: KoaContextWithOIDC, next: () => Promise<void>) => Promise<void>;
-
-export interface OpenIdProviderParts {
-  readonly config: Config;
-  readonly store: ScopedStore;
-  readonly secrets: SecretBox;
-  readonly sessions: Sessions;
-  readonly signingKeys: SigningKeys;
-  /** The database's time. */
-  readonly now: () => Timestamp;
-  /** Where clients reach the service, without a slash at the end. Known once it listens. */
-  readonly publicUrl: () => string;
-  readonly pages: ProviderPages;
-  /** What stands before the provider's own endpoints, from the outside in. */
-  readonly middlewares: (provider: Provider) => readonly Middleware[];
-  /** On this node it holds at once that sessions ended. */
-  readonly onSessionsEnded: () => void;
-  readonly onFailure: (error: unknown, ctx: KoaContextWithOIDC | undefined) => void;
-}
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse, address: string) => Promise<void>;
 

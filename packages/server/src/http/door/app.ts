@@ -14,7 +14,7 @@ import type { ServiceErrorCode } from "../../core/service-error.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Plans } from "../../engine/plans.ts";
 import type { Database } from "../../store/home/database.ts";
-import type { Repetition } from "./idempotency.ts";
+import type { Repetition } from "./repetition.ts";
 import type { BoundsRule } from "./token-bounds.ts";
 import type { UserNames } from "./user-names.ts";
 

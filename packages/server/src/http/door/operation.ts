@@ -10,16 +10,9 @@ import { type AnswerCode, errorKinds } from "./errors.ts";
 import { markReplayed } from "./idempotency.ts";
 import { limitRate } from "./rate-limit.ts";
 import { refuseKey } from "./request-key.ts";
+import type { RequestMetrics } from "./request-metrics.ts";
 import { closed, ProblemSchema } from "./schemas.ts";
 import { enforceBounds } from "./token-bounds.ts";
-
-/** Told of every request that an operation answered. */
-export interface RequestMetrics {
-  requestStarted(): void;
-  requestFinished(operationId: string, status: number, durationMs: number): void;
-  /** A rate limit refused a request: whose, and which. */
-  requestLimited(scope: string, policy: string): void;
-}
 
 /** What stands before every operation behind a credential. */
 export interface Door {

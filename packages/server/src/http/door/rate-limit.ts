@@ -2,7 +2,7 @@ import type { FastifyReply, onRequestHookHandler } from "fastify";
 import type { Policy, Quota, Scope } from "../../auth/limits/quota.ts";
 import { type RateLimits, Refusal, type Verdict } from "../../auth/limits/rate-limits.ts";
 import { ServiceError } from "../../core/service-error.ts";
-import type { RequestMetrics } from "./operation.ts";
+import type { RequestMetrics } from "./request-metrics.ts";
 
 /**
  * Counts a request that was let in, and tells the caller where it stands; one that is over a limit gets 429 before its body is read. Without a

@@ -1,5 +1,5 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
-import type { Middleware } from "../../auth/oidc/provider.ts";
+import type { Middleware } from "../../auth/oidc/provider-parts.ts";
 import {
   addressSubject,
   blockedForSeconds,

@@ -5,7 +5,7 @@ import { type ExternalProvider, redirectUriOf, signInNameOf } from "../../auth/e
 import { explanations } from "../../auth/external/refusals.ts";
 import type { JoinedProvider } from "../../auth/external/single-sign-on.ts";
 import { completeSignIn } from "../../auth/oidc/complete-sign-in.ts";
-import type { Middleware } from "../../auth/oidc/provider.ts";
+import type { Middleware } from "../../auth/oidc/provider-parts.ts";
 import type { ServerParts } from "../door/app.ts";
 import { alert } from "../pages/form.ts";
 import { html } from "../pages/html.ts";

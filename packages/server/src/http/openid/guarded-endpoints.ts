@@ -1,4 +1,4 @@
-import type { Middleware } from "../../auth/oidc/provider.ts";
+import type { Middleware } from "../../auth/oidc/provider-parts.ts";
 
 /** Those of the provider's endpoints that something of ours stands before. */
 export const guarded = {

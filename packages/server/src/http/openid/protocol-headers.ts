@@ -1,4 +1,4 @@
-import type { Middleware } from "../../auth/oidc/provider.ts";
+import type { Middleware } from "../../auth/oidc/provider-parts.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
 import { errorKinds } from "../door/errors.ts";

@@ -1,5 +1,5 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
-import type { DeviceCodeProblem, ProviderPages } from "../../auth/oidc/provider-configuration.ts";
+import type { DeviceCodeProblem, ProviderPages } from "../../auth/oidc/provider-parts.ts";
 import { alert, button, field, hiddenField } from "../pages/form.ts";
 import { html } from "../pages/html.ts";
 import { markWrongCode, typedCodeOf } from "./device-code-page.ts";

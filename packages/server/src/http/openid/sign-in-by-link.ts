@@ -1,7 +1,7 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { dashboardClientId } from "../../auth/oidc/clients.ts";
 import { completeSignIn } from "../../auth/oidc/complete-sign-in.ts";
-import type { Middleware } from "../../auth/oidc/provider.ts";
+import type { Middleware } from "../../auth/oidc/provider-parts.ts";
 import { openedLinkCookie, userOfOpenedLink } from "../../auth/passwords/sign-in-link.ts";
 import type { ServerParts } from "../door/app.ts";
 import type { Look } from "./look.ts";

@@ -1,7 +1,7 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { commandLineClientId } from "../../auth/oidc/clients.ts";
 import { completeSignIn, refuseSignIn } from "../../auth/oidc/complete-sign-in.ts";
-import type { Middleware } from "../../auth/oidc/provider.ts";
+import type { Middleware } from "../../auth/oidc/provider-parts.ts";
 import type { SignInResult } from "../../auth/passwords/password-sign-in.ts";
 import type { ServerParts } from "../door/app.ts";
 import { showWayOut } from "./external-sign-in.ts";

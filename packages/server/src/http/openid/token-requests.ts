@@ -1,6 +1,6 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { deviceGrantType } from "../../auth/oidc/clients.ts";
-import type { Middleware } from "../../auth/oidc/provider.ts";
+import type { Middleware } from "../../auth/oidc/provider-parts.ts";
 import type { RefreshLedger } from "../../auth/oidc/refresh-ledger.ts";
 import { DevicePace, pollSeconds } from "./device-pace.ts";
 import { guarded } from "./guarded-endpoints.ts";

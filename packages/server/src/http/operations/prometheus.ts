@@ -6,7 +6,7 @@ import { isTerminal } from "../../core/job/job-state.ts";
 import type { ChangedJob } from "../../engine/batch.ts";
 import type { CommitStats } from "../../engine/group-commit.ts";
 import { explainListening } from "../door/listening.ts";
-import type { RequestMetrics } from "../door/operation.ts";
+import type { RequestMetrics } from "../door/request-metrics.ts";
 
 /** What a gauge shows is asked when somebody looks. */
 export interface Gauges {

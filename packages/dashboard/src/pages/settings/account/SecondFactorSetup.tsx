@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { accountQueryKey, confirmSecondFactor, startSecondFactor } from "../../../api/account.ts";
-import type { Schemas } from "../../../api/api.ts";
+import type { Schemas } from "../../../api/document.ts";
 import { fieldProblems } from "../../../api/problem.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
 import { CopyButton } from "../../../parts/controls/CopyButton.tsx";

@@ -1,7 +1,7 @@
 import { Choice, Field } from "../../../parts/controls/Field.tsx";
 import { texts } from "../../../texts/texts.ts";
-import type { tokenProblems } from "./TokenFields.tsx";
 import type { BoundKind, TokenDraft } from "./token-draft.ts";
+import type { tokenProblems } from "./token-problems.ts";
 import { WorkflowPicker } from "./WorkflowPicker.tsx";
 
 interface BoundFieldsProps {

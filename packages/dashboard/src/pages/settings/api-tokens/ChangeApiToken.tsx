@@ -4,8 +4,9 @@ import { type ApiToken, type ApiTokenChange, apiTokensQueryKey, updateApiToken }
 import { FormDialog } from "../../../parts/dialogs/FormDialog.tsx";
 import { toast } from "../../../parts/states/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
-import { TokenFields, tokenProblems } from "./TokenFields.tsx";
+import { TokenFields } from "./TokenFields.tsx";
 import { changeOf, draftOf, missingIn } from "./token-draft.ts";
+import { tokenProblems } from "./token-problems.ts";
 
 interface ChangeApiTokenProps {
   readonly organizationId: string;

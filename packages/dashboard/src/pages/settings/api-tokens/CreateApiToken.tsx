@@ -4,8 +4,9 @@ import { apiTokensQueryKey, createApiToken } from "../../../api/api-tokens.ts";
 import { FormDialog } from "../../../parts/dialogs/FormDialog.tsx";
 import { SecretDialog } from "../../../parts/dialogs/SecretDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
-import { TokenFields, tokenProblems } from "./TokenFields.tsx";
+import { TokenFields } from "./TokenFields.tsx";
 import { missingIn, newDraft, wishOf } from "./token-draft.ts";
+import { tokenProblems } from "./token-problems.ts";
 
 interface CreateApiTokenProps {
   readonly organizationId: string;

@@ -1,11 +1,11 @@
 import type { ApiToken } from "../../../api/api-tokens.ts";
-import { fieldProblems } from "../../../api/problem.ts";
 import { ExpiryChoice } from "../../../parts/controls/ExpiryChoice.tsx";
 import { Field } from "../../../parts/controls/Field.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { PermissionPicker } from "../PermissionPicker.tsx";
 import { BoundFields } from "./BoundFields.tsx";
 import { missingIn, type TokenDraft } from "./token-draft.ts";
+import type { tokenProblems } from "./token-problems.ts";
 
 interface TokenFieldsProps {
   readonly organizationId: string;
@@ -58,9 +58,4 @@ export function TokenFields({ organizationId, draft, onChange, wasSent, problems
       )}
     </>
   );
-}
-
-/** What the service says of the fields. */
-export function tokenProblems(error: unknown) {
-  return fieldProblems(error, ["/name", "/permissions", "/expiresAt", "/boundTo"]);
 }

@@ -1,5 +1,5 @@
 import type { ApiToken, ApiTokenChange, ApiTokenWish } from "../../../api/api-tokens.ts";
-import type { GrantablePermission } from "../../../api/permissions.ts";
+import type { GrantablePermission } from "../../../api/document.ts";
 import { type ExpiryDays, expiryIn } from "../../../parts/controls/ExpiryChoice.tsx";
 
 /** A token as its form holds it. What the chosen kind of bound does not use is kept, for whoever chooses another again. */

@@ -1,4 +1,4 @@
-import type { AuditFilters, AuditTargetType } from "../../../api/audit.ts";
+import type { AuditFilters, AuditTargetType } from "../../../api/document.ts";
 import { texts } from "../../../texts/texts.ts";
 
 /** What the address of the audit log says: the API's own filters. */

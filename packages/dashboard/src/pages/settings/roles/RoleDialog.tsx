@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { GrantablePermission } from "../../../api/permissions.ts";
+import type { GrantablePermission } from "../../../api/document.ts";
 import { fieldProblems } from "../../../api/problem.ts";
 import { createRole, type Role, updateRole } from "../../../api/roles.ts";
 import { useOnce } from "../../../api/use-once.ts";

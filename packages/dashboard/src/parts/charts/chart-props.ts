@@ -1,0 +1,17 @@
+export interface Series {
+  readonly label: string;
+  /** The name of a variable of the theme. */
+  readonly colour: string;
+  readonly values: readonly (number | null)[];
+}
+
+export interface ChartProps {
+  /** What it shows; for those who hear it. */
+  readonly label: string;
+  readonly kind: "bars" | "lines";
+  /** Seconds since 1970: where each bucket begins. */
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+  readonly format: (value: number) => string;
+  readonly formatTime: (seconds: number) => string;
+}

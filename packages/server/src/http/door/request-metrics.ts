@@ -1,0 +1,7 @@
+/** Told of every request that an operation answered. */
+export interface RequestMetrics {
+  requestStarted(): void;
+  requestFinished(operationId: string, status: number, durationMs: number): void;
+  /** A rate limit refused a request: whose, and which. */
+  requestLimited(scope: string, policy: string): void;
+}
