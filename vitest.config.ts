@@ -17,7 +17,7 @@ export default defineConfig({
         test: {
           name: "service",
           include: store,
-          globalSetup: ["packages/server/test/support/stores-setup.ts"],
+          globalSetup: ["packages/testing/src/stores-setup.ts"],
           testTimeout: 30_000,
           hookTimeout: 60_000,
           // Real services and databases: more at once than cores only makes each slower.
@@ -28,7 +28,7 @@ export default defineConfig({
         test: {
           name: "browser",
           include: browser,
-          globalSetup: ["packages/server/test/support/stores-setup.ts"],
+          globalSetup: ["packages/testing/src/stores-setup.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // Each file has a browser of its own beside its services, so these come by themselves, after the others.

@@ -1,8 +1,8 @@
+import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import type { Connection } from "./connection.ts";
 import { runJobs } from "./load.ts";
 import type { LoadBench } from "./load-bench.ts";
 import { jobIdIn, requireStatus, requireSuccess } from "./requests.ts";
-import { registerWorkflow } from "./target/api.ts";
 import type { Target } from "./target/target.ts";
 import { oneWait, smallInput } from "./workflows.ts";
 

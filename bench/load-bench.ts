@@ -1,7 +1,7 @@
+import type { StoreHomes, StoreKind } from "@stepwell/testing/processes/store-home.ts";
 import { Connection } from "./connection.ts";
 import { type RunJob, runJobs } from "./load.ts";
 import { percentile, rounded } from "./samples.ts";
-import type { StoreHomes, StoreKind } from "./target/store-home.ts";
 import { startTarget, type Target } from "./target/target.ts";
 
 /** A bench that runs many jobs side by side. */

@@ -1,3 +1,4 @@
+import { openStoreHomes, type StoreHomes } from "@stepwell/testing/processes/store-home.ts";
 import { event } from "./event.ts";
 import { type LoadBench, type LoadResult, runLoadBench } from "./load-bench.ts";
 import { noop3 } from "./noop3.ts";
@@ -6,7 +7,6 @@ import { type BenchOptions, parseBenchOptions, UsageError } from "./options.ts";
 import { medianBy } from "./samples.ts";
 import { runSignInBench } from "./sign-in.ts";
 import { runStartupBench } from "./startup.ts";
-import { openStoreHomes, type StoreHomes } from "./target/store-home.ts";
 
 const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs N] [--concurrency N] [--runs N]
 

@@ -1,6 +1,6 @@
+import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import type { LoadBench } from "./load-bench.ts";
 import { hasSucceeded, jobIdIn } from "./requests.ts";
-import { registerWorkflow } from "./target/api.ts";
 import { smallInput, threeNoops } from "./workflows.ts";
 
 /** Three no-op steps; the client submits, then asks for the job until it has succeeded. */

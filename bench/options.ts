@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { type StoreKind, storeKinds } from "./target/store-home.ts";
+import { type StoreKind, storeKinds } from "@stepwell/testing/processes/store-home.ts";
 
 export interface BenchOptions {
   readonly names: readonly string[];

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { StoreHomes, StoreKind } from "@stepwell/testing/processes/store-home.ts";
 import { Connection } from "./connection.ts";
 import { RequestWriter, requireStatus } from "./requests.ts";
 import { median, percentile, rounded } from "./samples.ts";
-import type { StoreHomes, StoreKind } from "./target/store-home.ts";
 import { startTarget, type Target } from "./target/target.ts";
 
 export interface SignInSize {

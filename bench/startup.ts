@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
+import type { StoreHome, StoreHomes, StoreKind } from "@stepwell/testing/processes/store-home.ts";
 import { Connection } from "./connection.ts";
 import { runJobs } from "./load.ts";
 import { requireSuccess } from "./requests.ts";
 import { median } from "./samples.ts";
-import { registerWorkflow } from "./target/api.ts";
-import type { StoreHome, StoreHomes, StoreKind } from "./target/store-home.ts";
 import { startTarget, type Target } from "./target/target.ts";
 import { smallInput, threeNoops } from "./workflows.ts";
 

@@ -1,5 +1,5 @@
-import type { Definition } from "./target/api.ts";
-import { definitionOf } from "./target/workflow.ts";
+import type { Definition } from "@stepwell/testing/processes/api.ts";
+import { definitionOf } from "@stepwell/testing/processes/workflow.ts";
 
 export const smallInput = { sku: "A-1", count: 3 };
 const properties = { sku: { type: "string" }, count: { type: "integer" } };

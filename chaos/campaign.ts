@@ -1,4 +1,4 @@
-import type { StoreKind } from "../bench/target/store-home.ts";
+import type { StoreKind } from "@stepwell/testing/processes/store-home.ts";
 import { Caller } from "./caller.ts";
 import { checkAnswers } from "./check/answers.ts";
 import { checkCampaign } from "./check/check.ts";

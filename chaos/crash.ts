@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { findFreePort } from "../bench/target/free-port.ts";
-import { type ServiceOptions, ServiceProcess } from "../bench/target/service-process.ts";
-import { openStoreHomes } from "../bench/target/store-home.ts";
+import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { type ServiceOptions, ServiceProcess } from "@stepwell/testing/processes/service-process.ts";
+import { openStoreHomes } from "@stepwell/testing/processes/store-home.ts";
 import { Campaign, type CampaignOptions } from "./campaign.ts";
 import { between, chance, wholeBetween } from "./random.ts";
 import { setScene } from "./scene.ts";

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
+import { type StoreKind, storeKinds } from "@stepwell/testing/processes/store-home.ts";
 import { count, oneOf, UsageError } from "../bench/options.ts";
-import { type StoreKind, storeKinds } from "../bench/target/store-home.ts";
 
 const campaigns = ["crash", "postgres-crash", "pause"] as const;
 const faults = ["none", "answer-before-commit", "no-sync", "replay-without-key"] as const;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { findFreePort } from "../bench/target/free-port.ts";
-import { ownTemporaryDirectory } from "../bench/target/owned.ts";
-import { type ServiceOptions, ServiceProcess } from "../bench/target/service-process.ts";
-import { openStoreHomes, type StoreHome } from "../bench/target/store-home.ts";
+import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { ownTemporaryDirectory } from "@stepwell/testing/processes/owned.ts";
+import { type ServiceOptions, ServiceProcess } from "@stepwell/testing/processes/service-process.ts";
+import { openStoreHomes, type StoreHome } from "@stepwell/testing/processes/store-home.ts";
 import { Campaign, type CampaignOptions } from "./campaign.ts";
 import { between, chance, wholeBetween } from "./random.ts";
 import { setScene } from "./scene.ts";

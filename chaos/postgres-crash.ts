@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { findFreePort } from "../bench/target/free-port.ts";
-import { startPostgresServer } from "../bench/target/postgres-server.ts";
-import { ServiceProcess } from "../bench/target/service-process.ts";
-import { freshDatabase } from "../bench/target/store-home.ts";
+import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { startPostgresServer } from "@stepwell/testing/processes/postgres-process.ts";
+import { ServiceProcess } from "@stepwell/testing/processes/service-process.ts";
+import { freshDatabase } from "@stepwell/testing/processes/store-home.ts";
 import { Campaign, type CampaignOptions } from "./campaign.ts";
 import { isUnavailable } from "./check/answers.ts";
 import { between, wholeBetween } from "./random.ts";

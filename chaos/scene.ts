@@ -1,6 +1,6 @@
+import { Api, registerWorkflow } from "@stepwell/testing/processes/api.ts";
+import type { DevFile } from "@stepwell/testing/processes/service-process.ts";
 import { RequestWriter } from "../bench/requests.ts";
-import { Api, registerWorkflow } from "../bench/target/api.ts";
-import type { DevFile } from "../bench/target/service-process.ts";
 import type { Workflow } from "./population.ts";
 import { definitionOfShape, shapes, type WorkflowShape } from "./workflows.ts";
 

@@ -1,5 +1,5 @@
-import type { Definition } from "../bench/target/api.ts";
-import { definitionOf, type StepSketch } from "../bench/target/workflow.ts";
+import type { Definition } from "@stepwell/testing/processes/api.ts";
+import { definitionOf, type StepSketch } from "@stepwell/testing/processes/workflow.ts";
 
 /** What a campaign's jobs do: no-ops and waits, one after the other, so that every job's way is known. */
 export interface WorkflowShape {

@@ -1,6 +1,6 @@
 /** Sees to it that there is a Chromium for the tests of the dashboard: as root on Debian by installing it, else by saying what to do. */
 import { spawnSync } from "node:child_process";
-import { findChromium } from "./find-chromium.ts";
+import { findChromium } from "@stepwell/testing/find-chromium.ts";
 
 if (findChromium() === undefined) install();
 const found = findChromium();

@@ -1,8 +1,8 @@
+import { Api } from "@stepwell/testing/processes/api.ts";
+import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { ServiceProcess } from "@stepwell/testing/processes/service-process.ts";
+import type { StoreHome } from "@stepwell/testing/processes/store-home.ts";
 import { RequestWriter } from "../requests.ts";
-import { Api } from "./api.ts";
-import { findFreePort } from "./free-port.ts";
-import { ServiceProcess } from "./service-process.ts";
-import type { StoreHome } from "./store-home.ts";
 
 /** A service under test that is ready, and what one needs to talk to it. */
 export interface Target {

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { findChromium } from "@stepwell/testing/find-chromium.ts";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { findChromium } from "../find-chromium.ts";
 
 /** In which every page is taken. */
 export const looks = [

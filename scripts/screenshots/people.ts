@@ -1,3 +1,4 @@
+import { Browser } from "@stepwell/testing/browser.ts";
 import { SecretBox } from "../../packages/server/src/auth/credentials/secret-box.ts";
 import { secretKeyOf } from "../../packages/server/src/auth/credentials/secret-key.ts";
 import { createRecoveryCodes, createSecondFactor } from "../../packages/server/src/auth/passwords/second-factor.ts";
@@ -6,7 +7,6 @@ import type { RunningService } from "../../packages/server/src/service.ts";
 import { replaceRecoveryCodes } from "../../packages/server/src/store/people/recovery-codes.ts";
 import { enableTotp, startTotp } from "../../packages/server/src/store/people/user-credentials.ts";
 import { findUserByEmail } from "../../packages/server/src/store/people/users.ts";
-import { Browser } from "../../packages/server/test/support/browser.ts";
 import type { Api } from "./api.ts";
 
 /** Of everybody in the pictures. */

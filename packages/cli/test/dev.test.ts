@@ -5,6 +5,7 @@ import { mkdtemp, rm, watch, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { endAll, printed, run, start, stop } from "./process.ts";
 
@@ -31,7 +32,7 @@ let environment: Record<string, string>;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "stepwell-cli-"));
-  environment = { STEPWELL_DATA_DIR: join(directory, "data"), STEPWELL_PORT: String(await freePort()) };
+  environment = { STEPWELL_DATA_DIR: join(directory, "data"), STEPWELL_PORT: String(await findFreePort()) };
 });
 
 afterEach(endAll);
@@ -313,12 +314,4 @@ async function answerTo(line: string | undefined): Promise<unknown> {
   const body = words.find((word) => word.startsWith("{"));
   const answer = await fetch(url, { headers, ...(body !== undefined && { method: "POST", body }) });
   return await answer.json();
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((ready) => server.once("listening", ready));
-  const { port } = server.address() as { port: number };
-  await new Promise((closed) => server.close(closed));
-  return port;
 }

@@ -5,12 +5,12 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Finding } from "@stepwell/server";
+import { newDatabase } from "@stepwell/testing/own-database.ts";
+import { PostgresCluster } from "@stepwell/testing/postgres-cluster.ts";
+import { onServer } from "@stepwell/testing/postgres-server.ts";
+import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
+import { TcpProxy } from "@stepwell/testing/tcp-proxy.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { PostgresCluster } from "../../../scripts/postgres-cluster.ts";
-import { newDatabase } from "../../server/test/store/own-database.ts";
-import { TcpProxy } from "../../server/test/store/tcp-proxy.ts";
-import { onServer } from "../../server/test/support/postgres-server.ts";
-import { layEmbeddedStore } from "../../server/test/support/stores.ts";
 import { endAll, printed, run, start, stop } from "./process.ts";
 
 let directory: string;

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { Browser } from "@stepwell/testing/browser.ts";
+import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { postgresHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { pack } from "../../../scripts/pack.ts";
 import { deployFirst, deploySample, submitSample } from "../../dashboard/src/parts/words/first-commands.ts";
-import { Browser } from "../../server/test/support/browser.ts";
-import { postgresHome } from "../../server/test/support/stores.ts";
 import type { DevFile } from "../src/dev-file.ts";
 import { commandsIn } from "./readme.ts";
 import { endShells, type Running, Shell } from "./shell.ts";
@@ -29,12 +29,12 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "stepwell-first-"));
   otherNodes = installOtherNodes();
   project = new Shell(join(directory, "project"), {
-    STEPWELL_PORT: await freePort(),
+    STEPWELL_PORT: String(await findFreePort()),
     STEPWELL_METRICS_PORT: "0",
     npm_config_loglevel: "error",
   });
   clone = new Shell(join(directory, "clone"), {
-    STEPWELL_PORT: await freePort(),
+    STEPWELL_PORT: String(await findFreePort()),
     STEPWELL_METRICS_PORT: "0",
     STEPWELL_CREDENTIALS_FILE: join(directory, "credentials.json"),
   });
@@ -71,7 +71,7 @@ test("a clone, npm ci and npm start end with a job that one line approves, and w
 test("every command of the README does what it says, and the README has no other", async () => {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   expect(commandsIn(readme)).toEqual([...readmeWalk.keys()]);
-  realShell = clone.with({ STEPWELL_PORT: await freePort() });
+  realShell = clone.with({ STEPWELL_PORT: String(await findFreePort()) });
   for (const step of readmeWalk.values()) await step();
 });
 
@@ -307,12 +307,4 @@ async function serveForReal(): Promise<void> {
 
 function devFileIn(place: string): DevFile {
   return JSON.parse(readFileSync(join(directory, place, ".stepwell/dev.json"), "utf8"));
-}
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((ready) => server.once("listening", ready));
-  const { port } = server.address() as { port: number };
-  await new Promise((closed) => server.close(closed));
-  return String(port);
 }

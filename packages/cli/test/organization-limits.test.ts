@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { layEmbeddedStore } from "../../server/test/support/stores.ts";
 import { endAll, printed, run, start, stop } from "./process.ts";
 
 let directory: string;

@@ -3,12 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Browser } from "@stepwell/testing/browser.ts";
+import { newPerson, type Person } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { typePassword } from "@stepwell/testing/sign-in.ts";
+import { postgresHome } from "@stepwell/testing/stores.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { Browser } from "../../server/test/support/browser.ts";
-import { newPerson, type Person } from "../../server/test/support/people.ts";
-import { useService } from "../../server/test/support/service.ts";
-import { typePassword } from "../../server/test/support/sign-in.ts";
-import { postgresHome } from "../../server/test/support/stores.ts";
 import { type Conversation, converse, type Ended, endAll, run } from "./process.ts";
 
 interface StoredSignIn {

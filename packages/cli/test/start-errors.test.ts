@@ -7,11 +7,11 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TLSSocket } from "node:tls";
+import { newDatabase } from "@stepwell/testing/own-database.ts";
+import { onServer } from "@stepwell/testing/postgres-server.ts";
+import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
+import { TcpProxy } from "@stepwell/testing/tcp-proxy.ts";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
-import { newDatabase } from "../../server/test/store/own-database.ts";
-import { TcpProxy } from "../../server/test/store/tcp-proxy.ts";
-import { onServer } from "../../server/test/support/postgres-server.ts";
-import { layEmbeddedStore } from "../../server/test/support/stores.ts";
 import { converse, endAll, entry, printed, run, start, stop } from "./process.ts";
 
 let directory: string;

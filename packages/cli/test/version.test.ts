@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { useService } from "@stepwell/testing/service.ts";
+import { postgresHome } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { useService } from "../../server/test/support/service.ts";
-import { postgresHome } from "../../server/test/support/stores.ts";
 import { run } from "./process.ts";
 
 const service = useService(postgresHome);

@@ -1,24 +1,16 @@
-import { createServer } from "node:net";
+import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { TestService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { issueSignInLink, signInLinkUrl } from "../../../server/src/auth/passwords/sign-in-link.ts";
-import { TestService } from "../../../server/test/support/service.ts";
-import { onOneStore } from "../../../server/test/support/stores.ts";
 import { testBrowser } from "./support/browser.ts";
 import { newOwner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
-
 onOneStore((home) => {
   test("the dashboard works under a path prefix, and whoever comes by another address of the service is led to its own", async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const baseUrl = `http://localhost:${port}/tools/flow`;
     const service = new TestService(home, { STEPWELL_PORT: String(port), STEPWELL_BASE_URL: baseUrl });
     await service.start();

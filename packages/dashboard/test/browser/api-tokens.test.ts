@@ -1,9 +1,9 @@
+import { definitionOf, straightDefinition, waitStep } from "@stepwell/testing/definitions.ts";
+import { submitAndWait } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { definitionOf, straightDefinition, waitStep } from "../../../server/test/support/definitions.ts";
-import { submitAndWait } from "../../../server/test/support/flow.ts";
-import { useService } from "../../../server/test/support/service.ts";
-import { onOneStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { looks } from "./support/looks.ts";

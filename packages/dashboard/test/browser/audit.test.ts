@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
+import { useService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { useService } from "../../../server/test/support/service.ts";
-import { onOneStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { newOwner, signInAt } from "./support/people.ts";

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import type { Page, Response } from "playwright-core";
 import { expect, test } from "vitest";
-import { waitingDefinition } from "../../../server/test/support/definitions.ts";
-import { useService } from "../../../server/test/support/service.ts";
-import { onOneStore } from "../../../server/test/support/stores.ts";
 import { expectWithin } from "./support/best.ts";
 import { testBrowser } from "./support/browser.ts";
 import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";

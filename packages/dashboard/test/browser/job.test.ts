@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
+import { definitionOf, noopStep, waitingDefinition, waitStep } from "@stepwell/testing/definitions.ts";
+import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
-import { callingDefinition, FunctionServer } from "../../../server/test/engine/function-server.ts";
-import { definitionOf, noopStep, waitingDefinition, waitStep } from "../../../server/test/support/definitions.ts";
-import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { expectWithin } from "./support/best.ts";
 import { testBrowser } from "./support/browser.ts";

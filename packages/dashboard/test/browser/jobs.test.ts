@@ -1,15 +1,15 @@
-import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
-import { statement } from "../../../server/src/store/home/database.ts";
 import {
   definitionOf,
   failingDefinition,
   straightDefinition,
   waitingDefinition,
   waitStep,
-} from "../../../server/test/support/definitions.ts";
-import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
+} from "@stepwell/testing/definitions.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { statement } from "../../../server/src/store/home/database.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { expectWithin } from "./support/best.ts";
 import { testBrowser } from "./support/browser.ts";

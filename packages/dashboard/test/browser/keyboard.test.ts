@@ -1,10 +1,10 @@
+import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
+import { rightPassword } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { postgresHome } from "@stepwell/testing/stores.ts";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
-import { callingDefinition, FunctionServer } from "../../../server/test/engine/function-server.ts";
-import { straightDefinition, waitingDefinition } from "../../../server/test/support/definitions.ts";
-import { rightPassword } from "../../../server/test/support/people.ts";
-import { useService } from "../../../server/test/support/service.ts";
-import { postgresHome } from "../../../server/test/support/stores.ts";
 import { testBrowser } from "./support/browser.ts";
 import { press, tabTo } from "./support/keyboard.ts";
 import { deploy, newOwner, type Owner, submitAndWait } from "./support/people.ts";

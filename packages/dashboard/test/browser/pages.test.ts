@@ -1,8 +1,8 @@
+import { failingDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { postgresHome } from "@stepwell/testing/stores.ts";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { failingDefinition, waitingDefinition } from "../../../server/test/support/definitions.ts";
-import { useService } from "../../../server/test/support/service.ts";
-import { postgresHome } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { deploy, newOwner, type Owner, signInAt, submitAndWait } from "./support/people.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { rightPassword } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { rightPassword } from "../../../server/test/support/people.ts";
-import { useService } from "../../../server/test/support/service.ts";
-import { onOneStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { newOwner, signInAt } from "./support/people.ts";

@@ -1,9 +1,9 @@
+import { codeOf, rightPassword } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import type { Locator, Page } from "playwright-core";
 import decodeQR from "qr/decode.js";
 import { expect, test } from "vitest";
-import { codeOf, rightPassword } from "../../../server/test/support/people.ts";
-import { useService } from "../../../server/test/support/service.ts";
-import { onOneStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { looks } from "./support/looks.ts";

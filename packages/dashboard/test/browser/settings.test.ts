@@ -1,8 +1,8 @@
+import { newSignedInPerson } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { newSignedInPerson } from "../../../server/test/support/people.ts";
-import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { looks, whicheverStore } from "./support/looks.ts";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { rightPassword } from "@stepwell/testing/people.ts";
+import { newOrganizationOfId, writeProviderFile } from "@stepwell/testing/provider-file.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { parseProviders } from "../../../server/src/auth/external/provider-file.ts";
-import { rightPassword } from "../../../server/test/support/people.ts";
-import { newOrganizationOfId, writeProviderFile } from "../../../server/test/support/provider-file.ts";
-import { useService } from "../../../server/test/support/service.ts";
-import { onOneStore } from "../../../server/test/support/stores.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { looks } from "./support/looks.ts";

@@ -1,8 +1,8 @@
+import { failingDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { rightPassword } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { failingDefinition, waitingDefinition } from "../../../server/test/support/definitions.ts";
-import { rightPassword } from "../../../server/test/support/people.ts";
-import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { testBrowser } from "./support/browser.ts";
 import { whicheverStore } from "./support/looks.ts";
 import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";

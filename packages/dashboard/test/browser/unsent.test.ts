@@ -1,8 +1,8 @@
+import { waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { waitingDefinition } from "../../../server/test/support/definitions.ts";
-import { useService } from "../../../server/test/support/service.ts";
-import { onOneStore } from "../../../server/test/support/stores.ts";
 import { testBrowser } from "./support/browser.ts";
 import { deploy, newOwner, registerVersion, signInAt, submitAndWait } from "./support/people.ts";
 

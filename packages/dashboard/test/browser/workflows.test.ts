@@ -1,8 +1,8 @@
+import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { registerVersion } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { straightDefinition, waitingDefinition } from "../../../server/test/support/definitions.ts";
-import { registerVersion } from "../../../server/test/support/flow.ts";
-import { useService } from "../../../server/test/support/service.ts";
-import { onEveryStore } from "../../../server/test/support/stores.ts";
 import { deploySample } from "../../src/parts/words/first-commands.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { ask, sealAll, sealingDuty } from "@stepwell/testing/audit-rows.ts";
+import { type TestService, testSecrets, useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 import type { SealLink } from "../../src/core/audit-chain.ts";
 import { expectSeal, verifyAudit } from "../../src/engine/audit-verification.ts";
 import { type AuditEntry, insertAuditEntries } from "../../src/store/audit/audit.ts";
-import { ask, sealAll, sealingDuty } from "../support/audit-rows.ts";
-import { type TestService, testSecrets, useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 import { useCluster } from "./cluster.ts";
 
 const key = testSecrets().keyFor("audit");

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { Child } from "@stepwell/testing/child.ts";
 import { onTestFinished } from "vitest";
-import { Child } from "../store/child.ts";
 
 export interface ReadyNode {
   readonly baseUrl: string;

@@ -1,7 +1,12 @@
+import { accountId, callOnce, configOf } from "@stepwell/testing/functions/calls.ts";
+import {
+  answer,
+  type ReceivedRequest,
+  type Script,
+  ScriptedServer,
+} from "@stepwell/testing/functions/scripted-server.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { LambdaClients } from "../../src/engine/executors/cloud-function-clients.ts";
-import { accountId, callOnce, configOf } from "./lambda/calls.ts";
-import { answer, type ReceivedRequest, type Script, ScriptedServer } from "./lambda/scripted-server.ts";
 
 // Where a call goes, and as whom. AWS is a scripted server, to which the SDK's own variables lead.
 

@@ -1,3 +1,6 @@
+import { definitionOf } from "@stepwell/testing/definitions.ts";
+import { accountId, configOf, settings } from "@stepwell/testing/functions/calls.ts";
+import { functionStep } from "@stepwell/testing/functions/function-server.ts";
 import { expect, test } from "vitest";
 import { parseDefinition } from "../../src/core/definition/definition.ts";
 import type { JsonObject } from "../../src/core/json/json.ts";
@@ -9,9 +12,6 @@ import { cloudFunction } from "../../src/engine/executors/cloud-function.ts";
 import type { CloudFunctionSettings } from "../../src/engine/executors/cloud-function-settings.ts";
 import { targetOf } from "../../src/engine/executors/cloud-function-target.ts";
 import { limits } from "../core/catalog.ts";
-import { definitionOf } from "../support/definitions.ts";
-import { functionStep } from "./function-server.ts";
-import { accountId, configOf, settings } from "./lambda/calls.ts";
 
 const allowed = { allowFunctionEndpoints: true, allowFunctionRoles: true };
 const ownRole = `arn:aws:iam::${accountId}:role/path/invoke`;

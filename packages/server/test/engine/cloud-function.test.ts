@@ -1,9 +1,15 @@
+import { accountId, type Call, callOnce, configOf, requestOf, settings } from "@stepwell/testing/functions/calls.ts";
+import {
+  answer,
+  awsError,
+  functionError,
+  type Script,
+  ScriptedServer,
+} from "@stepwell/testing/functions/scripted-server.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cloudFunction } from "../../src/engine/executors/cloud-function.ts";
 import type { CloudFunctionSettings } from "../../src/engine/executors/cloud-function-settings.ts";
-import { accountId, type Call, callOnce, configOf, requestOf, settings } from "./lambda/calls.ts";
 import { type OfflineServer, startOfflineServer } from "./lambda/offline-server.ts";
-import { answer, awsError, functionError, type Script, ScriptedServer } from "./lambda/scripted-server.ts";
 
 // Against serverless-offline's Lambda server: what a user's functions do.
 

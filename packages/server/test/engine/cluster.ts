@@ -1,7 +1,7 @@
+import { Client } from "@stepwell/testing/client.ts";
+import { newDatabase, type OwnDatabase } from "@stepwell/testing/own-database.ts";
+import { TestService, testSecretKey } from "@stepwell/testing/service.ts";
 import { afterAll, beforeAll } from "vitest";
-import { newDatabase, type OwnDatabase } from "../store/own-database.ts";
-import { Client } from "../support/client.ts";
-import { TestService, testSecretKey } from "../support/service.ts";
 import { type FirstOrganization, type NodeProcess, startNodeProcess } from "./child-node.ts";
 
 /** Nodes of one service, over one PostgreSQL database. */

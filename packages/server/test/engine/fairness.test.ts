@@ -1,11 +1,11 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { definitionOf, waitStep } from "@stepwell/testing/definitions.ts";
+import { deploy, type JobBody } from "@stepwell/testing/flow.ts";
+import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { FairQueue } from "../../src/engine/fair-queue.ts";
-import type { Client } from "../support/client.ts";
-import { definitionOf, waitStep } from "../support/definitions.ts";
-import { deploy, type JobBody } from "../support/flow.ts";
 import { useCluster } from "./cluster.ts";
-import { callingDefinition, FunctionServer } from "./function-server.ts";
 
 describe("a fair queue", () => {
   test.each([

@@ -1,4 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy } from "@stepwell/testing/flow.ts";
+import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
 import type { UntimedFact } from "../../src/core/job/fact.ts";
@@ -11,10 +15,6 @@ import type { NodeEngine } from "../../src/engine/node-engine.ts";
 import { definitionLimits, Plans } from "../../src/engine/plans.ts";
 import { RecentJobs } from "../../src/engine/recent-jobs.ts";
 import { type Database, StoreUnavailableError } from "../../src/store/home/database.ts";
-import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
-import { deploy } from "../support/flow.ts";
-import { type TestOrganization, useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 import { cancelled, eventReceived, happening, keyed, submission } from "./commands.ts";
 
 onEveryStore((home) => {

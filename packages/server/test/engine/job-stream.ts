@@ -1,4 +1,4 @@
-import type { TestOrganization, TestService } from "../support/service.ts";
+import type { TestOrganization, TestService } from "@stepwell/testing/service.ts";
 
 /** The types of the entries that a stream of server-sent events gives, until it ends. */
 export async function* streamTypes(

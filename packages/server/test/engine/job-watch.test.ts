@@ -1,10 +1,10 @@
+import { waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { JobWatch } from "../../src/engine/job-watch.ts";
 import type { JobKey } from "../../src/store/jobs/jobs.ts";
-import { waitingDefinition } from "../support/definitions.ts";
-import { deploy } from "../support/flow.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 import { submission } from "./commands.ts";
 
 onEveryStore((home) => {

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
+import { waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { onServer } from "@stepwell/testing/postgres-server.ts";
 import { expect, test, vi } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { applyBatch, type BatchContext } from "../../src/engine/batch.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { definitionLimits, Plans } from "../../src/engine/plans.ts";
 import { claimOrganization, deleteOrganization } from "../../src/store/access/organizations.ts";
-import { waitingDefinition } from "../support/definitions.ts";
-import { deploy, submitAndWait } from "../support/flow.ts";
-import { onServer } from "../support/postgres-server.ts";
 import { byWayOf, useCluster } from "./cluster.ts";
 import { happening, submission } from "./commands.ts";
 

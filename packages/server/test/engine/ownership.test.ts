@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
+import type { Client } from "@stepwell/testing/client.ts";
+import { definitionOf, waitStep } from "@stepwell/testing/definitions.ts";
+import { deploy, type JobBody } from "@stepwell/testing/flow.ts";
+import { callingDefinition, FunctionServer, functionStep } from "@stepwell/testing/functions/function-server.ts";
+import { onServer } from "@stepwell/testing/postgres-server.ts";
+import type { TestService } from "@stepwell/testing/service.ts";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
-import type { Client } from "../support/client.ts";
-import { definitionOf, waitStep } from "../support/definitions.ts";
-import { deploy, type JobBody } from "../support/flow.ts";
-import { onServer } from "../support/postgres-server.ts";
-import type { TestService } from "../support/service.ts";
 import { firstOrganization } from "./child-node.ts";
 import { byWayOf, Cluster, useCluster } from "./cluster.ts";
-import { callingDefinition, FunctionServer, functionStep } from "./function-server.ts";
 
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());

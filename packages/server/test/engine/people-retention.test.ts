@@ -1,7 +1,7 @@
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { peopleRetentionDuty } from "../../src/engine/maintenance/people-retention.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 const dayMs = 86_400_000;
 

@@ -1,10 +1,10 @@
+import { straightDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy } from "@stepwell/testing/flow.ts";
+import { inOneMinute } from "@stepwell/testing/minute.ts";
+import type { TestOrganization } from "@stepwell/testing/service.ts";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { setOrganizationLimits } from "../../src/store/access/organization-limits.ts";
 import { readUsage } from "../../src/store/access/rate-usage.ts";
-import { straightDefinition } from "../support/definitions.ts";
-import { deploy } from "../support/flow.ts";
-import { inOneMinute } from "../support/minute.ts";
-import type { TestOrganization } from "../support/service.ts";
 import { useCluster } from "./cluster.ts";
 
 const limit = 1_200;

@@ -1,12 +1,12 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { definitionOf, noopStep, waitStep } from "@stepwell/testing/definitions.ts";
+import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
+import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
+import { TestService, testSecretKey, useService } from "@stepwell/testing/service.ts";
+import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
 import { afterAll, expect, test } from "vitest";
-import type { Client } from "../support/client.ts";
-import { definitionOf, noopStep, waitStep } from "../support/definitions.ts";
-import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
-import { TestService, testSecretKey, useService } from "../support/service.ts";
-import { onEveryStore, type PreparedStore } from "../support/stores.ts";
 import { firstOrganization, startNodeProcess } from "./child-node.ts";
 import { byWayOf } from "./cluster.ts";
-import { callingDefinition, FunctionServer } from "./function-server.ts";
 
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());

@@ -1,10 +1,16 @@
 import { randomUUID } from "node:crypto";
+import type { Client } from "@stepwell/testing/client.ts";
+import {
+  definitionOf,
+  noopStep,
+  straightDefinition,
+  waitingDefinition,
+  waitStep,
+} from "@stepwell/testing/definitions.ts";
+import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
+import type { TestOrganization, TestService } from "@stepwell/testing/service.ts";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import type { Client } from "../support/client.ts";
-import { definitionOf, noopStep, straightDefinition, waitingDefinition, waitStep } from "../support/definitions.ts";
-import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
-import type { TestOrganization, TestService } from "../support/service.ts";
 import { byWayOf, useCluster } from "./cluster.ts";
 import { streamTypes } from "./job-stream.ts";
 

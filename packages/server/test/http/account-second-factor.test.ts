@@ -1,8 +1,8 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { attemptOf, codeOf, newSignedInPerson, rightPassword, signInAt } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import type { Client } from "../support/client.ts";
-import { attemptOf, codeOf, newSignedInPerson, rightPassword, signInAt } from "../support/people.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 const stepMs = 30_000;
 const proof = { password: rightPassword };

@@ -1,10 +1,10 @@
+import { attemptOf, newSignedInPerson, rightPassword, signInAt } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 import { setDisabled } from "../../src/store/people/user-credentials.ts";
 import { useCluster } from "../engine/cluster.ts";
-import { attemptOf, newSignedInPerson, rightPassword, signInAt } from "../support/people.ts";
-import { useService } from "../support/service.ts";
-import { secondWithSlackMs } from "../support/soon.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface CreatedUserToken {
   readonly userTokenId: string;

@@ -1,11 +1,11 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { straightDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { storeToken } from "@stepwell/testing/stored-token.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { parseToken } from "../../src/auth/credentials/token-form.ts";
-import type { Client } from "../support/client.ts";
-import { straightDefinition } from "../support/definitions.ts";
-import { deploy } from "../support/flow.ts";
-import { useService } from "../support/service.ts";
-import { storeToken } from "../support/stored-token.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface CreatedToken {
   readonly tokenId: string;

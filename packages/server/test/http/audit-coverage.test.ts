@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { unaliased } from "@stepwell/testing/aliases.ts";
+import { rowsOfAction, rowsOfRequest } from "@stepwell/testing/audit-rows.ts";
+import type { Client } from "@stepwell/testing/client.ts";
+import { submitAndWait } from "@stepwell/testing/flow.ts";
+import { type TestService, useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { unaliased } from "../support/aliases.ts";
-import { rowsOfAction, rowsOfRequest } from "../support/audit-rows.ts";
-import type { Client } from "../support/client.ts";
-import { submitAndWait } from "../support/flow.ts";
-import { type TestService, useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 import { buildWorld, rows, type World } from "./authorization-rows.ts";
 
 /** Operations with a writing method that leave no row, and why. */

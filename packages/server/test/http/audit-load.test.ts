@@ -1,6 +1,6 @@
+import { onServer } from "@stepwell/testing/postgres-server.ts";
 import { expect, test } from "vitest";
 import { useCluster } from "../engine/cluster.ts";
-import { onServer } from "../support/postgres-server.ts";
 
 const cluster = useCluster(1);
 

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { type AuditRow, ask, rowsOfAction, rowsOfRequest, sealAll } from "@stepwell/testing/audit-rows.ts";
+import type { Client } from "@stepwell/testing/client.ts";
+import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { insertAuditEntries } from "../../src/store/audit/audit.ts";
-import { type AuditRow, ask, rowsOfAction, rowsOfRequest, sealAll } from "../support/audit-rows.ts";
-import type { Client } from "../support/client.ts";
-import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
-import { deploy, registerVersion, submitAndWait } from "../support/flow.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface Entry {
   readonly entryId: string;

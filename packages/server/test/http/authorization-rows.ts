@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { withAliases } from "@stepwell/testing/aliases.ts";
+import type { CallOptions } from "@stepwell/testing/client.ts";
+import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import type { TestOrganization, TestService } from "@stepwell/testing/service.ts";
 import type { Permission, PermissionSet } from "../../src/auth/permissions/permissions.ts";
-import { withAliases } from "../support/aliases.ts";
-import type { CallOptions } from "../support/client.ts";
-import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
-import { deploy, submitAndWait } from "../support/flow.ts";
-import type { TestOrganization, TestService } from "../support/service.ts";
 
 /** One organization with one of everything. */
 export interface World {

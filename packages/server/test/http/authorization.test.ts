@@ -1,3 +1,7 @@
+import type { Answer, CallOptions, ProblemBody } from "@stepwell/testing/client.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { storeToken } from "@stepwell/testing/stored-token.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";
 import {
   builtInRoles,
@@ -7,10 +11,6 @@ import {
   signedInPermissions,
   withImplied,
 } from "../../src/auth/permissions/permissions.ts";
-import type { Answer, CallOptions, ProblemBody } from "../support/client.ts";
-import { useService } from "../support/service.ts";
-import { storeToken } from "../support/stored-token.ts";
-import { onEveryStore } from "../support/stores.ts";
 import { buildWorld, type MatrixCaller, publicOperations, rows, unknownId, type World } from "./authorization-rows.ts";
 
 onEveryStore((home) => {

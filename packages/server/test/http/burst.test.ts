@@ -1,10 +1,10 @@
 import type { Socket } from "node:net";
+import { straightDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy } from "@stepwell/testing/flow.ts";
+import { open, requestText } from "@stepwell/testing/raw.ts";
+import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { straightDefinition } from "../support/definitions.ts";
-import { deploy } from "../support/flow.ts";
-import { open, requestText } from "../support/raw.ts";
-import { type TestOrganization, useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 const burst = 10_000;
 const sockets = 20;

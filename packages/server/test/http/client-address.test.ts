@@ -1,13 +1,13 @@
+import { Browser } from "@stepwell/testing/browser.ts";
+import { inOneMinute } from "@stepwell/testing/minute.ts";
+import { newPerson } from "@stepwell/testing/people.ts";
+import { TestService } from "@stepwell/testing/service.ts";
+import { signIn } from "@stepwell/testing/sign-in.ts";
+import { postgresHome } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { createToken } from "../../src/auth/credentials/token-form.ts";
 import { readConfig } from "../../src/config.ts";
 import { loggedPath } from "../../src/http/door/logged-path.ts";
-import { Browser } from "../support/browser.ts";
-import { inOneMinute } from "../support/minute.ts";
-import { newPerson } from "../support/people.ts";
-import { TestService } from "../support/service.ts";
-import { signIn } from "../support/sign-in.ts";
-import { postgresHome } from "../support/stores.ts";
 
 test.each([
   ["without a proxy, whatever the client says", "", "192.0.2.7", "127.0.0.1"],

@@ -1,6 +1,6 @@
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 onEveryStore((home) => {
   const service = useService(home);

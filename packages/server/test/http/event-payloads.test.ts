@@ -1,9 +1,9 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
+import { said } from "@stepwell/testing/notes.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { said } from "../store/notes.ts";
-import type { Client } from "../support/client.ts";
-import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 const maxBatchBytes = 64 * 1024;
 

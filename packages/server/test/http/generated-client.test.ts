@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { ask } from "@stepwell/testing/audit-rows.ts";
+import { waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { ApiDocument } from "@stepwell/testing/document.ts";
+import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
+import { errorClasses, GeneratedClient, type GeneratedError } from "@stepwell/testing/generated-client.ts";
+import { HttpProxy, type Way } from "@stepwell/testing/http-proxy.ts";
+import { attemptOf, giveSecondFactor, newSignedInPerson, rightPassword, signInAt } from "@stepwell/testing/people.ts";
+import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { ask } from "../support/audit-rows.ts";
-import { waitingDefinition } from "../support/definitions.ts";
-import { ApiDocument } from "../support/document.ts";
-import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
-import { errorClasses, GeneratedClient, type GeneratedError } from "../support/generated-client.ts";
-import { HttpProxy, type Way } from "../support/http-proxy.ts";
-import { attemptOf, giveSecondFactor, newSignedInPerson, rightPassword, signInAt } from "../support/people.ts";
-import { type TestOrganization, useService } from "../support/service.ts";
-import { onOneStore } from "../support/stores.ts";
 
 interface Ids {
   readonly organizationId: string;

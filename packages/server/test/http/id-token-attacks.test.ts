@@ -1,12 +1,12 @@
 import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey, sign } from "node:crypto";
 import { createServer } from "node:http";
+import { newPerson, secrets } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { type SignedIn, signIn } from "@stepwell/testing/sign-in.ts";
+import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
-import { newPerson, secrets } from "../support/people.ts";
-import { useService } from "../support/service.ts";
-import { type SignedIn, signIn } from "../support/sign-in.ts";
-import { secondWithSlackMs } from "../support/soon.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 type Part = Readonly<Record<string, unknown>>;
 

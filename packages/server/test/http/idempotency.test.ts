@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, type JobBody } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
-import { deploy, type JobBody } from "../support/flow.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 onEveryStore((home) => {
   const service = useService(home);

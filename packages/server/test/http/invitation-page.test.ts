@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
+import type { Client } from "@stepwell/testing/client.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { addressSubject, claimAttempt } from "../../src/auth/passwords/sign-in-backoff.ts";
 import { findUserByEmail } from "../../src/store/people/users.ts";
-import type { Client } from "../support/client.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface NewInvitation {
   readonly invitationId: string;

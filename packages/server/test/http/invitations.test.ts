@@ -1,9 +1,9 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { createInvitationCode } from "../../src/auth/credentials/token-form.ts";
 import { insertInvitation } from "../../src/store/access/invitations.ts";
-import type { Client } from "../support/client.ts";
-import { type TestOrganization, useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface NewInvitation {
   readonly invitationId: string;

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { ask, rowsOfAction } from "@stepwell/testing/audit-rows.ts";
+import type { CallOptions, Client } from "@stepwell/testing/client.ts";
+import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, registerVersion } from "@stepwell/testing/flow.ts";
+import { newSignedInPerson, refusedCount, rightPassword } from "@stepwell/testing/people.ts";
+import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { ask, rowsOfAction } from "../support/audit-rows.ts";
-import type { CallOptions, Client } from "../support/client.ts";
-import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
-import { deploy, registerVersion } from "../support/flow.ts";
-import { newSignedInPerson, refusedCount, rightPassword } from "../support/people.ts";
-import { type TestOrganization, useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface Token {
   readonly tokenId: string;

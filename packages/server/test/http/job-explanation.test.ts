@@ -1,13 +1,19 @@
 import { randomUUID } from "node:crypto";
+import type { Client } from "@stepwell/testing/client.ts";
+import {
+  definitionOf,
+  noopStep,
+  straightDefinition,
+  waitingDefinition,
+  waitStep,
+} from "@stepwell/testing/definitions.ts";
+import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
+import { onServer } from "@stepwell/testing/postgres-server.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { afterAll, expect, test, vi } from "vitest";
 import { useCluster } from "../engine/cluster.ts";
-import { callingDefinition, FunctionServer } from "../engine/function-server.ts";
-import type { Client } from "../support/client.ts";
-import { definitionOf, noopStep, straightDefinition, waitingDefinition, waitStep } from "../support/definitions.ts";
-import { deploy, submitAndWait } from "../support/flow.ts";
-import { onServer } from "../support/postgres-server.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface Explained {
   readonly state: string;

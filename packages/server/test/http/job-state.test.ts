@@ -1,9 +1,15 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import {
+  definitionOf,
+  failingDefinition,
+  noopStep,
+  waitingDefinition,
+  waitStep,
+} from "@stepwell/testing/definitions.ts";
+import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import type { Client } from "../support/client.ts";
-import { definitionOf, failingDefinition, noopStep, waitingDefinition, waitStep } from "../support/definitions.ts";
-import { deploy, submitAndWait } from "../support/flow.ts";
-import { useService } from "../support/service.ts";
-import { onOneStore } from "../support/stores.ts";
 
 interface Metadata {
   readonly jobId: string;

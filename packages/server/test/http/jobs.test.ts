@@ -1,5 +1,4 @@
 import { request as httpRequest } from "node:http";
-import { expect, test } from "vitest";
 import {
   definitionOf,
   failingDefinition,
@@ -7,10 +6,11 @@ import {
   straightDefinition,
   waitingDefinition,
   waitStep,
-} from "../support/definitions.ts";
-import { deploy, type JobBody, registerVersion, submitAndWait } from "../support/flow.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
+} from "@stepwell/testing/definitions.ts";
+import { deploy, type JobBody, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { expect, test } from "vitest";
 
 const unknownId = "00000000-0000-7000-8000-000000000000";
 

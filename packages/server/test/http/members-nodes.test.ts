@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Answer, Client } from "@stepwell/testing/client.ts";
+import type { TestMember } from "@stepwell/testing/service.ts";
 import { describe, expect, test } from "vitest";
 import { useCluster } from "../engine/cluster.ts";
-import type { Answer, Client } from "../support/client.ts";
-import type { TestMember } from "../support/service.ts";
 
 describe("on two nodes over one PostgreSQL", () => {
   const cluster = useCluster(2);

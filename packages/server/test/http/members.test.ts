@@ -1,9 +1,9 @@
+import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { builtInRoles, grantablePermissions } from "../../src/auth/permissions/permissions.ts";
 import { findMember } from "../../src/store/access/members.ts";
 import { listOrganizationIdsOfUser } from "../../src/store/access/organizations.ts";
-import { type TestOrganization, useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface MemberList {
   readonly members: readonly { readonly userId: string; readonly roles: readonly string[] }[];

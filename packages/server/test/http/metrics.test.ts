@@ -1,9 +1,9 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { definitionOf, noopStep, straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import type { Client } from "../support/client.ts";
-import { definitionOf, noopStep, straightDefinition, waitingDefinition } from "../support/definitions.ts";
-import { deploy, submitAndWait } from "../support/flow.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface Metric {
   readonly from: string;

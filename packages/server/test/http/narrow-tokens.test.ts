@@ -1,9 +1,9 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";
-import type { Client } from "../support/client.ts";
-import { waitingDefinition } from "../support/definitions.ts";
-import { deploy, submitAndWait } from "../support/flow.ts";
-import { type TestOrganization, useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 import { unknownId } from "./authorization-rows.ts";
 
 interface NarrowToken {

@@ -1,9 +1,9 @@
+import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, type JobBody, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
+import { TestService } from "@stepwell/testing/service.ts";
+import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
+import { type PreparedStore, postgresHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
-import { deploy, type JobBody, registerVersion, submitAndWait } from "../support/flow.ts";
-import { TestService } from "../support/service.ts";
-import { secondWithSlackMs } from "../support/soon.ts";
-import { type PreparedStore, postgresHome } from "../support/stores.ts";
 
 describe("on two nodes over one PostgreSQL", () => {
   let shared: PreparedStore;

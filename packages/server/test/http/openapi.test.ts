@@ -3,6 +3,9 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { secrets } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { pino } from "pino";
 import { expect, inject, test } from "vitest";
 import { Authenticator } from "../../src/auth/authenticator.ts";
@@ -19,9 +22,6 @@ import { definitionLimits, Plans } from "../../src/engine/plans.ts";
 import type { App } from "../../src/http/door/app.ts";
 import { IdempotencyHeaders } from "../../src/http/door/idempotency.ts";
 import { createServer } from "../../src/http/server.ts";
-import { secrets } from "../support/people.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 const root = resolve(import.meta.dirname, "../../../..");
 

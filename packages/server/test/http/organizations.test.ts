@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { said } from "@stepwell/testing/notes.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { said } from "../store/notes.ts";
-import { waitingDefinition } from "../support/definitions.ts";
-import { deploy, submitAndWait } from "../support/flow.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface Organization {
   readonly organizationId: string;

@@ -1,3 +1,8 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { definitionOf, straightDefinition, waitStep } from "@stepwell/testing/definitions.ts";
+import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { builtInRoles } from "../../src/auth/permissions/permissions.ts";
@@ -5,11 +10,6 @@ import { isName } from "../../src/http/door/schemas.ts";
 import { insertAccountActivity } from "../../src/store/people/account-activity.ts";
 import { insertUserSession } from "../../src/store/people/user-sessions.ts";
 import { insertWorkflow } from "../../src/store/workflows/workflows.ts";
-import type { Client } from "../support/client.ts";
-import { definitionOf, straightDefinition, waitStep } from "../support/definitions.ts";
-import { deploy, registerVersion, submitAndWait } from "../support/flow.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface ListOf {
   readonly operation: string;

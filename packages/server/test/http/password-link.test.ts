@@ -1,10 +1,10 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { attemptOf, newPerson, rightPassword, signInAt } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { issuePasswordLink } from "../../src/auth/passwords/password-link.ts";
 import { setDisabled } from "../../src/store/people/user-credentials.ts";
-import type { Client } from "../support/client.ts";
-import { attemptOf, newPerson, rightPassword, signInAt } from "../support/people.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 const newPassword = "another password, and longer";
 

@@ -1,3 +1,7 @@
+import { attemptOf, newPerson, rightPassword, signInAt } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { discover, signIn } from "@stepwell/testing/sign-in.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import * as openid from "openid-client";
 import { expect, test } from "vitest";
 import { ScopedStore } from "../../src/auth/oidc/scoped-store.ts";
@@ -5,10 +9,6 @@ import { type SessionGrounds, Sessions } from "../../src/auth/oidc/sessions.ts";
 import { hashAlone } from "../../src/auth/passwords/password-hasher.ts";
 import { issuePasswordLink } from "../../src/auth/passwords/password-link.ts";
 import { setPassword } from "../../src/store/people/user-credentials.ts";
-import { attemptOf, newPerson, rightPassword, signInAt } from "../support/people.ts";
-import { useService } from "../support/service.ts";
-import { discover, signIn } from "../support/sign-in.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 const newPassword = "another password, and longer";
 

@@ -1,12 +1,19 @@
 import { hash as argon2 } from "@node-rs/argon2";
+import {
+  attemptOf,
+  giveSecondFactor,
+  newPerson,
+  refusedCount,
+  rightPassword,
+  signInAt,
+} from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 import type { SignInResult } from "../../src/auth/passwords/password-sign-in.ts";
 import { listAccountActivity } from "../../src/store/people/account-activity.ts";
 import { findCredentials, setDisabled, setPassword } from "../../src/store/people/user-credentials.ts";
 import { useCluster } from "../engine/cluster.ts";
-import { attemptOf, giveSecondFactor, newPerson, refusedCount, rightPassword, signInAt } from "../support/people.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 const quarterOfAnHourMs = 15 * 60_000;
 const wrong = { password: "some other password" };

@@ -1,16 +1,16 @@
-import { createServer } from "node:net";
+import type { Client } from "@stepwell/testing/client.ts";
+import { straightDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy } from "@stepwell/testing/flow.ts";
+import { inOneMinute } from "@stepwell/testing/minute.ts";
+import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { open, readAll, requestText, statusOf } from "@stepwell/testing/raw.ts";
+import { TestService, useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 import { createToken } from "../../src/auth/credentials/token-form.ts";
 import { RateLimits, Refusal } from "../../src/auth/limits/rate-limits.ts";
 import { readConfig } from "../../src/config.ts";
 import { setOrganizationLimits } from "../../src/store/access/organization-limits.ts";
-import type { Client } from "../support/client.ts";
-import { straightDefinition } from "../support/definitions.ts";
-import { deploy } from "../support/flow.ts";
-import { inOneMinute } from "../support/minute.ts";
-import { open, readAll, requestText, statusOf } from "../support/raw.ts";
-import { TestService, useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface RateLimitsBody {
   readonly rateLimits: readonly { readonly scope: string; readonly policy: string; readonly usedCount: number }[];
@@ -229,7 +229,7 @@ onEveryStore((home) => {
   });
 
   test("Prometheus counts what rate limits refused, by whose and which", async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const service = new TestService(home, {
       STEPWELL_METRICS_PORT: String(port),
       STEPWELL_TOKEN_SUBMITS_PER_MINUTE: "1",
@@ -253,11 +253,3 @@ onEveryStore((home) => {
     }
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((ready) => server.once("listening", ready));
-  const { port } = server.address() as { port: number };
-  await new Promise((closed) => server.close(closed));
-  return port;
-}

@@ -1,10 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { withAliases } from "../support/aliases.ts";
-import type { Answer, Client } from "../support/client.ts";
-import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
-import { type JobBody, submitAndWait } from "../support/flow.ts";
-import { attemptOf, codeOf, giveSecondFactor, newSignedInPerson, rightPassword, signInAt } from "../support/people.ts";
-import type { TestService } from "../support/service.ts";
+import { withAliases } from "@stepwell/testing/aliases.ts";
+import type { Answer, Client } from "@stepwell/testing/client.ts";
+import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
+import {
+  attemptOf,
+  codeOf,
+  giveSecondFactor,
+  newSignedInPerson,
+  rightPassword,
+  signInAt,
+} from "@stepwell/testing/people.ts";
+import type { TestService } from "@stepwell/testing/service.ts";
 import type { World } from "./authorization-rows.ts";
 
 type Body = Readonly<Record<string, unknown>>;

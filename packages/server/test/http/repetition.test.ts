@@ -1,8 +1,8 @@
+import { GeneratedClient } from "@stepwell/testing/generated-client.ts";
+import { HttpProxy, type Way } from "@stepwell/testing/http-proxy.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { GeneratedClient } from "../support/generated-client.ts";
-import { HttpProxy, type Way } from "../support/http-proxy.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 import { buildWorld, type World } from "./authorization-rows.ts";
 import { type Prepared, type RepetitionRow, repetitionRows } from "./repetition-rows.ts";
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
+import { exchange, open, readAll, requestText, statusOf } from "@stepwell/testing/raw.ts";
+import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { exchange, open, readAll, requestText, statusOf } from "../support/raw.ts";
-import { type TestOrganization, useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 /** Reliability and security, group A: what can be wrong with any request. */
 onEveryStore((home) => {

@@ -1,8 +1,8 @@
+import { rowsOfRequest } from "@stepwell/testing/audit-rows.ts";
+import { said } from "@stepwell/testing/notes.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { said } from "../store/notes.ts";
-import { rowsOfRequest } from "../support/audit-rows.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface Role {
   readonly roleId: string;

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
+import { Client } from "@stepwell/testing/client.ts";
+import { giveSecondFactor, newSignedInPerson, rightPassword } from "@stepwell/testing/people.ts";
+import { type TestService, testSecretKey } from "@stepwell/testing/service.ts";
+import { signIn } from "@stepwell/testing/sign-in.ts";
+import { Splitter } from "@stepwell/testing/splitter.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resealingDuty } from "../../src/auth/credentials/resealing.ts";
 import { SecretBox } from "../../src/auth/credentials/secret-box.ts";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
 import { useCluster } from "../engine/cluster.ts";
-import { Client } from "../support/client.ts";
-import { giveSecondFactor, newSignedInPerson, rightPassword } from "../support/people.ts";
-import { type TestService, testSecretKey } from "../support/service.ts";
-import { signIn } from "../support/sign-in.ts";
-import { Splitter } from "../support/splitter.ts";
 
 const oldKey = testSecretKey;
 const newKey = randomBytes(32).toString("base64");

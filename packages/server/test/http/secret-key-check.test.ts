@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { newDatabase } from "@stepwell/testing/own-database.ts";
+import { onEveryStore, postgresHome, type StoreHome } from "@stepwell/testing/stores.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { SecretBox } from "../../src/auth/credentials/secret-box.ts";
 import { requireSecretKey, WrongSecretKeyError } from "../../src/auth/credentials/secret-key-check.ts";
@@ -7,8 +9,6 @@ import { readConfig } from "../../src/config.ts";
 import { openStore, startService } from "../../src/service.ts";
 import type { Database } from "../../src/store/home/database.ts";
 import { findSecretKeyCheck } from "../../src/store/people/secret-key-check.ts";
-import { newDatabase } from "../store/own-database.ts";
-import { onEveryStore, postgresHome, type StoreHome } from "../support/stores.ts";
 
 const newKey = () => randomBytes(32).toString("base64");
 const box = (key: string) => new SecretBox(Buffer.from(key, "base64"));

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { ask } from "@stepwell/testing/audit-rows.ts";
+import { Browser } from "@stepwell/testing/browser.ts";
+import { Client } from "@stepwell/testing/client.ts";
+import { codeOf, newPerson } from "@stepwell/testing/people.ts";
+import { beginSignIn, discover, typePassword } from "@stepwell/testing/sign-in.ts";
 import { expect, test } from "vitest";
 import { useCluster } from "../engine/cluster.ts";
-import { ask } from "../support/audit-rows.ts";
-import { Browser } from "../support/browser.ts";
-import { Client } from "../support/client.ts";
-import { codeOf, newPerson } from "../support/people.ts";
-import { beginSignIn, discover, typePassword } from "../support/sign-in.ts";
 
 const cluster = useCluster(1);
 

@@ -1,10 +1,10 @@
-import { createServer } from "node:net";
+import { straightDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { open, readAll } from "@stepwell/testing/raw.ts";
+import { TestService } from "@stepwell/testing/service.ts";
+import { onEveryStore, type StoreHome } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { straightDefinition } from "../support/definitions.ts";
-import { deploy, submitAndWait } from "../support/flow.ts";
-import { open, readAll } from "../support/raw.ts";
-import { TestService } from "../support/service.ts";
-import { onEveryStore, type StoreHome } from "../support/stores.ts";
 
 async function started(home: StoreHome, settings: Record<string, string>): Promise<TestService & AsyncDisposable> {
   const service = new TestService(home, settings);
@@ -12,17 +12,9 @@ async function started(home: StoreHome, settings: Record<string, string>): Promi
   return Object.assign(service, { [Symbol.asyncDispose]: () => service.stop() });
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
-
 onEveryStore((home) => {
   test("the path of the base URL prefixes every route, the document says so, and Location leads there", async () => {
-    const port = String(await freePort());
+    const port = String(await findFreePort());
     const baseUrl = `http://localhost:${port}/api/flow`;
     await using service = await started(home, { STEPWELL_PORT: port, STEPWELL_BASE_URL: `${baseUrl}/` });
     expect(service.baseUrl).toBe(baseUrl);
@@ -65,7 +57,7 @@ onEveryStore((home) => {
   });
 
   test("Prometheus reads this node's metrics on a port of their own, and not on the public one", async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     await using service = await started(home, { STEPWELL_METRICS_PORT: String(port) });
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);

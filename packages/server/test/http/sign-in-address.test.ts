@@ -1,12 +1,12 @@
+import { Browser } from "@stepwell/testing/browser.ts";
+import { Client } from "@stepwell/testing/client.ts";
+import { newPerson } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { signIn } from "@stepwell/testing/sign-in.ts";
+import { Splitter } from "@stepwell/testing/splitter.ts";
+import { postgresHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { useCluster } from "../engine/cluster.ts";
-import { Browser } from "../support/browser.ts";
-import { Client } from "../support/client.ts";
-import { newPerson } from "../support/people.ts";
-import { useService } from "../support/service.ts";
-import { signIn } from "../support/sign-in.ts";
-import { Splitter } from "../support/splitter.ts";
-import { postgresHome } from "../support/stores.ts";
 
 describe("behind a proxy that speaks https", () => {
   const service = useService(postgresHome, { STEPWELL_BASE_URL: "https://stepwell.example" });

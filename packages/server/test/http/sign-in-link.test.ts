@@ -1,10 +1,10 @@
+import { Browser } from "@stepwell/testing/browser.ts";
+import { newPerson, type Person } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { beginSignIn, commandLine, discover, isArrival } from "@stepwell/testing/sign-in.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { issueSignInLink, signInLinkUrl } from "../../src/auth/passwords/sign-in-link.ts";
-import { Browser } from "../support/browser.ts";
-import { newPerson, type Person } from "../support/people.ts";
-import { useService } from "../support/service.ts";
-import { beginSignIn, commandLine, discover, isArrival } from "../support/sign-in.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 onEveryStore((home) => {
   const service = useService(home);

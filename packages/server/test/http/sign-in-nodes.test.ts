@@ -1,9 +1,6 @@
-import * as openid from "openid-client";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { useCluster } from "../engine/cluster.ts";
-import { Browser } from "../support/browser.ts";
-import { Client } from "../support/client.ts";
-import { newPerson, type Person } from "../support/people.ts";
+import { Browser } from "@stepwell/testing/browser.ts";
+import { Client } from "@stepwell/testing/client.ts";
+import { newPerson, type Person } from "@stepwell/testing/people.ts";
 import {
   beginSignIn,
   commandLine,
@@ -13,9 +10,12 @@ import {
   signIn,
   type Tokens,
   typePassword,
-} from "../support/sign-in.ts";
-import { secondWithSlackMs } from "../support/soon.ts";
-import { Splitter } from "../support/splitter.ts";
+} from "@stepwell/testing/sign-in.ts";
+import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
+import { Splitter } from "@stepwell/testing/splitter.ts";
+import * as openid from "openid-client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { useCluster } from "../engine/cluster.ts";
 
 const splitter = await Splitter.listen();
 const cluster = useCluster(2, { STEPWELL_BASE_URL: splitter.url });

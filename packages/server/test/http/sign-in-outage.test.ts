@@ -1,9 +1,9 @@
+import { newPerson } from "@stepwell/testing/people.ts";
+import { signIn } from "@stepwell/testing/sign-in.ts";
+import { Splitter } from "@stepwell/testing/splitter.ts";
+import { TcpProxy } from "@stepwell/testing/tcp-proxy.ts";
 import { expect, test } from "vitest";
 import { useCluster } from "../engine/cluster.ts";
-import { TcpProxy } from "../store/tcp-proxy.ts";
-import { newPerson } from "../support/people.ts";
-import { signIn } from "../support/sign-in.ts";
-import { Splitter } from "../support/splitter.ts";
 
 const splitter = await Splitter.listen();
 const cluster = useCluster(1, {

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { newOrganizationOfId, writeProviderFile } from "@stepwell/testing/provider-file.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import type { ProviderEntry } from "../../src/auth/external/provider-entry.ts";
-import { newOrganizationOfId, writeProviderFile } from "../support/provider-file.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 const clientSecret = "the secret of our client at the issuer";
 

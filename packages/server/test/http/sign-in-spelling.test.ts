@@ -1,9 +1,9 @@
+import { Browser } from "@stepwell/testing/browser.ts";
+import { newPerson } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { signIn } from "@stepwell/testing/sign-in.ts";
+import { postgresHome } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { Browser } from "../support/browser.ts";
-import { newPerson } from "../support/people.ts";
-import { useService } from "../support/service.ts";
-import { signIn } from "../support/sign-in.ts";
-import { postgresHome } from "../support/stores.ts";
 
 const service = useService(postgresHome);
 

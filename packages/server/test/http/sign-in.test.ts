@@ -1,10 +1,10 @@
+import { Browser } from "@stepwell/testing/browser.ts";
+import { giveSecondFactor, newPerson, rightPassword } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { beginSignIn, discover, isArrival, signedIn, signIn, typePassword } from "@stepwell/testing/sign-in.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { expect, test } from "vitest";
-import { Browser } from "../support/browser.ts";
-import { giveSecondFactor, newPerson, rightPassword } from "../support/people.ts";
-import { useService } from "../support/service.ts";
-import { beginSignIn, discover, isArrival, signedIn, signIn, typePassword } from "../support/sign-in.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface SessionList {
   readonly sessions: readonly { readonly sessionId: string; readonly isCurrent: boolean; readonly userAgent: string }[];

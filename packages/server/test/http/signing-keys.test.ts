@@ -1,10 +1,10 @@
 import { createPrivateKey, type JsonWebKey, sign, verify } from "node:crypto";
+import { secrets } from "@stepwell/testing/people.ts";
+import { type TestService, testSecretKey, useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { SecretBox } from "../../src/auth/credentials/secret-box.ts";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
-import { secrets } from "../support/people.ts";
-import { type TestService, testSecretKey, useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 const dayMs = 86_400_000;
 

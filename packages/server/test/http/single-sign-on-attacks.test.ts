@@ -1,7 +1,7 @@
+import { Browser } from "@stepwell/testing/browser.ts";
+import { isArrival } from "@stepwell/testing/sign-in.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { Browser } from "../support/browser.ts";
-import { isArrival } from "../support/sign-in.ts";
-import { onEveryStore } from "../support/stores.ts";
 import { linkTo, useSingleSignOn } from "./single-sign-on-world.ts";
 
 function isWayBack(url: URL): boolean {

@@ -1,10 +1,10 @@
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { rowsOfRequest } from "@stepwell/testing/audit-rows.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { disableUser } from "../../src/operator/accounts.ts";
-import { rowsOfRequest } from "../support/audit-rows.ts";
-import { onEveryStore } from "../support/stores.ts";
 import { useSingleSignOn } from "./single-sign-on-world.ts";
 
 const audience = "https://stepwell.acme.test";

@@ -1,7 +1,7 @@
+import { newPerson } from "@stepwell/testing/people.ts";
+import { isArrival } from "@stepwell/testing/sign-in.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { newPerson } from "../support/people.ts";
-import { isArrival } from "../support/sign-in.ts";
-import { onEveryStore } from "../support/stores.ts";
 import { useSingleSignOn } from "./single-sign-on-world.ts";
 
 onEveryStore((home) => {

@@ -1,16 +1,16 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Browser, type ShownPage } from "@stepwell/testing/browser.ts";
+import { ExternalProviderProcess } from "@stepwell/testing/external-provider.ts";
+import { rightPassword } from "@stepwell/testing/people.ts";
+import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { type TestMember, TestService } from "@stepwell/testing/service.ts";
+import { beginSignIn, discover, isArrival, type Tokens } from "@stepwell/testing/sign-in.ts";
+import type { StoreHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll } from "vitest";
 import type { ProviderEntry } from "../../src/auth/external/provider-entry.ts";
 import { insertOrganization } from "../../src/store/access/organizations.ts";
-import { Browser, type ShownPage } from "../support/browser.ts";
-import { ExternalProviderProcess } from "../support/external-provider.ts";
-import { rightPassword } from "../support/people.ts";
-import { type TestMember, TestService } from "../support/service.ts";
-import { beginSignIn, discover, isArrival, type Tokens } from "../support/sign-in.ts";
-import type { StoreHome } from "../support/stores.ts";
 
 const secret = "the secret of our client at Acme";
 
@@ -33,7 +33,7 @@ export class SingleSignOnWorld {
   }
 
   async start(): Promise<void> {
-    const port = await freePort();
+    const port = await findFreePort();
     const redirectUri = (id: string) => `http://localhost:${port}/oidc/callback/${id}`;
     [this.#acme, this.#globex] = await Promise.all([
       ExternalProviderProcess.start({
@@ -181,12 +181,4 @@ export function useSingleSignOn(home: StoreHome): SingleSignOnWorld {
 function started<Part>(part: Part | undefined): Part {
   if (part === undefined) throw new Error("It is not started.");
   return part;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

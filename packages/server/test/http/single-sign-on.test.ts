@@ -1,10 +1,10 @@
+import { ask, rowsOfAction } from "@stepwell/testing/audit-rows.ts";
+import { newPerson, rightPassword } from "@stepwell/testing/people.ts";
+import { isArrival, type Tokens } from "@stepwell/testing/sign-in.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { disableUser, enableUser } from "../../src/operator/accounts.ts";
 import { findMember } from "../../src/store/access/members.ts";
-import { ask, rowsOfAction } from "../support/audit-rows.ts";
-import { newPerson, rightPassword } from "../support/people.ts";
-import { isArrival, type Tokens } from "../support/sign-in.ts";
-import { onEveryStore } from "../support/stores.ts";
 import { linkTo, useSingleSignOn } from "./single-sign-on-world.ts";
 
 onEveryStore((home) => {

@@ -1,8 +1,14 @@
+import {
+  definitionOf,
+  noopStep,
+  straightDefinition,
+  waitingDefinition,
+  waitStep,
+} from "@stepwell/testing/definitions.ts";
+import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { type TestOrganization, TestService, useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { definitionOf, noopStep, straightDefinition, waitingDefinition, waitStep } from "../support/definitions.ts";
-import { deploy, submitAndWait } from "../support/flow.ts";
-import { type TestOrganization, TestService, useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface StreamedEvent {
   readonly id: number;

@@ -1,4 +1,4 @@
-import { withAliases } from "../support/aliases.ts";
+import { withAliases } from "@stepwell/testing/aliases.ts";
 
 /**
  * What a narrow token is answered that holds every permission:

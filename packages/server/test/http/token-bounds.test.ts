@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
+import type { CallOptions, Client, ProblemBody } from "@stepwell/testing/client.ts";
+import { waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { storeToken } from "@stepwell/testing/stored-token.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";
 import { grantablePermissions } from "../../src/auth/permissions/permissions.ts";
 import type { ApiToken } from "../../src/store/access/tokens.ts";
-import type { CallOptions, Client, ProblemBody } from "../support/client.ts";
-import { waitingDefinition } from "../support/definitions.ts";
-import { deploy, registerVersion, submitAndWait } from "../support/flow.ts";
-import { useService } from "../support/service.ts";
-import { storeToken } from "../support/stored-token.ts";
-import { onEveryStore } from "../support/stores.ts";
 import { buildWorld, type Row, rows, unknownId, type World } from "./authorization-rows.ts";
 import { type BoundsRow, boundsRows, type Expected } from "./token-bounds-rows.ts";
 

@@ -1,9 +1,9 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
 import { describe, expect, test } from "vitest";
 import { byWayOf, useCluster } from "../engine/cluster.ts";
-import type { Client } from "../support/client.ts";
-import { waitingDefinition } from "../support/definitions.ts";
-import { deploy, submitAndWait } from "../support/flow.ts";
-import { secondWithSlackMs } from "../support/soon.ts";
 
 describe("on two nodes over one PostgreSQL", () => {
   const cluster = useCluster(2);

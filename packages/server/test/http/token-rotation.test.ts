@@ -1,8 +1,8 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { storeToken } from "@stepwell/testing/stored-token.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import type { Client } from "../support/client.ts";
-import { useService } from "../support/service.ts";
-import { storeToken } from "../support/stored-token.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface RotatedToken {
   readonly tokenId: string;

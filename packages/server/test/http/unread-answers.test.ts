@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
+import type { Client } from "@stepwell/testing/client.ts";
+import { definitionOf, noopStep } from "@stepwell/testing/definitions.ts";
+import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { open, requestText } from "@stepwell/testing/raw.ts";
+import { TestService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test, vi } from "vitest";
-import type { Client } from "../support/client.ts";
-import { definitionOf, noopStep } from "../support/definitions.ts";
-import { deploy, submitAndWait } from "../support/flow.ts";
-import { open, requestText } from "../support/raw.ts";
-import { TestService } from "../support/service.ts";
-import { onOneStore } from "../support/stores.ts";
 
 const names = ["a", "b", "c", "d", "e", "f", "g", "h"];
 

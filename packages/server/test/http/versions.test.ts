@@ -1,10 +1,16 @@
+import { rowsOfRequest } from "@stepwell/testing/audit-rows.ts";
+import {
+  definitionOf,
+  failingDefinition,
+  noopStep,
+  straightDefinition,
+  waitStep,
+} from "@stepwell/testing/definitions.ts";
+import { registerVersion } from "@stepwell/testing/flow.ts";
+import { said } from "@stepwell/testing/notes.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { said } from "../store/notes.ts";
-import { rowsOfRequest } from "../support/audit-rows.ts";
-import { definitionOf, failingDefinition, noopStep, straightDefinition, waitStep } from "../support/definitions.ts";
-import { registerVersion } from "../support/flow.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 interface NewVersion {
   readonly versionId: string;

@@ -1,7 +1,7 @@
+import { useService } from "@stepwell/testing/service.ts";
+import { storeToken } from "@stepwell/testing/stored-token.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { useService } from "../support/service.ts";
-import { storeToken } from "../support/stored-token.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 onEveryStore((home) => {
   const service = useService(home);

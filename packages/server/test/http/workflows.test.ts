@@ -1,8 +1,8 @@
+import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { straightDefinition, waitingDefinition } from "../support/definitions.ts";
-import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 /** Reliability and security, groups C and E. */
 onEveryStore((home) => {

@@ -1,5 +1,5 @@
+import { addNote, createNotes } from "@stepwell/testing/notes.ts";
 import { openEmbedded } from "../../src/store/home/embedded.ts";
-import { addNote, createNotes } from "./notes.ts";
 
 /** Holds an embedded store and writes into it what its parent says, for a test that kills it. Ends with 7 when the disk does not sync. */
 const [, , dataDir = ""] = process.argv;

@@ -5,12 +5,12 @@ import { existsSync } from "node:fs";
 import { chmod, cp, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { Child } from "@stepwell/testing/child.ts";
+import { addNote, createNotes, readNotes, said } from "@stepwell/testing/notes.ts";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { type Database, StoreUnavailableError } from "../../src/store/home/database.ts";
 import { DirectoryLockedError, lockDirectory } from "../../src/store/home/directory-lock.ts";
 import { openEmbedded } from "../../src/store/home/embedded.ts";
-import { Child } from "./child.ts";
-import { addNote, createNotes, readNotes, said } from "./notes.ts";
 
 const usual = {
   bufferMb: 16,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { said } from "@stepwell/testing/notes.ts";
 import type { Queryable } from "../../src/store/home/database.ts";
-import { said } from "./notes.ts";
 
 /** A row of `job`, by its columns. */
 export type JobRow = Readonly<Record<string, unknown>>;

@@ -1,4 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { said } from "@stepwell/testing/notes.ts";
+import { newDatabase } from "@stepwell/testing/own-database.ts";
+import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
 import { organizationKeyPattern } from "../../src/core/organization-key.ts";
@@ -6,10 +9,7 @@ import { newId } from "../../src/engine/identifier.ts";
 import { openStore } from "../../src/service.ts";
 import { findOrganizationKeys } from "../../src/store/access/organization-keys.ts";
 import type { Database } from "../../src/store/home/database.ts";
-import { onEveryStore, type PreparedStore } from "../support/stores.ts";
 import { insertJobRow, type JobRow, jobRows } from "./job-rows.ts";
-import { said } from "./notes.ts";
-import { newDatabase } from "./own-database.ts";
 
 interface Applied {
   readonly number: number;

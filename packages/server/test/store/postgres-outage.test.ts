@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
+import type { Client } from "@stepwell/testing/client.ts";
+import { definitionOf, noopStep, straightDefinition, waitStep } from "@stepwell/testing/definitions.ts";
+import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
+import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
+import { newDatabase, type OwnDatabase } from "@stepwell/testing/own-database.ts";
+import { onServer } from "@stepwell/testing/postgres-server.ts";
+import { TestService } from "@stepwell/testing/service.ts";
+import { TcpProxy } from "@stepwell/testing/tcp-proxy.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { callingDefinition, FunctionServer } from "../engine/function-server.ts";
-import type { Client } from "../support/client.ts";
-import { definitionOf, noopStep, straightDefinition, waitStep } from "../support/definitions.ts";
-import { deploy, type JobBody, submitAndWait } from "../support/flow.ts";
-import { onServer } from "../support/postgres-server.ts";
-import { TestService } from "../support/service.ts";
-import { newDatabase, type OwnDatabase } from "./own-database.ts";
-import { TcpProxy } from "./tcp-proxy.ts";
 
 /** A service whose PostgreSQL can be taken out of its reach. */
 

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import {
   accountSubject,
@@ -6,8 +8,6 @@ import {
   claimAttempt,
   refundAttempt,
 } from "../../src/auth/passwords/sign-in-backoff.ts";
-import { useService } from "../support/service.ts";
-import { onEveryStore } from "../support/stores.ts";
 
 const at = Date.parse("2026-11-21T12:00:00Z");
 

@@ -1,6 +1,6 @@
+import { findChromium } from "@stepwell/testing/find-chromium.ts";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { findChromium } from "../../../../../scripts/find-chromium.ts";
 
 export interface BrowserOptions {
   readonly colorScheme?: "light" | "dark";

@@ -1,8 +1,8 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
+import { newSignedInPerson, rightPassword, type SignedInPerson } from "@stepwell/testing/people.ts";
+import type { TestService } from "@stepwell/testing/service.ts";
 import type { Page } from "playwright-core";
-import type { Client } from "../../../../server/test/support/client.ts";
-import { deploy, registerVersion, submitAndWait } from "../../../../server/test/support/flow.ts";
-import { newSignedInPerson, rightPassword, type SignedInPerson } from "../../../../server/test/support/people.ts";
-import type { TestService } from "../../../../server/test/support/service.ts";
 
 export interface Owner extends SignedInPerson {
   readonly organizationId: string;

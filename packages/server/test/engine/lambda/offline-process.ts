@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer } from "node:net";
+import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
 // @ts-expect-error: serverless-offline comes without types.
 import Lambda from "serverless-offline/lambda";
 
@@ -16,7 +16,7 @@ const framework = {
   serviceDir: import.meta.dirname,
 };
 
-const lambdaPort = await freePort();
+const lambdaPort = await findFreePort();
 const host = "127.0.0.1";
 const lambda = new Lambda(framework, { host, lambdaPort, useInProcess: true, terminateIdleLambdaTime: 60 });
 lambda.create(functionNames.map(definitionOf));
@@ -30,10 +30,3 @@ function definitionOf(name: string) {
 }
 
 /** serverless-offline cannot tell which port it got, so it must be told one. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

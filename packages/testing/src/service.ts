@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
-import { SecretBox } from "../../src/auth/credentials/secret-box.ts";
-import { createToken } from "../../src/auth/credentials/token-form.ts";
-import { readConfig } from "../../src/config.ts";
-import { type RunningService, startService } from "../../src/service.ts";
-import { insertMember } from "../../src/store/access/members.ts";
-import { insertUser, insertUserToken } from "../../src/store/people/users.ts";
+import { SecretBox } from "../../server/src/auth/credentials/secret-box.ts";
+import { createToken } from "../../server/src/auth/credentials/token-form.ts";
+import { readConfig } from "../../server/src/config.ts";
+import { type RunningService, startService } from "../../server/src/service.ts";
+import { insertMember } from "../../server/src/store/access/members.ts";
+import { insertUser, insertUserToken } from "../../server/src/store/people/users.ts";
 import { Client } from "./client.ts";
 import type { PreparedStore, StoreHome } from "./stores.ts";
 

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import pg from "pg";
-import { PostgresCluster } from "../../../../scripts/postgres-cluster.ts";
+import { PostgresCluster } from "./postgres-cluster.ts";
+import { findFreePort } from "./processes/free-port.ts";
 
 export interface PostgresServer {
   urlOf(database: string): string;
@@ -19,7 +18,7 @@ export async function startPostgres(): Promise<PostgresServer> {
 
 async function startOwn(): Promise<PostgresServer> {
   const password = randomBytes(16).toString("hex");
-  const port = await freePort();
+  const port = await findFreePort();
   // Tests of the interface lose nothing with the machine; the chaos campaigns have servers that sync.
   const cluster = await PostgresCluster.create({ port, password, settings: ["fsync=off", "max_connections=200"] });
   await cluster.start();
@@ -51,14 +50,4 @@ export async function onServer<Result>(url: string, work: (client: pg.Client) =>
   } finally {
     await client.end();
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("No port.");
-  return address.port;
 }

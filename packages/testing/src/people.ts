@@ -1,12 +1,12 @@
 import { TOTP } from "otpauth";
-import { SecretBox } from "../../src/auth/credentials/secret-box.ts";
-import { hashAlone } from "../../src/auth/passwords/password-hasher.ts";
-import { PasswordSignIn, type SignInAttempt } from "../../src/auth/passwords/password-sign-in.ts";
-import { createRecoveryCodes, createSecondFactor } from "../../src/auth/passwords/second-factor.ts";
-import { listAccountActivity } from "../../src/store/people/account-activity.ts";
-import { replaceRecoveryCodes } from "../../src/store/people/recovery-codes.ts";
-import { enableTotp, setPassword, startTotp } from "../../src/store/people/user-credentials.ts";
-import { insertUser } from "../../src/store/people/users.ts";
+import { SecretBox } from "../../server/src/auth/credentials/secret-box.ts";
+import { hashAlone } from "../../server/src/auth/passwords/password-hasher.ts";
+import { PasswordSignIn, type SignInAttempt } from "../../server/src/auth/passwords/password-sign-in.ts";
+import { createRecoveryCodes, createSecondFactor } from "../../server/src/auth/passwords/second-factor.ts";
+import { listAccountActivity } from "../../server/src/store/people/account-activity.ts";
+import { replaceRecoveryCodes } from "../../server/src/store/people/recovery-codes.ts";
+import { enableTotp, setPassword, startTotp } from "../../server/src/store/people/user-credentials.ts";
+import { insertUser } from "../../server/src/store/people/users.ts";
 import type { Client } from "./client.ts";
 import { type TestService, testSecretKey } from "./service.ts";
 

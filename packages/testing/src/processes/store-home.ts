@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { ownTemporaryDirectory } from "./owned.ts";
-import { type DatabaseServer, externalServer, startPostgresServer } from "./postgres-server.ts";
+import { type DatabaseServer, externalServer, startPostgresServer } from "./postgres-process.ts";
 
 export const storeKinds = ["embedded", "postgres"] as const;
 export type StoreKind = (typeof storeKinds)[number];

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { readConfig } from "../../src/config.ts";
-import { openStore } from "../../src/service.ts";
+import { readConfig } from "../../server/src/config.ts";
+import { openStore } from "../../server/src/service.ts";
 import { startPostgres } from "./postgres-server.ts";
 
 declare module "vitest" {

@@ -1,6 +1,6 @@
-import { auditSealingDuty } from "../../src/engine/maintenance/audit-sealing.ts";
-import type { Database } from "../../src/store/home/database.ts";
-import { said } from "../store/notes.ts";
+import { auditSealingDuty } from "../../server/src/engine/maintenance/audit-sealing.ts";
+import type { Database } from "../../server/src/store/home/database.ts";
+import { said } from "./notes.ts";
 import { type TestService, testSecrets } from "./service.ts";
 
 /** A row of the audit trail as it stands in the store. */

@@ -142,7 +142,7 @@ export class ServiceProcess {
   }
 }
 
-const entry = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+const entry = fileURLToPath(new URL("../../../cli/dist/main.js", import.meta.url));
 
 /** Ours without what would change the service's behaviour. */
 function inheritedEnvironment(): NodeJS.ProcessEnv {

@@ -1,4 +1,4 @@
-import type { Database, Queryable, Statement } from "../../src/store/home/database.ts";
+import type { Database, Queryable, Statement } from "../../server/src/store/home/database.ts";
 
 /** A table of a test's own, for tests of what the store does with any table. */
 export async function createNotes(database: Database): Promise<void> {

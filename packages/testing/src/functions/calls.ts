@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../../src/core/json/json.ts";
-import type { CallRequest, CallResult } from "../../../src/engine/executor.ts";
-import { cloudFunction } from "../../../src/engine/executors/cloud-function.ts";
-import type { CloudFunctionSettings } from "../../../src/engine/executors/cloud-function-settings.ts";
+import type { JsonObject } from "../../../server/src/core/json/json.ts";
+import type { CallRequest, CallResult } from "../../../server/src/engine/executor.ts";
+import { cloudFunction } from "../../../server/src/engine/executors/cloud-function.ts";
+import type { CloudFunctionSettings } from "../../../server/src/engine/executors/cloud-function-settings.ts";
 
 export const accountId = "123456789012";
 

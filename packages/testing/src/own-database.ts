@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { inject } from "vitest";
-import { onServer } from "../support/postgres-server.ts";
-import { templateDatabase } from "../support/stores-setup.ts";
+import { onServer } from "./postgres-server.ts";
+import { templateDatabase } from "./stores-setup.ts";
 
 export interface OwnDatabase {
   readonly url: string;

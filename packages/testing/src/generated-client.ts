@@ -4,7 +4,7 @@ import { getContentLengthPlugin } from "@smithy/core/protocols";
 import { ConfiguredRetryStrategy, getRetryPlugin, resolveRetryConfig } from "@smithy/core/retry";
 import { getSchemaSerdePlugin, TypeRegistry } from "@smithy/core/schema";
 import { NodeHttpHandler, streamCollector } from "@smithy/node-http-handler";
-import { errorKinds } from "../../src/http/door/errors.ts";
+import { errorKinds } from "../../server/src/http/door/errors.ts";
 import type { ApiDocument, Operation } from "./document.ts";
 
 /** What an error of such a client holds. */

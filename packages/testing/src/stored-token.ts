@@ -1,5 +1,5 @@
-import { createToken } from "../../src/auth/credentials/token-form.ts";
-import { type ApiToken, insertApiToken } from "../../src/store/access/tokens.ts";
+import { createToken } from "../../server/src/auth/credentials/token-form.ts";
+import { type ApiToken, insertApiToken } from "../../server/src/store/access/tokens.ts";
 import type { TestService } from "./service.ts";
 
 /** Puts an API token straight into the store: one with a past, or a short life, cannot be made through the interface. */

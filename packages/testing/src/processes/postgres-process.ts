@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { PostgresCluster } from "../../scripts/postgres-cluster.ts";
+import { PostgresCluster } from "../postgres-cluster.ts";
 import { findFreePort } from "./free-port.ts";
 import { own } from "./owned.ts";
 

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
-import type { ProviderEntry } from "../../src/auth/external/provider-entry.ts";
-import { insertOrganization } from "../../src/store/access/organizations.ts";
+import type { ProviderEntry } from "../../server/src/auth/external/provider-entry.ts";
+import { insertOrganization } from "../../server/src/store/access/organizations.ts";
 import type { TestMember, TestService } from "./service.ts";
 
 /** Writes such a file, before the service starts that reads it. Answers its path. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import { definitionOf } from "../support/definitions.ts";
-import { accountId } from "./lambda/calls.ts";
-import { answer, functionError, type ReceivedRequest, ScriptedServer } from "./lambda/scripted-server.ts";
+import { definitionOf } from "../definitions.ts";
+import { accountId } from "./calls.ts";
+import { answer, functionError, type ReceivedRequest, ScriptedServer } from "./scripted-server.ts";
 
 /** One call of a function, as the function sees it. */
 export interface FunctionCall {

@@ -1,6 +1,6 @@
 import type { JsonWebKey } from "node:crypto";
 import { join } from "node:path";
-import { Child } from "../store/child.ts";
+import { Child } from "./child.ts";
 
 export interface ProviderSettings {
   readonly clients: readonly {
