@@ -19,7 +19,7 @@ interface Place {
 }
 
 /** The same for the sources and for what is compiled from them. */
-const folder = fileURLToPath(new URL("../../dist/dashboard/", import.meta.url));
+const folder = fileURLToPath(new URL("../../../dist/dashboard/", import.meta.url));
 
 /** The built dashboard. Only files that are there when it is first asked for are ever served, so no name can lead anywhere else. */
 export class DashboardFiles {
