@@ -312,6 +312,8 @@ async function answerTo(line: string | undefined): Promise<unknown> {
   );
   const url = words.find((word) => word.startsWith("http")) ?? "";
   const body = words.find((word) => word.startsWith("{"));
+  // A connection of its own: one that is kept may lead to a service that was killed, at the same port.
+  headers.connection = "close";
   const answer = await fetch(url, { headers, ...(body !== undefined && { method: "POST", body }) });
   return await answer.json();
 }

@@ -52,6 +52,13 @@ describe("a JSON pointer", () => {
     expect(at(pointer)).toBe(text);
   });
 
+  test("leads to a place that can be copied, also where that is the name of something long", () => {
+    expect({ ...placeOf(state, "/steps/0/integrationDetails") }).toEqual({
+      from: expect.any(Number),
+      to: expect.any(Number),
+    });
+  });
+
   test.each(["", "   ", "{", '{"a": ', "]", '{"a": [1, 2'])("leads to some place in the text %j", (text) => {
     const broken = stateOf(text);
     const { from, to } = placeOf(broken, "/steps/0/name");

@@ -6,8 +6,8 @@ import { rules } from "./statement-rules.ts";
 
 /** Every file of the store, so that every statement is registered. */
 const store = resolve(import.meta.dirname, "../../src/store");
-for (const file of readdirSync(store)) {
-  if (file.endsWith(".ts") && file !== "embedded-create.ts") await import(join(store, file));
+for (const file of readdirSync(store, { recursive: true, encoding: "utf8" })) {
+  if (file.endsWith(".ts") && !file.endsWith("embedded-create.ts")) await import(join(store, file));
 }
 
 test.each(Object.entries(rules))("no statement breaks rule %s", (_rule, isBroken) => {

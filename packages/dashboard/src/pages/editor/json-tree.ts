@@ -89,5 +89,6 @@ function namedPlace(state: EditorState, node: Node): Place {
   const { parent } = node;
   const name = parent?.name === "Property" ? parent.getChild("PropertyName") : null;
   if (!isLong) return { from: name?.from ?? node.from, to: node.to };
-  return name ?? { from: node.from, to: Math.min(node.to, node.from + 1) };
+  // Never the node itself: its positions may be getters, which a copy of its properties loses.
+  return name === null ? { from: node.from, to: Math.min(node.to, node.from + 1) } : { from: name.from, to: name.to };
 }
