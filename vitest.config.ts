@@ -28,6 +28,7 @@ export default defineConfig({
         test: {
           name: "browser",
           include: browser,
+          env: { STEPWELL_TEST_PART: "browser" },
           globalSetup: ["packages/testing/src/stores-setup.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -20,8 +20,16 @@ export interface PreparedStore {
 const embeddedHome: StoreHome = { name: "embedded", prepare: copyEmbedded };
 /** Also for tests of several nodes, which the embedded store cannot have. */
 export const postgresHome: StoreHome = { name: "postgres", prepare: copyDatabase };
-/** In the quick loop one home has to do: the one that several nodes can share. */
-const homes = process.env.STEPWELL_TEST_SCOPE === "quick" ? [postgresHome] : [embeddedHome, postgresHome];
+const homes = homesOf(process.env.STEPWELL_TEST_SCOPE, process.env.STEPWELL_TEST_PART);
+
+/**
+ * Both homes, but for two short cuts: the quick loop has the one that several nodes can share, and a page, which talks to either through
+ * the same API, is tried on both only in the whole matrix.
+ */
+function homesOf(scope: string | undefined, part: string | undefined): readonly StoreHome[] {
+  if (scope === "quick") return [postgresHome];
+  return part === "browser" && scope !== "all" ? [embeddedHome] : [embeddedHome, postgresHome];
+}
 
 /** Runs the same tests on both homes of the store, side by side in the report. */
 export function onEveryStore(tests: (home: StoreHome) => void): void {
