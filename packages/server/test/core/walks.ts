@@ -210,7 +210,9 @@ function outputOf(step: StepDefinition, received: JsonValue, chance: Chance, ste
   }
   if (step.behaviour === "pass") return checkValue(step.outputSchema, received).length === 0 ? received : undefined;
   const payloads = payloadsFitting(steps);
-  const payload = payloads[chance(Math.max(1, payloads.length))];
+  // Nothing can be sent that every step takes, not even an event without a payload: the wait never ends as it should.
+  if (payloads.length === 0) return undefined;
+  const payload = payloads[chance(payloads.length)];
   const output = withBrought(step, narrowValue(step.outputSchema, received), payload);
   const problems = checkValue(step.outputSchema, output);
   // Without any payload the step ends without what only events bring.
