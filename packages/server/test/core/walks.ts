@@ -169,6 +169,11 @@ export function walk(
     // What the state keeps while the step runs: what a handler may need, if the step fails.
     const kept: JsonValue | undefined = planned?.failureReadsLastOutput === false ? undefined : latest;
     const isInputFit = checkValue(step.inputSchema, received).length === 0;
+    if (isInputFit && step.behaviour === "wait" && payloadsFitting(steps).length === 0) {
+      // Nothing can be sent that every step takes, not even an event without a payload: the job waits for ever.
+      visits.push({ ...next, received, isInputFit, isOutputFit: undefined });
+      break;
+    }
     const output = isInputFit ? outputOf(step, received, chance, steps) : undefined;
     const isOutputFit = step.behaviour === "call" || !isInputFit ? undefined : output !== undefined;
     visits.push({ ...next, received, isInputFit, isOutputFit });
@@ -210,8 +215,6 @@ function outputOf(step: StepDefinition, received: JsonValue, chance: Chance, ste
   }
   if (step.behaviour === "pass") return checkValue(step.outputSchema, received).length === 0 ? received : undefined;
   const payloads = payloadsFitting(steps);
-  // Nothing can be sent that every step takes, not even an event without a payload: the wait never ends as it should.
-  if (payloads.length === 0) return undefined;
   const payload = payloads[chance(payloads.length)];
   const output = withBrought(step, narrowValue(step.outputSchema, received), payload);
   const problems = checkValue(step.outputSchema, output);
