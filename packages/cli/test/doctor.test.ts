@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterEach(endAll);
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** What `stepwell doctor` finds. Its exit code says whether one of it is a problem. */
+/** `stepwell doctor`: prints each finding, and ends with 1 when one of them is a problem. */
 async function examine(environment: Record<string, string>): Promise<readonly Finding[]> {
   const { code, output, complaint } = await run(environment, "doctor", "--json");
   expect(complaint).toBe("");

@@ -12,7 +12,7 @@ import type { DevFile } from "../src/dev-file.ts";
 import { commandsIn } from "./readme.ts";
 import { endShells, type Running, Shell } from "./shell.ts";
 
-// What a newcomer does, with real programs: npm, the packages, a shell. Each test goes on where the one before it ended.
+// The first five minutes of a newcomer, with real programs: npm, the packages, a shell. Each test goes on where the one before it ended.
 vi.setConfig({ testTimeout: 600_000 });
 
 const root = resolve(import.meta.dirname, "../../..");

@@ -12,7 +12,7 @@ export class Shell {
     this.#environment = { ...ownEnvironment(), ...environment };
   }
 
-  /** The same with these variables; a `PATH` comes before what is there. */
+  /** A shell with these variables besides; a `PATH` comes before what is there. */
   with({ PATH, ...environment }: Record<string, string>): Shell {
     const path = [PATH, this.#environment.PATH].filter((part) => part !== undefined).join(delimiter);
     return new Shell(this.#directory, { ...this.#environment, ...environment, PATH: path });

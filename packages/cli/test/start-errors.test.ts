@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What `stepwell serve` complains of: one line, which names the setting and ends the process with 1. */
+/** The complaint of `stepwell serve`: one line, which names the setting and ends the process with 1. */
 async function complaint(environment: Record<string, string>): Promise<string> {
   const patience = { STEPWELL_DATABASE_START_SECONDS: "0", STEPWELL_SECRET_KEY: secretKey, STEPWELL_PORT: "0" };
   const ended = await run({ ...patience, ...environment }, "serve");

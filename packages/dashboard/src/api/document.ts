@@ -3,7 +3,7 @@ import type { components, operations } from "@stepwell/client";
 /** Types that the service's document gives, by its own names. They need neither the network nor the session, so texts may use them. */
 export type Schemas = components["schemas"];
 
-/** What an operation answers on success. */
+/** The answer of an operation on success. */
 export type Answer<Operation extends keyof operations, Status extends number = 200> = operations[Operation] extends {
   responses: { [Key in Status]: { content: { "application/json": infer Content } } };
 }
@@ -16,5 +16,5 @@ export type AuditTargetType = NonNullable<AuditFilters["targetType"]>;
 
 export type OwnPermissions = Answer<"GetOwnPermissions">;
 export type Permission = OwnPermissions["permissions"][number];
-/** What a role or a token can hold: all but what belongs to people and to no organization. */
+/** The permissions that a role or a token can hold: those of people outside of any organization are not among them. */
 export type GrantablePermission = Exclude<Permission, "organization:create" | "account:manage" | "invitation:accept">;

@@ -5,7 +5,7 @@ export interface StepGraphProps {
   readonly steps: readonly GraphStep[];
   /** The steps are on their way: their place is kept. */
   readonly isLoading?: boolean;
-  /** Of a job, by the step's name; left out for a mere definition. */
+  /** How each step of a job stands, by the step's name; left out for a definition alone. */
   readonly looks?: ReadonlyMap<string, StepLook>;
   /** Ways that the job took, as `from to`. */
   readonly taken?: ReadonlySet<string>;

@@ -6,7 +6,7 @@ export interface Series {
 }
 
 export interface ChartProps {
-  /** What it shows; for those who hear it. */
+  /** The chart's name, for people who use a screen reader. */
   readonly label: string;
   readonly kind: "bars" | "lines";
   /** Seconds since 1970: where each bucket begins. */
