@@ -25,6 +25,11 @@ export function quoted(name: string): string {
 
 const maxQuotedLength = 80;
 
+/** Ends a text with a full stop, unless it ends as a sentence already: hints are questions. */
+export function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
 /**
  * Collects problems up to a bound. A document of half a megabyte can hold a hundred thousand mistakes; nobody reads more than
  * the first ones, and the answer must not be larger than the question. Whoever reads a document stops when the list is full.

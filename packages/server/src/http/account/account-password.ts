@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { changeOwnPassword, confirmPasswordChange } from "../../auth/passwords/password-change.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { addressOf } from "../door/client-address.ts";
-import { transactOnce } from "../door/idempotency.ts";
+import { transactOnce } from "../door/request-acts.ts";
 import { closed, noContent } from "../door/schemas.ts";
 
 /**

@@ -9,7 +9,7 @@ import {
 } from "../../auth/passwords/second-factor-change.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { addressOf } from "../door/client-address.ts";
-import { transactAnew, transactOnce } from "../door/idempotency.ts";
+import { transactAnew, transactOnce } from "../door/request-acts.ts";
 import { answer, closed, noContent } from "../door/schemas.ts";
 import { CodeSchema, PasswordSchema } from "./account-password.ts";
 

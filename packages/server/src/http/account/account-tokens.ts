@@ -3,6 +3,7 @@ import { requireLasting } from "../../auth/credentials/lasting-credential.ts";
 import { createToken } from "../../auth/credentials/token-form.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { type AccountAction, insertAccountActivity } from "../../store/people/account-activity.ts";
 import { holdCredentials } from "../../store/people/user-credentials.ts";
@@ -10,10 +11,9 @@ import { type ListedUserToken, listUserTokens, revokeUserToken } from "../../sto
 import { insertUserToken } from "../../store/people/users.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { addressOf } from "../door/client-address.ts";
-import { transactAnew } from "../door/idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { transactAnew } from "../door/request-acts.ts";
 import { answer, closed, Id, nameSchema, noContent, Time } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 import { expiryOf } from "../tokens/api-tokens.ts";
 
 const tokenFields = {

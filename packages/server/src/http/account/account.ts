@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { notFound } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
 import {
   type AccountActivity,
   insertAccountActivity,
@@ -10,7 +11,6 @@ import type { App, ServerParts } from "../door/app.ts";
 import { addressOf } from "../door/client-address.ts";
 import { nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
 import { answer, closed, Id, nameSchema, Time } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 
 const AccountSchema = Type.Object(
   {

@@ -1,11 +1,11 @@
 import { type Static, Type } from "typebox";
 import { notFound } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
 import { listUserSessions, type UserSession } from "../../store/people/user-sessions.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { addressOf } from "../door/client-address.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
 import { closed, Id, noContent, Time } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 
 const SessionSchema = Type.Object(
   {

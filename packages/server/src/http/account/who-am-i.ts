@@ -1,10 +1,10 @@
 import { type Static, Type } from "typebox";
 import { type Permission, permissions } from "../../auth/permissions/permissions.ts";
+import { toTime } from "../../core/time.ts";
 import { findUsers } from "../../store/people/users.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { BoundToSchema, renderBounds } from "../door/bound-to.ts";
 import { answer, Id, oneOf, PermissionSchema } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 
 const CallerSchema = Type.Object(
   {

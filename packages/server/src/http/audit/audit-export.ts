@@ -1,12 +1,12 @@
 import { Readable } from "node:stream";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { toTime } from "../../core/time.ts";
 import { type AuditSearch, type ListedAuditEntry, listAuditEntriesInOrder } from "../../store/audit/audit-list.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { isStillAllowed } from "../door/authorization.ts";
 import { csvLine } from "../door/csv.ts";
 import { closed, OrganizationParams, oneOf } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 import { auditFilters, auditSearchOf, renderAuditEntry } from "./audit-search.ts";
 
 interface ExportFormat {

@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import { ServiceError } from "../../core/service-error.ts";
+import { parseTime, toTime } from "../../core/time.ts";
+import { auditTargetTypes } from "../../management/act/audit-trail.ts";
 import type { AuditSearch, ListedAuditEntry } from "../../store/audit/audit-list.ts";
-import { auditTargetTypes } from "../door/audit-trail.ts";
 import { ActorSchema, Id, oneOf, Time } from "../door/schemas.ts";
-import { parseTime, toTime } from "../door/time.ts";
 
 /** What the list and the export of the audit trail can be narrowed down by. */
 export const auditFilters = {

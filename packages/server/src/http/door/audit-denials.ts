@@ -2,10 +2,9 @@ import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Caller } from "../../auth/authenticator.ts";
 import { ServiceError } from "../../core/service-error.ts";
-import { newId } from "../../engine/identifier.ts";
-import { insertAuditEntries } from "../../store/audit/audit.ts";
+import { type AuditTargetType, recordDenial } from "../../management/act/audit-trail.ts";
 import type { Database } from "../../store/home/database.ts";
-import { type AuditTargetType, auditOf } from "./audit-trail.ts";
+import { actOf } from "./act.ts";
 
 const secondMs = 1_000;
 const minuteMs = 60_000;
@@ -51,13 +50,12 @@ export class AuditDenials {
     unrecorded: number,
   ): Promise<void> {
     const details = unrecorded === 0 ? { reason } : { reason, unrecorded };
-    const recordedAt = request.server.engine.now();
-    const entry = { organizationId, entryId: newId(recordedAt), recordedAt };
-    const denied = { ...entry, ...auditOf(request, { ...target, details }, "denied") };
+    const act = actOf(request);
+    const denied = { organizationId, ...target, details };
     try {
-      await this.#database.transaction((transaction) => insertAuditEntries(transaction, [denied]));
+      await recordDenial(this.#database, request.server.engine, act, denied);
     } catch (err) {
-      this.#logger.error({ err, denied }, "a denied request could not be recorded");
+      this.#logger.error({ err, act, denied }, "a denied request could not be recorded");
     }
   }
 

@@ -3,7 +3,8 @@ import type { Authenticator, Caller } from "../../auth/authenticator.ts";
 import { networkOf } from "../../auth/credentials/network.ts";
 import type { Origin } from "../../auth/external/provided-membership.ts";
 import type { Refusals } from "../../auth/limits/refusals.ts";
-import { type Permission, type PermissionSet, permissions } from "../../auth/permissions/permissions.ts";
+import type { Permission, PermissionSet } from "../../auth/permissions/permissions.ts";
+import { requirePermission } from "../../auth/permissions/required.ts";
 import { isRoleNameOrId } from "../../auth/permissions/roles.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import type { ServerParts } from "./app.ts";
@@ -57,19 +58,6 @@ export async function isStillAllowed(
   } catch {
     return false;
   }
-}
-
-/** Throws 403 that names the permission. */
-function requirePermission(granted: PermissionSet, permission: Permission): void {
-  if (granted.has(permission)) return;
-  const detail = `You lack the permission ${permission} for this. Ask an owner of the organization for it, or use another token.`;
-  throw new ServiceError("AuthorizationError", detail);
-}
-
-/** Nobody grants, changes or takes away what they lack. Throws 403 that names the first permission that is missing. */
-export function requireAll(held: PermissionSet, concerned: Iterable<string>): void {
-  const names = new Set(concerned);
-  for (const permission of permissions) if (names.has(permission)) requirePermission(held, permission);
 }
 
 function bearerOf({ headers, raw }: FastifyRequest): string {

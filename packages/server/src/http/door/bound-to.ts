@@ -1,13 +1,13 @@
 import { type Static, Type } from "typebox";
 import { type Bounds, boundsOf } from "../../auth/permissions/token-bounds.ts";
 import type { Problem } from "../../core/problem.ts";
+import { sentence } from "../../core/problem.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { BoundTo } from "../../store/access/tokens.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { findVersionOfJob } from "../../store/jobs/job-lists.ts";
 import { findWorkflowIds } from "../../store/workflows/workflows.ts";
 import { closed, eventIdSchema, Id, TagName } from "./schemas.ts";
-import { sentence } from "./sentence.ts";
 
 const maxBound = 100;
 

@@ -2,10 +2,10 @@ import { isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { isJsonObject, type JsonObject, parseJson } from "../../core/json/json.ts";
+import { sentence } from "../../core/problem.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { App } from "./app.ts";
 import { mayHaveKey } from "./request-key.ts";
-import { sentence } from "./sentence.ts";
 
 /** Takes JSON objects as bodies and nothing else: whatever a later part could choke on or misread is refused at this edge. */
 export function parseJsonBodies(app: App, maxDepth: number): void {

@@ -1,10 +1,9 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { FastifySchemaCompiler } from "fastify";
 import { didYouMean } from "../../core/closest-name.ts";
-import { type Problem, ProblemList, pointerTo, quoted } from "../../core/problem.ts";
+import { type Problem, ProblemList, pointerTo, quoted, sentence } from "../../core/problem.ts";
 import { describeFormat, formatNames, hasFormat, isFormat } from "../../core/schema/format.ts";
 import { ServiceError } from "../../core/service-error.ts";
-import { sentence } from "./sentence.ts";
 
 /**
  * Checks what comes in against the very schemas that the document shows. Nothing is coerced or dropped in silence; only a query, which

@@ -4,14 +4,15 @@ import { didYouMean } from "../../core/closest-name.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { quoted } from "../../core/problem.ts";
 import { notFound } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
+import { auditOf } from "../../management/act/audit-trail.ts";
 import { type KeptEvent, listEvents } from "../../store/jobs/events.ts";
 import { findVersionOfJob } from "../../store/jobs/job-lists.ts";
+import { actOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { auditOf } from "../door/audit-trail.ts";
 import { commitOnce, IdempotencyHeaders } from "../door/idempotency.ts";
 import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
 import { ActorSchema, closed, eventIdSchema, Id, JobParams, oneOf, Time } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 import { requireEvent } from "../door/token-bounds.ts";
 
 const RemarkSchema = Type.Object(
@@ -114,7 +115,7 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
         bytes: request.bodyBytes,
         // Programs send by the thousands, and each event says who sent it; what a person sends is an act of theirs.
         ...(request.caller.principal.type === "user" && {
-          audit: auditOf(request, {
+          audit: auditOf(actOf(request), {
             targetType: "job",
             targetId: jobId,
             details: { eventId, ...(step !== undefined && { step }), ...(visit !== undefined && { visit }) },

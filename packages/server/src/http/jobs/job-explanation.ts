@@ -7,13 +7,13 @@ import {
   type NodeFacts,
 } from "../../core/explanation/explanation-parts.ts";
 import { notFound } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
 import type { WholeJob } from "../../engine/engine.ts";
 import { findApiToken } from "../../store/access/tokens.ts";
 import { countHeldCalls, listNodes } from "../../store/jobs/nodes.ts";
 import { findUsers } from "../../store/people/users.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { ActorSchema, answer, Id, JobParams, oneOf, Time } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 import { planOfJob } from "./plan-of-job.ts";
 import { JobErrorSchema, StepErrorSchema } from "./render-job.ts";
 

@@ -2,10 +2,10 @@ import { type Static, Type } from "typebox";
 import { type PlainEntry, plainEntries } from "../../core/job/history.ts";
 import type { JsonValue } from "../../core/json/json.ts";
 import { notFound } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
 import { ActorSchema, AnyJson, closed, JobParams, oneOf, Time } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 import { StepErrorSchema } from "./render-job.ts";
 
 const entryTypes = [

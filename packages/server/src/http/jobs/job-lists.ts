@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import { ServiceError } from "../../core/service-error.ts";
+import { parseTime } from "../../core/time.ts";
 import { countJobs, type JobSearch, listJobs } from "../../store/jobs/job-lists.ts";
 import { findWorkflowIdsByName } from "../../store/workflows/workflows.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
 import { closed, OrganizationParams, oneOf } from "../door/schemas.ts";
-import { parseTime } from "../door/time.ts";
 import { reachableWorkflows } from "../door/token-bounds.ts";
 import { JobStatusSchema, ListedJobSchema, renderListed } from "./render-job.ts";
 

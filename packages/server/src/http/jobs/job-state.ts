@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import { notFound } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { answer, Id, JobParams, Time } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 import { planOfJob } from "./plan-of-job.ts";
 import { JobStatusSchema } from "./render-job.ts";
 import { JobStateSchema, renderState } from "./render-job-state.ts";

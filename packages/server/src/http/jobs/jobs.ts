@@ -8,11 +8,12 @@ import { notFound, ServiceError } from "../../core/service-error.ts";
 import type { WholeJob } from "../../engine/engine.ts";
 import type { Done } from "../../engine/group-commit.ts";
 import { wholeJob } from "../../engine/job-reader.ts";
+import { auditOf } from "../../management/act/audit-trail.ts";
 import { StoreUnavailableError } from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { VersionChoice } from "../../store/workflows/versions.ts";
+import { actOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { auditOf } from "../door/audit-trail.ts";
 import { requireStillAllowed } from "../door/authorization.ts";
 import { commitOnce, IdempotencyHeaders } from "../door/idempotency.ts";
 import { answer, closed, Id, JobParams, OrganizationParams } from "../door/schemas.ts";
@@ -165,7 +166,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
       ...key,
       fact,
       answer: summaryOf,
-      audit: auditOf(request, { targetType: "job", targetId: key.jobId }),
+      audit: auditOf(actOf(request), { targetType: "job", targetId: key.jobId }),
       bytes: 0,
     });
     const summary = done.answer as Static<typeof JobSummarySchema>;

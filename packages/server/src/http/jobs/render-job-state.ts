@@ -4,10 +4,10 @@ import type { Job } from "../../core/job/job-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { sizeOfJson } from "../../core/json/json-size.ts";
 import type { Plan } from "../../core/plan/plan.ts";
+import { toTime } from "../../core/time.ts";
 import type { WholeJob } from "../../engine/engine.ts";
 import { maxValuesSize } from "../door/paging.ts";
 import { AnyJson, oneOf, Time } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 import { firstFittingRun, StepErrorSchema } from "./render-job.ts";
 
 const ExecutionDataSchema = Type.Unsafe<JsonObject>({

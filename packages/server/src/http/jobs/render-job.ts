@@ -3,11 +3,11 @@ import type { StepRun } from "../../core/job/history.ts";
 import { type Actor, isTerminal, type Job } from "../../core/job/job-state.ts";
 import { sizeOfJson } from "../../core/json/json-size.ts";
 import type { Plan } from "../../core/plan/plan.ts";
+import { toTime } from "../../core/time.ts";
 import type { WholeJob } from "../../engine/engine.ts";
 import type { JobRow } from "../../store/jobs/job-lists.ts";
 import { maxValuesSize } from "../door/paging.ts";
 import { ActorSchema, AnyJson, Id, oneOf, Time } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 
 const jobStatuses = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"] as const;
 export const JobStatusSchema = oneOf(jobStatuses, { title: "JobStatus" });

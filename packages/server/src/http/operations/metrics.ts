@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import { endOfTime, parseTime, toTime } from "../../core/time.ts";
 import type { Database } from "../../store/home/database.ts";
 import {
   type CountRow,
@@ -15,7 +16,6 @@ import {
 } from "../../store/jobs/metrics.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { closed, OrganizationParams, oneOf, Time } from "../door/schemas.ts";
-import { endOfTime, parseTime, toTime } from "../door/time.ts";
 import { reachableWorkflows } from "../door/token-bounds.ts";
 
 type Count = (db: Database, range: MetricRange) => Promise<CountRow[]>;

@@ -4,7 +4,10 @@ import { actorOf } from "../../auth/authenticator.ts";
 import { joinByInvitation, openInvitation } from "../../auth/credentials/invitations.ts";
 import { createInvitationCode } from "../../auth/credentials/token-form.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
+import { sentence } from "../../core/problem.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
+import { parseTime, toTime } from "../../core/time.ts";
+import { lockGrants, pointerToRole, requireGrantableRoles } from "../../management/act/grants.ts";
 import {
   countOpenInvitations,
   findInvitation,
@@ -16,10 +19,9 @@ import {
 import type { Transaction } from "../../store/home/database.ts";
 import { findUsers } from "../../store/people/users.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { recordAudit } from "../door/audit-trail.ts";
-import { lockGrants, lockGrantsFor, pointerToRole, requireGrantableRoles } from "../door/grants.ts";
-import { IdempotencyHeaders, transactAnew, transactOnce } from "../door/idempotency.ts";
+import { IdempotencyHeaders } from "../door/idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { lockGrantsFor, recordAudit, transactAnew, transactOnce } from "../door/request-acts.ts";
 import {
   ActorSchema,
   answer,
@@ -33,8 +35,6 @@ import {
   RoleNames,
   Time,
 } from "../door/schemas.ts";
-import { sentence } from "../door/sentence.ts";
-import { parseTime, toTime } from "../door/time.ts";
 
 const invitationFields = {
   invitationId: Id,

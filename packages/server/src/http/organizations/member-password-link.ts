@@ -4,17 +4,16 @@ import { actorOf } from "../../auth/authenticator.ts";
 import { issuePasswordLink, passwordLinkHours, passwordLinkUrl } from "../../auth/passwords/password-link.ts";
 import { organizationIdsOf } from "../../auth/permissions/own-organizations.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
+import { requireRolesHeld } from "../../management/act/grants.ts";
 import { findMember } from "../../store/access/members.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { insertAccountActivity } from "../../store/people/account-activity.ts";
 import { findCredentials } from "../../store/people/user-credentials.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { recordAudit } from "../door/audit-trail.ts";
 import { addressOf } from "../door/client-address.ts";
-import { lockGrantsFor, requireRolesHeld } from "../door/grants.ts";
-import { transactAnew } from "../door/idempotency.ts";
+import { lockGrantsFor, recordAudit, transactAnew } from "../door/request-acts.ts";
 import { answer, MemberParams, Time } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 
 const PasswordLinkSchema = Type.Object(
   {
@@ -66,13 +65,9 @@ export function memberPasswordLinkRoutes(app: App, parts: ServerParts): void {
   );
 }
 
-type ResetRequest = Pick<FastifyRequest, "caller" | "routeOptions" | "server"> & {
-  readonly params: { readonly organizationId: string };
-};
-
 /** Who sets somebody's password can be that person. */
-async function requireMayReset(transaction: Transaction, request: ResetRequest, userId: string): Promise<void> {
-  const { organizationId } = request.params;
+async function requireMayReset(transaction: Transaction, request: FastifyRequest, userId: string): Promise<void> {
+  const { organizationId } = request.params as { readonly organizationId: string };
   const { principal } = request.caller;
   const granted = await lockGrantsFor(transaction, request);
   const member = await findMember(transaction, organizationId, userId);

@@ -1,5 +1,8 @@
 import { type Static, Type } from "typebox";
 import { notFound, ServiceError } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
+import { changesOf } from "../../management/act/audit-trail.ts";
+import { lockGrants, requireGrantableRoles, requireRolesHeld } from "../../management/act/grants.ts";
 import {
   deleteMember,
   findMember,
@@ -11,9 +14,8 @@ import {
 import type { Queryable, Transaction } from "../../store/home/database.ts";
 import { findUsers } from "../../store/people/users.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { changesOf, recordAudit } from "../door/audit-trail.ts";
-import { lockGrants, lockGrantsFor, requireGrantableRoles, requireRolesHeld } from "../door/grants.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { lockGrantsFor, recordAudit } from "../door/request-acts.ts";
 import {
   answer,
   closed,
@@ -24,7 +26,6 @@ import {
   RoleName,
   RoleNames,
 } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 
 const MemberSchema = Type.Object(
   {

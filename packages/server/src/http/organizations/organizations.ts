@@ -2,6 +2,8 @@ import { type Static, Type } from "typebox";
 import type { Caller } from "../../auth/authenticator.ts";
 import { permissionsOfRoles } from "../../auth/permissions/permissions.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
+import { changesOf } from "../../management/act/audit-trail.ts";
 import { findMemberships, insertMember } from "../../store/access/members.ts";
 import { deleteOrganizationKey } from "../../store/access/organization-keys.ts";
 import {
@@ -17,11 +19,10 @@ import {
 } from "../../store/access/organizations.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { changesOf, recordAudit } from "../door/audit-trail.ts";
-import { IdempotencyHeaders, transactOnce } from "../door/idempotency.ts";
+import { IdempotencyHeaders } from "../door/idempotency.ts";
 import { nextPageToken, type Page, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { recordAudit, transactOnce } from "../door/request-acts.ts";
 import { answer, closed, Id, nameSchema, noContent, OrganizationParams, Time } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 import { claimKey, type KeyedOrganization, keyOf, OrganizationKeySchema, withKeys } from "./organization-key.ts";
 
 const OrganizationSchema = Type.Object(

@@ -1,8 +1,8 @@
 import { Type } from "typebox";
 import type { Usage } from "../../auth/limits/rate-limits.ts";
+import { toTime } from "../../core/time.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { answer, OrganizationParams, oneOf, Time } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 
 const RateLimitSchema = Type.Object(
   {

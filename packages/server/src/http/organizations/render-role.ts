@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import { builtInRoles, permissions } from "../../auth/permissions/permissions.ts";
+import { toTime } from "../../core/time.ts";
 import type { Role } from "../../store/access/roles.ts";
 import { PermissionSchema, Time } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 
 export const RoleSchema = Type.Object(
   {

@@ -1,7 +1,9 @@
 import { Type } from "typebox";
 import { builtInRoles } from "../../auth/permissions/permissions.ts";
+import { requireAll } from "../../auth/permissions/required.ts";
 import { isRoleName } from "../../auth/permissions/roles.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
+import { changesOf } from "../../management/act/audit-trail.ts";
 import { hasOpenInvitationWithRole } from "../../store/access/invitations.ts";
 import { hasMemberWithRole } from "../../store/access/members.ts";
 import {
@@ -14,11 +16,9 @@ import {
   updateRole,
 } from "../../store/access/roles.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { changesOf, recordAudit } from "../door/audit-trail.ts";
-import { requireAll } from "../door/authorization.ts";
-import { lockGrantsFor } from "../door/grants.ts";
-import { IdempotencyHeaders, transactOnce } from "../door/idempotency.ts";
+import { IdempotencyHeaders } from "../door/idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { lockGrantsFor, recordAudit, transactOnce } from "../door/request-acts.ts";
 import {
   answer,
   closed,

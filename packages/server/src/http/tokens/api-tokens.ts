@@ -2,10 +2,13 @@ import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { actorOf } from "../../auth/authenticator.ts";
 import { createToken } from "../../auth/credentials/token-form.ts";
+import { requireAll } from "../../auth/permissions/required.ts";
 import { boundsOf } from "../../auth/permissions/token-bounds.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
+import { parseTime, toTime } from "../../core/time.ts";
+import { changesOf } from "../../management/act/audit-trail.ts";
 import {
   type ApiToken,
   findApiToken,
@@ -17,12 +20,9 @@ import {
 } from "../../store/access/tokens.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { changesOf, recordAudit } from "../door/audit-trail.ts";
-import { requireAll } from "../door/authorization.ts";
 import { boundToBody, readBoundTo, renderBounds, requireFitting, unbound } from "../door/bound-to.ts";
-import { lockGrantsFor } from "../door/grants.ts";
-import { transactAnew } from "../door/idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { lockGrantsFor, recordAudit, transactAnew } from "../door/request-acts.ts";
 import {
   answer,
   closed,
@@ -32,7 +32,6 @@ import {
   OrganizationParams,
   TokenParams,
 } from "../door/schemas.ts";
-import { parseTime, toTime } from "../door/time.ts";
 import { ApiTokenSchema, NewApiTokenSchema, renderToken } from "./render-token.ts";
 
 const Permissions = grantedPermissionsSchema("What the token may do. You can grant only what you hold yourself.");

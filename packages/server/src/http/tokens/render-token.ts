@@ -1,10 +1,10 @@
 import { type Static, Type } from "typebox";
 import { permissions } from "../../auth/permissions/permissions.ts";
 import { boundsOf } from "../../auth/permissions/token-bounds.ts";
+import { toTime } from "../../core/time.ts";
 import type { ApiToken } from "../../store/access/tokens.ts";
 import { BoundToSchema, renderBounds } from "../door/bound-to.ts";
 import { ActorSchema, Id, PermissionSchema, Time } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 
 const tokenFields = {
   tokenId: Id,

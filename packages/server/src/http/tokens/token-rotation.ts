@@ -1,15 +1,13 @@
 import { Type } from "typebox";
 import { createToken } from "../../auth/credentials/token-form.ts";
+import { requireAll } from "../../auth/permissions/required.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
 import { type ApiToken, lockApiToken, replaceLostSecret, rotateApiToken } from "../../store/access/tokens.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { recordAudit } from "../door/audit-trail.ts";
-import { requireAll } from "../door/authorization.ts";
-import { lockGrantsFor } from "../door/grants.ts";
-import { transactAnew } from "../door/idempotency.ts";
+import { lockGrantsFor, recordAudit, transactAnew } from "../door/request-acts.ts";
 import { answer, closed, TokenParams } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 import { RotatedApiTokenSchema, renderToken } from "./render-token.ts";
 
 const defaultOverlapSeconds = 3_600;

@@ -1,28 +1,21 @@
-import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
-import { actorOf } from "../../auth/authenticator.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound } from "../../core/service-error.ts";
-import type { Transaction } from "../../store/home/database.ts";
+import { toTime } from "../../core/time.ts";
+import { deleteTag, setWorkflowVersionTag } from "../../management/workflows/tags.ts";
 import {
-  deleteTag,
   findTag,
   findTagsOfVersions,
-  insertTagChange,
   listTagChanges,
   listTags,
-  setTag,
   type Tag,
   type TagChange,
 } from "../../store/workflows/tags.ts";
-import { findVersion, findVersionNumber } from "../../store/workflows/versions.ts";
-import { findWorkflow, lockWorkflow, type WorkflowKey } from "../../store/workflows/workflows.ts";
+import { findVersion } from "../../store/workflows/versions.ts";
+import { findWorkflow } from "../../store/workflows/workflows.ts";
+import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { recordAudit } from "../door/audit-trail.ts";
-import { transactOnce } from "../door/idempotency.ts";
 import { isPositiveInteger, nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
 import { ActorSchema, answer, closed, Id, noContent, oneOf, TagParams, Time, WorkflowParams } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 import { renderVersion, VersionSchema } from "./versions.ts";
 
 const TagSchema = Type.Object(
@@ -44,22 +37,14 @@ const TagChangeSchema = Type.Object(
 const path = "/organizations/:organizationId/workflows/:workflowId/tags";
 
 export function tagRoutes(app: App, parts: ServerParts): void {
-  const { engine, database } = parts;
+  setWorkflowVersionTagRoute(app, parts);
+  listTagsRoute(app, parts);
+  getTaggedWorkflowVersionRoute(app, parts);
+  deleteTagRoute(app, parts);
+  listTagHistoryRoute(app, parts);
+}
 
-  /**
-   * Changes a tag and its history together, one change of a workflow's tags after the other. A repeated request changes nothing, since somebody else
-   * may have moved the tag meanwhile.
-   */
-  const changeTag = async <Result extends object>(
-    request: FastifyRequest,
-    workflow: WorkflowKey,
-    change: (transaction: Transaction, at: Timestamp) => Promise<Result>,
-  ): Promise<Result> =>
-    await transactOnce(parts, request, { organizationId: workflow.organizationId }, async (transaction) => {
-      if (!(await lockWorkflow(transaction, workflow))) throw notFound("workflow");
-      return await change(transaction, engine.now());
-    });
-
+function setWorkflowVersionTagRoute(app: App, parts: ServerParts): void {
   app.put(
     `${path}/:tag`,
     {
@@ -81,25 +66,14 @@ export function tagRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request) => {
-      const { tag, ...workflow } = request.params;
       const versionId = request.body.versionId.toLowerCase();
-      const by = actorOf(request.caller);
-      return await changeTag(request, workflow, async (transaction, at) => {
-        const versionNumber = await findVersionNumber(transaction, workflow, versionId);
-        if (versionNumber === undefined) throw notFound("version of this workflow");
-        const { organizationId, workflowId } = workflow;
-        const from = await findTag(transaction, workflow, tag);
-        const pointed = { workflowId, tag, versionId, versionNumber, updatedBy: by, updatedAt: at };
-        await setTag(transaction, organizationId, pointed);
-        const change = { versionId, versionNumber, changedBy: by, changedAt: at };
-        await insertTagChange(transaction, workflow, tag, change);
-        const details = { workflowId, from: meaningOf(from), to: { versionId, versionNumber } };
-        await recordAudit(transaction, request, { targetType: "tag", targetId: tag, details });
-        return { tag, versionId, versionNumber, success: true as const };
-      });
+      return await setWorkflowVersionTag(parts, callerActOf(request), request.params, versionId, renderPointed);
     },
   );
+}
 
+function listTagsRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     path,
     {
@@ -125,7 +99,10 @@ export function tagRoutes(app: App, parts: ServerParts): void {
       return { tags: rows.map(renderTag), ...next };
     },
   );
+}
 
+function getTaggedWorkflowVersionRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     `${path}/:tag`,
     {
@@ -149,7 +126,9 @@ export function tagRoutes(app: App, parts: ServerParts): void {
       return { ...renderVersion(version, tags), definition: version.definition };
     },
   );
+}
 
+function deleteTagRoute(app: App, parts: ServerParts): void {
   app.delete(
     `${path}/:tag`,
     {
@@ -165,21 +144,14 @@ export function tagRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request, reply) => {
-      const { tag, ...workflow } = request.params;
-      const by = actorOf(request.caller);
-      await changeTag(request, workflow, async (transaction, at) => {
-        const from = await findTag(transaction, workflow, tag);
-        if (!(await deleteTag(transaction, workflow, tag))) throw notFound("tag of this workflow");
-        const change = { versionId: null, versionNumber: null, changedBy: by, changedAt: at };
-        await insertTagChange(transaction, workflow, tag, change);
-        const details = { workflowId: workflow.workflowId, from: meaningOf(from), to: null };
-        await recordAudit(transaction, request, { targetType: "tag", targetId: tag, details });
-        return {};
-      });
+      await deleteTag(parts, callerActOf(request), request.params);
       return reply.code(204).send(null);
     },
   );
+}
 
+function listTagHistoryRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     `${path}/:tag/history`,
     {
@@ -209,8 +181,8 @@ export function tagRoutes(app: App, parts: ServerParts): void {
   );
 }
 
-function meaningOf(tag: Tag | undefined) {
-  return tag === undefined ? null : { versionId: tag.versionId, versionNumber: tag.versionNumber };
+function renderPointed({ tag, versionId, versionNumber }: Tag) {
+  return { tag, versionId, versionNumber, success: true as const };
 }
 
 function renderTag({ tag, versionId, versionNumber, updatedBy, updatedAt }: Tag): Static<typeof TagSchema> {

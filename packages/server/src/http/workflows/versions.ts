@@ -1,26 +1,19 @@
 import { type Static, Type } from "typebox";
-import { actorOf } from "../../auth/authenticator.ts";
 import { parseDefinition } from "../../core/definition/definition.ts";
-import { isSameJson } from "../../core/json/json.ts";
 import type { Problem } from "../../core/problem.ts";
-import { notFound, ServiceError } from "../../core/service-error.ts";
+import { sentence } from "../../core/problem.ts";
+import { notFound } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
 import { definitionLimits } from "../../engine/plans.ts";
+import { registerWorkflowVersion } from "../../management/workflows/versions.ts";
 import { findTagsOfVersions, type Tag } from "../../store/workflows/tags.ts";
-import {
-  findNewestVersion,
-  findVersion,
-  insertVersion,
-  listVersions,
-  type Version,
-} from "../../store/workflows/versions.ts";
-import { findWorkflow, lockWorkflow } from "../../store/workflows/workflows.ts";
+import { findVersion, listVersions, type Version } from "../../store/workflows/versions.ts";
+import { findWorkflow } from "../../store/workflows/workflows.ts";
+import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { recordAudit } from "../door/audit-trail.ts";
-import { IdempotencyHeaders, transactOnce } from "../door/idempotency.ts";
+import { IdempotencyHeaders } from "../door/idempotency.ts";
 import { isPositiveInteger, nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
 import { ActorSchema, answer, closed, Id, Time, VersionParams, WorkflowParams } from "../door/schemas.ts";
-import { sentence } from "../door/sentence.ts";
-import { toTime } from "../door/time.ts";
 
 const RemarkSchema = Type.Object(
   { pointer: Type.String({ description: "JSON pointer into the definition." }), detail: Type.String() },
@@ -69,9 +62,14 @@ const ifChanged = Type.Optional(
 const path = "/organizations/:organizationId/workflows/:workflowId/versions";
 
 export function versionRoutes(app: App, parts: ServerParts): void {
-  const { engine, database, config, executors, basePath } = parts;
-  const limits = definitionLimits(config);
+  registerWorkflowVersionRoute(app, parts);
+  validateWorkflowVersionRoute(app, parts);
+  listWorkflowVersionsRoute(app, parts);
+  getWorkflowVersionRoute(app, parts);
+}
 
+function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
+  const { config, executors, basePath } = parts;
   app.post(
     path,
     {
@@ -99,25 +97,13 @@ export function versionRoutes(app: App, parts: ServerParts): void {
     async (request, reply) => {
       const { organizationId, workflowId } = request.params;
       const { definition } = request.body;
-      const parsed = parseDefinition(definition, executors, limits);
       const { ifChanged = false } = request.query;
-      // An unchanged definition stays deployable when a later release checks more than the one that registered it.
-      if ("problems" in parsed && !ifChanged) throw invalidDefinition(parsed.problems);
-      const by = actorOf(request.caller);
-      const answered = await transactOnce(parts, request, { organizationId }, async (transaction, createdAt) => {
-        if (!(await lockWorkflow(transaction, request.params))) throw notFound("workflow");
-        const newest = ifChanged ? await findNewestVersion(transaction, request.params) : undefined;
-        if (newest !== undefined && isSameJson(newest.definition, definition, limits)) {
-          return renderNewVersion(newest, { created: false, warnings: parsed.warnings });
-        }
-        if ("problems" in parsed) throw invalidDefinition(parsed.problems);
-        const version = { versionId: engine.newId(), workflowId, definition, createdBy: by, createdAt };
-        const versionNumber = await insertVersion(transaction, organizationId, version);
-        const { versionId } = version;
-        const details = { workflowId, versionNumber };
-        await recordAudit(transaction, request, { targetType: "version", targetId: versionId, details });
-        return renderNewVersion({ ...version, versionNumber }, { created: true, warnings: parsed.warnings });
-      });
+      const parsed = parseDefinition(definition, executors, definitionLimits(config));
+      const version = { definition, parsed, ifChanged };
+      const act = callerActOf(request);
+      const answered = await registerWorkflowVersion(parts, act, request.params, version, (version, created) =>
+        renderNewVersion(version, { created, warnings: parsed.warnings }),
+      );
       // A first answer that an earlier release kept under its Idempotency-Key has no `created`.
       const registered = { ...answered, created: answered.created ?? true };
       if (!registered.created) return reply.code(200).send(registered);
@@ -125,7 +111,10 @@ export function versionRoutes(app: App, parts: ServerParts): void {
       return reply.code(201).header("location", location).send(registered);
     },
   );
+}
 
+function validateWorkflowVersionRoute(app: App, parts: ServerParts): void {
+  const { database, config, executors } = parts;
   app.post(
     `${path}/validate`,
     {
@@ -160,14 +149,17 @@ export function versionRoutes(app: App, parts: ServerParts): void {
     },
     async (request) => {
       if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
-      const parsed = parseDefinition(request.body.definition, executors, limits);
+      const parsed = parseDefinition(request.body.definition, executors, definitionLimits(config));
       const { warnings } = parsed;
       const errors = "problems" in parsed ? parsed.problems : [];
       const messages = [...messagesOf("Error", errors), ...messagesOf("Warning", warnings)];
       return { valid: errors.length === 0, errors, warnings, messages };
     },
   );
+}
 
+function listWorkflowVersionsRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     path,
     {
@@ -199,7 +191,10 @@ export function versionRoutes(app: App, parts: ServerParts): void {
       return { versions: rows.map((version) => renderVersion(version, tags)), ...next };
     },
   );
+}
 
+function getWorkflowVersionRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     `${path}/:versionId`,
     {
@@ -239,12 +234,4 @@ function renderNewVersion(
 
 function messagesOf(kind: string, problems: readonly Problem[]): string[] {
   return problems.map(({ pointer, detail }) => sentence(`${kind}${pointer && ` at ${pointer}`}: ${detail}`));
-}
-
-function invalidDefinition(problems: readonly Problem[]): ServiceError {
-  const [first] = problems;
-  const where = first?.pointer ? `at ${first.pointer}: ` : "";
-  const count = problems.length === 1 ? "One problem" : `${problems.length} problems, the first`;
-  const message = sentence(`The definition is not valid. ${count} ${where}${first?.detail}`);
-  return new ServiceError("ValidationError", message, { problems });
 }

@@ -1,17 +1,12 @@
 import { type Static, Type } from "typebox";
-import { actorOf } from "../../auth/authenticator.ts";
-import { notFound, ServiceError } from "../../core/service-error.ts";
+import { notFound } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
+import { deleteWorkflow, type NewWorkflow, registerWorkflow } from "../../management/workflows/workflows.ts";
 import { findTagsOfWorkflows, type Tag } from "../../store/workflows/tags.ts";
-import {
-  deleteWorkflow,
-  findWorkflow,
-  insertWorkflow,
-  listWorkflows,
-  type Workflow,
-} from "../../store/workflows/workflows.ts";
+import { findWorkflow, listWorkflows, type Workflow } from "../../store/workflows/workflows.ts";
+import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { recordAudit } from "../door/audit-trail.ts";
-import { IdempotencyHeaders, transactOnce } from "../door/idempotency.ts";
+import { IdempotencyHeaders } from "../door/idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
 import {
   answer,
@@ -24,7 +19,6 @@ import {
   Time,
   WorkflowParams,
 } from "../door/schemas.ts";
-import { toTime } from "../door/time.ts";
 import { reachableWorkflows } from "../door/token-bounds.ts";
 
 const NewWorkflowSchema = Type.Object(
@@ -43,9 +37,15 @@ const WorkflowSchema = Type.Object(
 );
 
 export function workflowRoutes(app: App, parts: ServerParts): void {
-  const { engine, database, config, basePath } = parts;
-  const name = nameSchema(config.maxNameLength, "Unique in the organization, compared byte by byte.");
+  registerWorkflowRoute(app, parts);
+  listWorkflowsRoute(app, parts);
+  getWorkflowRoute(app, parts);
+  deleteWorkflowRoute(app, parts);
+}
 
+function registerWorkflowRoute(app: App, parts: ServerParts): void {
+  const { config, basePath } = parts;
+  const name = nameSchema(config.maxNameLength, "Unique in the organization, compared byte by byte.");
   app.post(
     "/organizations/:organizationId/workflows",
     {
@@ -63,20 +63,16 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
     },
     async (request, reply) => {
       const { organizationId } = request.params;
-      const by = actorOf(request.caller);
-      const created = await transactOnce(parts, request, { organizationId }, async (transaction, createdAt) => {
-        const workflowId = engine.newId();
-        const workflow = { organizationId, workflowId, name: request.body.name, createdBy: by, createdAt };
-        if (!(await insertWorkflow(transaction, workflow))) throw nameTaken(workflow.name);
-        const { name } = workflow;
-        await recordAudit(transaction, request, { targetType: "workflow", targetId: workflowId, details: { name } });
-        return { workflowId, name, createdAt: toTime(createdAt) };
-      });
+      const { name } = request.body;
+      const created = await registerWorkflow(parts, callerActOf(request), { organizationId, name }, renderNewWorkflow);
       const location = `${basePath}/organizations/${organizationId}/workflows/${created.workflowId}`;
       return reply.code(201).header("location", location).send(created);
     },
   );
+}
 
+function listWorkflowsRoute(app: App, parts: ServerParts): void {
+  const { database, config } = parts;
   app.get(
     "/organizations/:organizationId/workflows",
     {
@@ -117,7 +113,10 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
       };
     },
   );
+}
 
+function getWorkflowRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     "/organizations/:organizationId/workflows/:workflowId",
     {
@@ -138,7 +137,9 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
       return renderWorkflow(workflow, await findTagsOfWorkflows(database, organizationId, [workflowId]));
     },
   );
+}
 
+function deleteWorkflowRoute(app: App, parts: ServerParts): void {
   app.delete(
     "/organizations/:organizationId/workflows/:workflowId",
     {
@@ -155,15 +156,14 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request, reply) => {
-      const { workflowId } = request.params;
-      await database.transaction(async (transaction) => {
-        const name = await deleteWorkflow(transaction, request.params, engine.now());
-        if (name === undefined) throw notFound("workflow");
-        await recordAudit(transaction, request, { targetType: "workflow", targetId: workflowId, details: { name } });
-      });
+      await deleteWorkflow(parts, callerActOf(request), request.params);
       return reply.code(204).send(null);
     },
   );
+}
+
+function renderNewWorkflow({ workflowId, name, createdAt }: NewWorkflow): Static<typeof NewWorkflowSchema> {
+  return { workflowId, name, createdAt: toTime(createdAt) };
 }
 
 function renderWorkflow(workflow: Workflow, tags: readonly Tag[]): Static<typeof WorkflowSchema> {
@@ -174,11 +174,4 @@ function renderWorkflow(workflow: Workflow, tags: readonly Tag[]): Static<typeof
     createdAt: toTime(createdAt),
     tags: tags.map(({ tag, versionId, versionNumber }) => ({ tag, versionId, versionNumber })),
   };
-}
-
-function nameTaken(name: string): ServiceError {
-  return new ServiceError(
-    "ConflictError",
-    `This organization has a workflow named ${JSON.stringify(name)} already. List it with ?name=…, or choose another name.`,
-  );
 }

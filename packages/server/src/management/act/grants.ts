@@ -1,14 +1,14 @@
-import type { FastifyRequest } from "fastify";
 import { actorOf } from "../../auth/authenticator.ts";
 import { requireLasting } from "../../auth/credentials/lasting-credential.ts";
 import { permissionsOfActor } from "../../auth/permissions/actor-permissions.ts";
 import type { PermissionSet } from "../../auth/permissions/permissions.ts";
+import { requireAll } from "../../auth/permissions/required.ts";
 import { lookUpRoles } from "../../auth/permissions/roles.ts";
 import { quoted } from "../../core/problem.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { lockOrganization } from "../../store/access/organizations.ts";
 import type { Transaction } from "../../store/home/database.ts";
-import { requireAll } from "./authorization.ts";
+import type { CallerAct, ManagementParts } from "./act.ts";
 
 /**
  * Who may do what in an organization is changed by one transaction at a time: so two owners who leave at one instant do not both find
@@ -19,23 +19,22 @@ export async function lockGrants(transaction: Transaction, organizationId: strin
 }
 
 /**
- * The same for who grants, changes or takes away: answers what they may do at this very moment. Authorization may remember for a second what they
- * could do before, and authentication what they called with; what they gave to others in that second would stay.
+ * Like `lockGrants`, for an act that grants, changes or takes away: answers what its caller may do at this very moment. Authorization may remember
+ * for a second what they could do before, and authentication what they called with; what they gave to others in that second would stay.
  */
-export async function lockGrantsFor(transaction: Transaction, request: GrantingRequest): Promise<PermissionSet> {
-  const { caller, params, routeOptions, server } = request;
-  const { organizationId } = params;
+export async function lockGrantsFor(
+  transaction: Transaction,
+  clock: Pick<ManagementParts["engine"], "now">,
+  { caller, permission }: CallerAct,
+  organizationId: string,
+): Promise<PermissionSet> {
   await lockGrants(transaction, organizationId);
   if (caller.principal.type === "user") await requireLasting(transaction, caller);
-  const granted = await permissionsOfActor(transaction, organizationId, actorOf(caller), server.engine.now());
+  const granted = await permissionsOfActor(transaction, organizationId, actorOf(caller), clock.now());
   if (granted === undefined) throw notFound("organization");
-  requireAll(granted, [routeOptions.schema?.["x-permission"] ?? "none"]);
+  requireAll(granted, [permission]);
   return granted;
 }
-
-type GrantingRequest = Pick<FastifyRequest, "caller" | "routeOptions" | "server"> & {
-  readonly params: { readonly organizationId: string };
-};
 
 /** Throws 403 unless the caller holds everything that these roles of somebody hold. */
 export async function requireRolesHeld(

@@ -1,5 +1,5 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "./job/job-state.ts";
+import { ServiceError } from "./service-error.ts";
 
 /** RFC 3339 in UTC with milliseconds, as all times in answers are. */
 export function toTime(at: Timestamp): string {

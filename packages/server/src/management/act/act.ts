@@ -1,0 +1,44 @@
+import type { Caller } from "../../auth/authenticator.ts";
+import type { DeclaredPermission } from "../../auth/permissions/permissions.ts";
+import type { Config } from "../../config.ts";
+import type { Actor } from "../../core/job/job-state.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Database } from "../../store/home/database.ts";
+
+/** Who does what, and from where: the audit trail keeps all of it. */
+export interface Act {
+  readonly actor: Actor & { readonly name?: string };
+  /** The operation's name in the HTTP document. */
+  readonly operation: string;
+  /** Empty when no request asked for it. */
+  readonly requestId: string;
+  /** The network address that the request came from; empty when there was none. */
+  readonly address: string;
+}
+
+/** An act that somebody asked for with a credential, which may have ended or lost a permission since. */
+export interface CallerAct extends Act {
+  readonly actor: Caller["principal"];
+  readonly caller: Caller;
+  /** The permission that the operation demands. */
+  readonly permission: DeclaredPermission;
+  /** The key by which a repetition of the act is known; undefined when it carries none. */
+  readonly repetition: RepetitionKey | undefined;
+}
+
+export interface RepetitionKey {
+  readonly key: string;
+  /** Of the whole request: the same key with another request is a conflict. */
+  readonly requestHash: Buffer;
+  /** The number of this attempt, from 1; 0 when the client does not count. */
+  readonly attempt: number;
+  /** Called when the answer is the one that the first attempt got. */
+  readonly onReplayed: () => void;
+}
+
+/** What every change of the control plane works with. */
+export interface ManagementParts {
+  readonly database: Database;
+  readonly engine: Pick<Engine, "now" | "newId">;
+  readonly config: Config;
+}

@@ -1,0 +1,87 @@
+import { type JsonObject, type JsonValue, jsonEquals } from "../../core/json/json.ts";
+import type { UntimedAuditEntry } from "../../engine/batch.ts";
+import { newId } from "../../engine/identifier.ts";
+import { type AuditOutcome, insertAuditEntries } from "../../store/audit/audit.ts";
+import type { Database, Transaction } from "../../store/home/database.ts";
+import type { Act, ManagementParts } from "./act.ts";
+
+/** What an operation can change; an entry says which one. */
+export const auditTargetTypes = [
+  "organization",
+  "member",
+  "invitation",
+  "role",
+  "apiToken",
+  "workflow",
+  "version",
+  "tag",
+  "job",
+] as const;
+
+export type AuditTargetType = (typeof auditTargetTypes)[number];
+
+/** What a change adds to what its act says by itself. */
+export interface AuditNote {
+  readonly targetType: AuditTargetType;
+  /** As the interface names it: an id, or a name where things are known by their name (a tag, a role). */
+  readonly targetId: string;
+  /**
+   * What changed, where it is small: for something new its fields, for a change `changesOf(before, after)`. Never a secret (a token, a link,
+   * a password, a hash of one), never a definition's or a payload's text.
+   */
+  readonly details?: JsonObject;
+}
+
+type Clock = Pick<ManagementParts["engine"], "now">;
+
+/**
+ * Writes the one row that an accepted change leaves. Call it once in each change, as the last statement of the very transaction that makes the
+ * change, so that there is never one without the other. Inside of `transactOnce` a repetition writes no second row. What is denied is recorded
+ * by `recordDenial`: throw `ServiceError` AuthorizationError and do no more.
+ */
+export async function recordAudit(
+  transaction: Transaction,
+  clock: Clock,
+  act: Act,
+  { organizationId, ...note }: AuditNote & { readonly organizationId: string },
+): Promise<void> {
+  const recordedAt = clock.now();
+  await insertAuditEntries(transaction, [
+    { organizationId, entryId: newId(recordedAt), recordedAt, ...auditOf(act, note) },
+  ]);
+}
+
+/** Writes that an act was denied, and why. `targetId` is null for what nothing can be named by. */
+export async function recordDenial(
+  database: Database,
+  clock: Clock,
+  act: Act,
+  { organizationId, ...note }: DeniedNote & { readonly organizationId: string },
+): Promise<void> {
+  const recordedAt = clock.now();
+  const denied = { organizationId, entryId: newId(recordedAt), recordedAt, ...auditOf(act, note, "denied") };
+  await database.transaction((transaction) => insertAuditEntries(transaction, [denied]));
+}
+
+type DeniedNote = Omit<AuditNote, "targetId"> & { readonly targetId: string | null };
+
+/** For a change that goes through the group commit: the entry goes with the command, and is written with what that changes. */
+export function auditOf(
+  { actor, operation: action, requestId, address }: Act,
+  { targetType, targetId, details = {} }: DeniedNote,
+  outcome: AuditOutcome = "accepted",
+): UntimedAuditEntry {
+  const { type, id, name } = actor;
+  const who = name === undefined ? { type, id } : { type, id, name };
+  return { actor: who, action, outcome, targetType, targetId, requestId, address, details };
+}
+
+/** Those of the fields of `after` that differ: `{"name": {"from": "a", "to": "b"}}`. A field that is not there is null. */
+export function changesOf<Fields extends object>(before: Fields, after: Partial<Fields>): JsonObject {
+  const changes: JsonObject = {};
+  for (const [name, to = null] of Object.entries(after) as [string, JsonValue | undefined][]) {
+    const from = (before as Record<string, JsonValue | undefined>)[name] ?? null;
+    if (!jsonEquals(from, to)) changes[name] = { from, to };
+  }
+  return changes;
+}

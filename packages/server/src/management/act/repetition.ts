@@ -1,0 +1,121 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import type { CallerAct, ManagementParts, RepetitionKey } from "./act.ts";
+import { type KeyScope, keyLedger } from "./key-ledger.ts";
+
+/**
+ * Runs `work` in one transaction, once for each key: a repetition gets the first answer and runs nothing. What `work` throws rolls the claim of
+ * the key back with everything else, so a request that failed may be sent again under the same key. `confirm` runs before the transaction and
+ * checks a proof that works only once, such as a code; it does not run for a repetition, whose proof is used up.
+ */
+export async function transactOnce<Answer extends object, Proof = undefined>(
+  parts: ManagementParts,
+  { repetition }: Pick<CallerAct, "repetition">,
+  scope: KeyScope,
+  work: (transaction: Transaction, now: Timestamp, proof: Proof) => Promise<Answer>,
+  confirm?: () => Promise<Proof>,
+): Promise<Answer> {
+  const proof = await proofOf(parts, scope, repetition, confirm);
+  const now = parts.engine.now();
+  return await parts.database.transaction(async (transaction) => {
+    if (repetition === undefined) return await work(transaction, now, proven(proof));
+    const ledger = keyLedger(scope, transaction, repetition);
+    const first = await ledger.claim(now, parts.config.idempotencyHours);
+    if (first !== undefined) {
+      repetition.onReplayed();
+      return first as Answer;
+    }
+    const answer = await work(transaction, now, proven(proof));
+    await ledger.store(answer as JsonObject);
+    return answer;
+  });
+}
+
+/** The answer that shows a secret, and what was made for it. `made` is kept, so it must hold no secret. */
+export interface Renewable<Made extends JsonObject, Answer> {
+  readonly made: Made;
+  readonly answer: Answer;
+}
+
+/**
+ * Runs `work` in one transaction, also for a repetition: `work` then gets what the earlier attempt made, and revokes it. Throws 409 for an attempt
+ * that a later one overtook, since the client has the later one's secret already.
+ */
+export async function transactAnew<Made extends JsonObject, Answer>(
+  parts: ManagementParts,
+  { repetition }: Pick<CallerAct, "repetition">,
+  scope: KeyScope,
+  work: (transaction: Transaction, earlier: Made | undefined) => Promise<Renewable<Made, Answer>>,
+  confirm?: () => Promise<unknown>,
+): Promise<Answer> {
+  const proof = await proofOf(parts, scope, repetition, confirm);
+  return await parts.database.transaction(async (transaction) => {
+    if (repetition === undefined) return (await work(transaction, undefined)).answer;
+    const ledger = keyLedger(scope, transaction, repetition);
+    const earlier = (await ledger.claim(parts.engine.now(), parts.config.idempotencyHours)) as
+      | Attempt<Made>
+      | undefined;
+    if (earlier === undefined) proven(proof);
+    const { attempt } = repetition;
+    if (earlier !== undefined && attempt < earlier.attempt) throw overtaken();
+    const { made, answer } = await work(transaction, earlier?.made);
+    await ledger.store({ attempt, made });
+    return answer;
+  });
+}
+
+interface Attempt<Made> {
+  readonly attempt: number;
+  readonly made: Made;
+}
+
+type Given<Proof> = { readonly proof: Proof } | undefined;
+
+/** Undefined for a repetition. */
+async function proofOf<Proof>(
+  parts: ManagementParts,
+  scope: KeyScope,
+  key: RepetitionKey | undefined,
+  confirm: (() => Promise<Proof>) | undefined,
+): Promise<Given<Proof | undefined>> {
+  if (confirm === undefined) return { proof: undefined };
+  const isRepetition = async () => key !== undefined && (await isHeld(parts, scope, key));
+  if (await isRepetition()) return undefined;
+  try {
+    return { proof: await confirm() };
+  } catch (error) {
+    // An attempt that ran meanwhile may have used the proof up.
+    if (error instanceof ServiceError && (await isRepetition())) return undefined;
+    throw error;
+  }
+}
+
+/** Throws when there is no proof: the key expired between `isHeld` and its claim. */
+function proven<Proof>(given: Given<Proof | undefined>): Proof {
+  if (given === undefined) {
+    throw new ServiceError("UnavailableError", "The first answer has just expired. Send the request again.");
+  }
+  return given.proof as Proof;
+}
+
+/** True when an earlier attempt claimed the key; waits for one that is being carried out. Claims nothing itself. */
+async function isHeld(parts: ManagementParts, scope: KeyScope, key: RepetitionKey): Promise<boolean> {
+  const unclaimed = new Error("The key is new.");
+  try {
+    return await parts.database.transaction(async (transaction) => {
+      const first = await keyLedger(scope, transaction, key).claim(parts.engine.now(), parts.config.idempotencyHours);
+      if (first === undefined) throw unclaimed;
+      return true;
+    });
+  } catch (error) {
+    if (error === unclaimed) return false;
+    throw error;
+  }
+}
+
+function overtaken(): ServiceError {
+  const detail = "A later attempt of this call was answered already. Use the answer of that one.";
+  return new ServiceError("ConflictError", detail);
+}

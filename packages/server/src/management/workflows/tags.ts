@@ -1,0 +1,73 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { notFound } from "../../core/service-error.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import { deleteTag as deleteTagRow, findTag, insertTagChange, setTag, type Tag } from "../../store/workflows/tags.ts";
+import { findVersionNumber } from "../../store/workflows/versions.ts";
+import { lockWorkflow, type WorkflowKey } from "../../store/workflows/workflows.ts";
+import type { CallerAct, ManagementParts } from "../act/act.ts";
+import { recordAudit } from "../act/audit-trail.ts";
+import { transactOnce } from "../act/repetition.ts";
+
+export interface TagKey extends WorkflowKey {
+  readonly tag: string;
+}
+
+/** Points a tag at a version, which jobs submitted by the tag run from now on. Throws 404 when there is no such workflow or version. */
+export async function setWorkflowVersionTag<Answer extends object>(
+  parts: ManagementParts,
+  act: CallerAct,
+  { tag, ...workflow }: TagKey,
+  versionId: string,
+  answerOf: (tag: Tag) => Answer,
+): Promise<Answer> {
+  const { organizationId, workflowId } = workflow;
+  const { type, id } = act.actor;
+  const by = { type, id };
+  return await changeTag(parts, act, workflow, async (transaction, at) => {
+    const versionNumber = await findVersionNumber(transaction, workflow, versionId);
+    if (versionNumber === undefined) throw notFound("version of this workflow");
+    const from = await findTag(transaction, workflow, tag);
+    const pointed = { workflowId, tag, versionId, versionNumber, updatedBy: by, updatedAt: at };
+    await setTag(transaction, organizationId, pointed);
+    await insertTagChange(transaction, workflow, tag, { versionId, versionNumber, changedBy: by, changedAt: at });
+    const details = { workflowId, from: meaningOf(from), to: { versionId, versionNumber } };
+    await recordAudit(transaction, parts.engine, act, { organizationId, targetType: "tag", targetId: tag, details });
+    return answerOf(pointed);
+  });
+}
+
+/** Deletes a tag. Its version stays. Throws 404 when there is none. */
+export async function deleteTag(parts: ManagementParts, act: CallerAct, { tag, ...workflow }: TagKey): Promise<void> {
+  const { organizationId, workflowId } = workflow;
+  const { type, id } = act.actor;
+  await changeTag(parts, act, workflow, async (transaction, changedAt) => {
+    const from = await findTag(transaction, workflow, tag);
+    if (!(await deleteTagRow(transaction, workflow, tag))) throw notFound("tag of this workflow");
+    const change = { versionId: null, versionNumber: null, changedBy: { type, id }, changedAt };
+    await insertTagChange(transaction, workflow, tag, change);
+    const details = { workflowId, from: meaningOf(from), to: null };
+    await recordAudit(transaction, parts.engine, act, { organizationId, targetType: "tag", targetId: tag, details });
+    return {};
+  });
+}
+
+/**
+ * Changes a tag and its history together, one change of a workflow's tags after the other. A repeated request changes nothing, since somebody else
+ * may have moved the tag meanwhile.
+ */
+async function changeTag<Result extends object>(
+  parts: ManagementParts,
+  act: CallerAct,
+  workflow: WorkflowKey,
+  change: (transaction: Transaction, at: Timestamp) => Promise<Result>,
+): Promise<Result> {
+  const { organizationId } = workflow;
+  return await transactOnce(parts, act, { organizationId }, async (transaction) => {
+    if (!(await lockWorkflow(transaction, workflow))) throw notFound("workflow");
+    return await change(transaction, parts.engine.now());
+  });
+}
+
+function meaningOf(tag: Tag | undefined) {
+  return tag === undefined ? null : { versionId: tag.versionId, versionNumber: tag.versionNumber };
+}

@@ -1,0 +1,57 @@
+import type { parseDefinition } from "../../core/definition/definition.ts";
+import { isSameJson } from "../../core/json/json.ts";
+import { type Problem, sentence } from "../../core/problem.ts";
+import { notFound, ServiceError } from "../../core/service-error.ts";
+import { definitionLimits } from "../../engine/plans.ts";
+import { findNewestVersion, insertVersion, type Version } from "../../store/workflows/versions.ts";
+import { lockWorkflow, type WorkflowKey } from "../../store/workflows/workflows.ts";
+import type { CallerAct, ManagementParts } from "../act/act.ts";
+import { recordAudit } from "../act/audit-trail.ts";
+import { transactOnce } from "../act/repetition.ts";
+
+export interface NewVersion {
+  readonly definition: string;
+  readonly parsed: ReturnType<typeof parseDefinition>;
+  /** Registers nothing when the newest version's definition is equal. */
+  readonly ifChanged: boolean;
+}
+
+/**
+ * Registers a version of a workflow. Throws 404 when there is no such workflow, and 400 with what is wrong with the definition. `answerOf` makes
+ * the answer that a repetition gets too.
+ */
+export async function registerWorkflowVersion<Answer extends object>(
+  parts: ManagementParts,
+  act: CallerAct,
+  workflow: WorkflowKey,
+  { definition, parsed, ifChanged }: NewVersion,
+  answerOf: (version: Version, created: boolean) => Answer,
+): Promise<Answer> {
+  const { engine } = parts;
+  const { organizationId, workflowId } = workflow;
+  const { type, id } = act.actor;
+  // An unchanged definition stays deployable when a later release checks more than the one that registered it.
+  if ("problems" in parsed && !ifChanged) throw invalidDefinition(parsed.problems);
+  return await transactOnce(parts, act, { organizationId }, async (transaction, createdAt) => {
+    if (!(await lockWorkflow(transaction, workflow))) throw notFound("workflow");
+    const newest = ifChanged ? await findNewestVersion(transaction, workflow) : undefined;
+    if (newest !== undefined && isSameJson(newest.definition, definition, definitionLimits(parts.config))) {
+      return answerOf(newest, false);
+    }
+    if ("problems" in parsed) throw invalidDefinition(parsed.problems);
+    const version = { versionId: engine.newId(), workflowId, definition, createdBy: { type, id }, createdAt };
+    const versionNumber = await insertVersion(transaction, organizationId, version);
+    const details = { workflowId, versionNumber };
+    const note = { organizationId, targetType: "version", targetId: version.versionId, details } as const;
+    await recordAudit(transaction, engine, act, note);
+    return answerOf({ ...version, versionNumber }, true);
+  });
+}
+
+function invalidDefinition(problems: readonly Problem[]): ServiceError {
+  const [first] = problems;
+  const where = first?.pointer ? `at ${first.pointer}: ` : "";
+  const count = problems.length === 1 ? "One problem" : `${problems.length} problems, the first`;
+  const message = sentence(`The definition is not valid. ${count} ${where}${first?.detail}`);
+  return new ServiceError("ValidationError", message, { problems });
+}

@@ -1,0 +1,56 @@
+import { notFound, ServiceError } from "../../core/service-error.ts";
+import {
+  deleteWorkflow as deleteWorkflowRow,
+  insertWorkflow,
+  type WorkflowKey,
+} from "../../store/workflows/workflows.ts";
+import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
+import { recordAudit } from "../act/audit-trail.ts";
+import { transactOnce } from "../act/repetition.ts";
+
+export interface NewWorkflow {
+  readonly workflowId: string;
+  readonly name: string;
+  readonly createdAt: number;
+}
+
+/** Registers a workflow. Throws 409 when the organization has one of that name. `answerOf` makes the answer that a repetition gets too. */
+export async function registerWorkflow<Answer extends object>(
+  parts: ManagementParts,
+  act: CallerAct,
+  { organizationId, name }: { readonly organizationId: string; readonly name: string },
+  answerOf: (workflow: NewWorkflow) => Answer,
+): Promise<Answer> {
+  const { engine } = parts;
+  const { type, id } = act.actor;
+  return await transactOnce(parts, act, { organizationId }, async (transaction, createdAt) => {
+    const workflowId = engine.newId();
+    const workflow = { organizationId, workflowId, name, createdBy: { type, id }, createdAt };
+    if (!(await insertWorkflow(transaction, workflow))) throw nameTaken(name);
+    const note = { organizationId, targetType: "workflow", targetId: workflowId, details: { name } } as const;
+    await recordAudit(transaction, engine, act, note);
+    return answerOf(workflow);
+  });
+}
+
+/** Deletes a workflow. Its jobs go on. Throws 404 when there is none. */
+export async function deleteWorkflow(
+  { database, engine }: ManagementParts,
+  act: Act,
+  workflow: WorkflowKey,
+): Promise<void> {
+  const { organizationId, workflowId } = workflow;
+  await database.transaction(async (transaction) => {
+    const name = await deleteWorkflowRow(transaction, workflow, engine.now());
+    if (name === undefined) throw notFound("workflow");
+    const note = { organizationId, targetType: "workflow", targetId: workflowId, details: { name } } as const;
+    await recordAudit(transaction, engine, act, note);
+  });
+}
+
+function nameTaken(name: string): ServiceError {
+  return new ServiceError(
+    "ConflictError",
+    `This organization has a workflow named ${JSON.stringify(name)} already. List it with ?name=…, or choose another name.`,
+  );
+}
