@@ -386,12 +386,6 @@ export const settings = {
     ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
     "Least level that is logged, as JSON lines.",
   ),
-  plantedFault: oneOf(
-    "STEPWELL_PLANTED_FAULT",
-    "none",
-    ["none", "answer-before-commit", "no-sync", "replay-without-key"],
-    "For the crash check only: breaks the build in a known way, to prove that the check notices.",
-  ),
 } as const;
 
 /** Throws one error that lists every setting that is wrong. */

@@ -52,26 +52,36 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-/**
- * Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. `warnings` are
- * sentences about the environment, which are logged.
- */
-export async function startService(config: Config, warnings: readonly string[] = []): Promise<RunningService> {
+export interface StartOptions {
+  /** Sentences about the environment, which are logged. */
+  readonly warnings?: readonly string[];
+  /** Where the store comes from, for somebody who wants to stand between it and the service. Left out: `openStore`. */
+  readonly open?: typeof openStore | undefined;
+}
+
+/** Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. */
+export async function startService(config: Config, options: StartOptions = {}): Promise<RunningService> {
+  const { warnings = [], open = openStore } = options;
   const logger = pino({ level: config.logLevel, base: { node: config.nodeName } });
   for (const warning of warnings) logger.warn(warning);
   const parts = new AsyncDisposableStack();
   try {
-    return await startParts(config, logger, parts);
+    return await startParts(config, logger, parts, open);
   } catch (error) {
     await parts.disposeAsync();
     throw explained(config, error);
   }
 }
 
-async function startParts(config: Config, logger: Logger, parts: AsyncDisposableStack): Promise<RunningService> {
+async function startParts(
+  config: Config,
+  logger: Logger,
+  parts: AsyncDisposableStack,
+  open: typeof openStore,
+): Promise<RunningService> {
   const secrets = secretBoxOf(config);
   const providers = readProviderFile(config.signInProvidersFile);
-  const database = await openStore(config, logger);
+  const database = await open(config, logger);
   parts.defer(() => database.close());
   await requireSecretKey(database, secrets);
 
@@ -278,7 +288,6 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
   return await openEmbedded({
     dataDir: config.dataDir,
     bufferMb: config.embeddedBufferMb,
-    isSynced: config.plantedFault !== "no-sync",
     onSyncFailed: (error) => {
       throw error;
     },

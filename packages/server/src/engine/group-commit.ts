@@ -34,8 +34,6 @@ export interface GroupCommitOptions {
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
   /** Called with what could not be applied for a reason that is no caller's: a defect, to be logged. */
   readonly onDefect: (error: unknown, command: Command) => void;
-  /** Faults planted for the crash check, to prove that it notices. */
-  readonly plantedFault: "none" | "answer-before-commit" | "no-sync" | "replay-without-key";
 }
 
 export interface CommitStats {
@@ -76,9 +74,7 @@ export class GroupCommit {
     this.#count(organizationId, 1);
     try {
       const outcome = await new Promise<Outcome>((resolve, reject) => {
-        const { idempotency: _, ...keyless } = command;
-        const queued = this.#options.plantedFault === "replay-without-key" ? keyless : command;
-        this.#groupFor(organizationId).add({ command: queued, deadline, resolve, reject });
+        this.#groupFor(organizationId).add({ command, deadline, resolve, reject });
       });
       if (outcome.type === "refused") throw outcome.error;
       return outcome;
@@ -258,7 +254,6 @@ class Group {
       return await database.transaction(async (transaction) => {
         const applied = await applyBatch(transaction, commands, context);
         attempt = { batch, applied, commitId, startedAt, leaseTerm };
-        if (this.#options.plantedFault === "answer-before-commit") await this.#answerTooEarly(attempt);
         return attempt;
       });
     } catch (error) {
@@ -284,15 +279,6 @@ class Group {
       const outcome = applied.outcomes[index];
       if (outcome !== undefined) resolve(outcome);
     }
-  }
-
-  /** The planted fault of the crash check: answers while the change can still be lost. */
-  async #answerTooEarly({ batch, applied }: Attempt): Promise<void> {
-    for (const [index, { resolve }] of batch.entries()) {
-      const outcome = applied.outcomes[index];
-      if (outcome !== undefined) resolve(outcome);
-    }
-    await delay(plantedDelayMs);
   }
 
   #dismissLate(waiting: readonly Waiting[], cause: Error): Waiting[] {
@@ -328,4 +314,3 @@ class FateUnknownError extends Error {
 /** How long to wait before the store is asked again. */
 const retryStoreMs = 200;
 const watchdogMs = 250;
-const plantedDelayMs = 20;

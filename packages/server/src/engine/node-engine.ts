@@ -106,7 +106,6 @@ export class NodeEngine implements Engine {
         }
       },
       onDefect: (error) => onFailure("group commit", error),
-      plantedFault: config.plantedFault,
     });
     const roomCount = () => this.#dispatcher.roomCount();
     this.#timers = timersDuty({

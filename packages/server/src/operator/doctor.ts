@@ -78,7 +78,10 @@ async function examineEmbedded(config: Config): Promise<Finding[]> {
   const synced =
     syncCount > 0
       ? ok("durability", "An fsync of the embedded store reaches the disk.")
-      : problem("durability", "No fsync of the embedded store reached the disk. Unset STEPWELL_PLANTED_FAULT.");
+      : problem(
+          "durability",
+          "No fsync of the embedded store reached the disk: a power cut can lose what was acknowledged. This is a defect of Stepwell; please report it.",
+        );
   return [...findings, synced];
 }
 

@@ -60,7 +60,6 @@ onEveryStore((home) => {
       leaseTerm: () => 1,
       onCommitted: (_changed, stats) => commits.push(stats),
       onDefect: (_error, command) => defects.push(command),
-      plantedFault: "none",
       ...more,
     });
     return { commit, commits, defects };
