@@ -5,7 +5,8 @@ import { createToken } from "../../server/src/auth/credentials/token-form.ts";
 import { readConfig } from "../../server/src/config.ts";
 import { type RunningService, startService } from "../../server/src/service.ts";
 import { insertMember } from "../../server/src/store/access/members.ts";
-import { insertUser, insertUserToken } from "../../server/src/store/people/users.ts";
+import { insertUserToken } from "../../server/src/store/people/user-tokens.ts";
+import { insertUser } from "../../server/src/store/people/users.ts";
 import { Client } from "./client.ts";
 import type { PreparedStore, StoreHome } from "./stores.ts";
 
