@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { secretBoxOf } from "../auth/credentials/secret-key.ts";
 import { judgeSecretKey, WrongSecretKeyError } from "../auth/credentials/secret-key-check.ts";
 import { type Config, readConfig } from "../config.ts";
 import { type Finding, ok, problem, warning } from "../doctor/finding.ts";
 import { judgeServer } from "../doctor/server.ts";
 import { judgeSurroundings } from "../doctor/surroundings.ts";
 import { describeUnknownVariables } from "../environment.ts";
+import { secretBoxOf } from "../sealing/secret-key.ts";
 import { openHome } from "../service.ts";
 import type { Database } from "../store/home/database.ts";
 import { DirectoryLockedError } from "../store/home/directory-lock.ts";
