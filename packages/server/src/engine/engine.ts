@@ -2,7 +2,7 @@ import type { HistoryEntry, StepRun } from "../core/job/history.ts";
 import type { Job, Timestamp } from "../core/job/job-state.ts";
 import type { JsonValue } from "../core/json/json.ts";
 import type { JobKey } from "../store/jobs/jobs.ts";
-import type { Command } from "./batch.ts";
+import type { Command } from "./command.ts";
 import type { Done, Patience } from "./group-commit.ts";
 
 /** What the HTTP room may ask of the engine. */

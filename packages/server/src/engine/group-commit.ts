@@ -4,15 +4,9 @@ import type { JobLimits } from "../core/job/draft.ts";
 import { ServiceError } from "../core/service-error.ts";
 import { type Database, StoreUnavailableError, TransactionAbortedError } from "../store/home/database.ts";
 import { hasCommit } from "../store/jobs/jobs.ts";
-import {
-  type AppliedBatch,
-  applyBatch,
-  type BatchContext,
-  type ChangedJob,
-  type Command,
-  type Outcome,
-} from "./batch.ts";
+import { type AppliedBatch, applyBatch, type BatchContext, type ChangedJob } from "./batch.ts";
 import type { DatabaseClock } from "./clock.ts";
+import type { Command, Outcome } from "./command.ts";
 import type { Plans } from "./plans.ts";
 
 export interface GroupCommitOptions {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { type JsonObject, type JsonValue, jsonEquals } from "../../core/json/json.ts";
-import type { UntimedAuditEntry } from "../../engine/batch.ts";
+import type { UntimedAuditEntry } from "../../engine/command.ts";
 import { newId } from "../../engine/identifier.ts";
 import { type AuditOutcome, insertAuditEntries } from "../../store/audit/audit.ts";
 import type { Transaction } from "../../store/home/database.ts";
