@@ -16,8 +16,8 @@ export async function playPostgresCrashes({ cycles, program, progress }: Campaig
   const server = await startPostgresServer();
   const home = await freshDatabase(server);
   const port = await findFreePort();
-  // Less patience than usual, so that a short outage already shows.
-  const environment = { STEPWELL_STORE_PATIENCE_MS: "500" };
+  // A shorter timeout than usual, so that a short outage already shows.
+  const environment = { STEPWELL_COMMIT_TIMEOUT_MS: "500" };
   const service = new ServiceProcess({ home, port, program, environment });
   const campaign = new Campaign(await setScene(port, await service.seeded()));
   await campaign.play(async () => {

@@ -305,7 +305,7 @@ async function readFacts(database: Database, config: Config, logger: Logger): Pr
   const { databaseUrl, databaseStartSeconds: seconds } = config;
   if (databaseUrl === undefined) return await readServerFacts(database);
   const onWaiting = (reason: string) => logger.warn({ reason, seconds }, "waiting for the database");
-  return await reachServer(database, { databaseUrl, patienceMs: seconds * 1_000, onWaiting });
+  return await reachServer(database, { databaseUrl, timeoutMs: seconds * 1_000, onWaiting });
 }
 
 /** The error that stopped a start; where the database did, one about DATABASE_URL. */

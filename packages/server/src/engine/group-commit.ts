@@ -19,7 +19,7 @@ export interface GroupCommitOptions {
   readonly maxBatchBytes: number;
   readonly maxQueuedFacts: number;
   readonly maxQueuedFactsPerOrganization: number;
-  readonly storePatienceMs: number;
+  readonly commitTimeoutMs: number;
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
   /** This node's, by which it owns the calls that a commit hands to it. */
@@ -41,8 +41,8 @@ export interface CommitStats {
 
 export type Done = Exclude<Outcome, { type: "refused" }>;
 
-/** Who waits for a command: a caller has the patience of one request, the engine's own facts wait until the store is back. */
-export type Patience = "caller" | "engine";
+/** Who sends a command: a caller's has a deadline, the engine's own facts wait until the store is back. */
+export type Sender = "caller" | "engine";
 
 /**
  * The one way in for every durable change of a job. Commands queue up; what is there, up to a bound, is one transaction. When nothing
@@ -60,11 +60,10 @@ export class GroupCommit {
   }
 
   /** Answers once the change is committed. Throws `ServiceError` when the command was refused, or when the store is out of reach. */
-  async commit(command: Command, patience: Patience = "caller"): Promise<Done> {
+  async commit(command: Command, sender: Sender = "caller"): Promise<Done> {
     const { organizationId } = command;
-    if (patience === "caller") this.#requireRoom(organizationId);
-    const deadline =
-      patience === "caller" ? performance.now() + this.#options.storePatienceMs : Number.POSITIVE_INFINITY;
+    if (sender === "caller") this.#requireRoom(organizationId);
+    const deadline = sender === "caller" ? performance.now() + this.#options.commitTimeoutMs : Number.POSITIVE_INFINITY;
     this.#count(organizationId, 1);
     try {
       const outcome = await new Promise<Outcome>((resolve, reject) => {

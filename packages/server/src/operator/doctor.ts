@@ -38,7 +38,7 @@ async function examineServer(config: Config): Promise<Finding[]> {
   // A pooler that breaks named statements is one of the findings and must not hide the others, so none are used here.
   const database = await openHome({ ...config, preparedStatements: false }, { onPooler: () => (isPooled = true) });
   try {
-    const facts = await reachServer(database, { databaseUrl, patienceMs: 0, onWaiting: () => {} });
+    const facts = await reachServer(database, { databaseUrl, timeoutMs: 0, onWaiting: () => {} });
     return [
       ok("database", `PostgreSQL ${facts.version} answers.`),
       ...judgeServer(facts, config),

@@ -54,7 +54,7 @@ onEveryStore((home) => {
       maxBatchBytes: config.maxBatchBytes,
       maxQueuedFacts: config.maxQueuedFacts,
       maxQueuedFactsPerOrganization: config.maxQueuedFactsPerOrganization,
-      storePatienceMs: config.storePatienceMs,
+      commitTimeoutMs: config.commitTimeoutMs,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: () => true,
       leaseTerm: () => 1,
