@@ -10,7 +10,8 @@ import { insertOrganization } from "../store/access/organizations.ts";
 import { insertAuditEntries } from "../store/audit/audit.ts";
 import type { Database } from "../store/home/database.ts";
 import { setPassword } from "../store/people/user-credentials.ts";
-import { hasUsers, insertUser, insertUserToken } from "../store/people/users.ts";
+import { insertUserToken } from "../store/people/user-tokens.ts";
+import { hasUsers, insertUser } from "../store/people/users.ts";
 
 export interface InitialOwner {
   readonly userId: string;

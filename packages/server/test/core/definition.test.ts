@@ -228,7 +228,7 @@ describe("a definition is refused that", () => {
       `${lastDetails}/outputDefinition/$ref`,
       "others are not followed",
     ],
-    // Its ways.
+    // Its transitions.
     [
       "leads to an unknown step",
       withLast(noop("b", any, "aproove")),
@@ -266,7 +266,7 @@ describe("a definition is refused that", () => {
       `${last}/onFailure`,
       "cannot take over after its own failure",
     ],
-    // Its patience.
+    // Its retry policy and its timeout.
     [
       "retries what calls nothing",
       withLast(noop("b", any, null, { retry: {} })),
@@ -437,7 +437,7 @@ describe("what a step may leave out has a default", () => {
   });
 });
 
-describe("the ways through a definition", () => {
+describe("reachability in a definition", () => {
   const problemsOf = (...steps: JsonValue[]) =>
     parse(workflow(steps)).problems.map(({ pointer, detail }) => `${pointer} ${detail}`);
 

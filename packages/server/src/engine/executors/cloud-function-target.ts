@@ -1,4 +1,4 @@
-import { maxTimeoutSeconds } from "../../core/definition/definition-patience.ts";
+import { maxTimeoutSeconds } from "../../core/definition/definition-timeouts.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import type { Problem } from "../../core/problem.ts";
 import type { Identity, LambdaAccess } from "./cloud-function-clients.ts";

@@ -1,4 +1,4 @@
-import { maxTimeoutSeconds } from "../../core/definition/definition-patience.ts";
+import { maxTimeoutSeconds } from "../../core/definition/definition-timeouts.ts";
 import type { WaitKind, WaitRule } from "../../core/definition/executor-kind.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Problem, pointerTo } from "../../core/problem.ts";
