@@ -22,7 +22,7 @@ function configSchema(maxEventIds: number, maxLength: number): JsonObject {
   const eventId = { type: "string", minLength: 1, maxLength };
   const reference = {
     type: "object",
-    properties: { $ref: { type: "string" } },
+    properties: { $ref: { type: "string", description: "The definition: #/definitions/<name>." } },
     required: ["$ref"],
     additionalProperties: false,
   };
