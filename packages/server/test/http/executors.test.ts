@@ -1,3 +1,4 @@
+import { catalog } from "@stepwell/testing/catalog.ts";
 import { definitionOf } from "@stepwell/testing/definitions.ts";
 import { configOf } from "@stepwell/testing/functions/calls.ts";
 import { functionStep } from "@stepwell/testing/functions/function-server.ts";
@@ -22,7 +23,7 @@ onOneStore((home) => {
 
     test("answers to everybody what steps can do on this service, with the texts of its dashboard and docs", async () => {
       const offered = await executors();
-      expect([...offered.keys()]).toEqual(["/service/noop", "/service/waitForEventIds", "/service/cloud/function"]);
+      expect([...offered.keys()]).toEqual([...catalog.keys()]);
       expect(offered.get("/service/noop")).toEqual({
         type: "/service/noop",
         title: "No-op",
