@@ -1,9 +1,9 @@
+import { catalog, limits } from "@stepwell/testing/catalog.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseDefinition } from "../../src/core/definition/definition.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { compilePlan } from "../../src/core/plan/plan.ts";
-import { catalog, limits } from "./catalog.ts";
 import { call, closed, noop, number, parse, text, wait, workflow } from "./sketches.ts";
 
 const any = ["any", "any"] as const;
