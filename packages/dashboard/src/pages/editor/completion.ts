@@ -11,7 +11,8 @@ import type { Executor } from "../../api/executors.ts";
 import { texts } from "../../texts/texts.ts";
 import { configSnippet } from "./config-words.ts";
 import { type Node, nodeAt, pathOf, propertiesOf } from "./json-tree.ts";
-import { propertyWords, valueWords, type Word } from "./vocabulary.ts";
+import { propertyWords, valueWords } from "./vocabulary.ts";
+import type { Word } from "./word.ts";
 
 /** What may stand where the cursor is: names of properties, executors, steps, definitions; whole steps in the list of steps. */
 export function completeDefinition(executors: () => readonly Executor[]): CompletionSource {

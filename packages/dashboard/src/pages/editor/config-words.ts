@@ -1,6 +1,6 @@
 import type { Executor } from "../../api/executors.ts";
 import type { Path } from "./json-tree.ts";
-import type { Word } from "./vocabulary.ts";
+import type { Word } from "./word.ts";
 
 /** The names that a property may have in a step's config, or in an object within it; `path` leads there from the config. */
 export function configProperties(executor: Executor | undefined, path: Path): readonly Word[] {

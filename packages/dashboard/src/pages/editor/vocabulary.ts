@@ -3,14 +3,7 @@ import type { Executor } from "../../api/executors.ts";
 import { texts } from "../../texts/texts.ts";
 import { configProperties, configValues } from "./config-words.ts";
 import { nodeAt, type Path, propertiesOf, textOf, valuesIn } from "./json-tree.ts";
-
-/** A word of the definition language that may stand somewhere. */
-export interface Word {
-  readonly text: string;
-  readonly info?: string;
-  /** Written as it is, without quotes: null, true, false. */
-  readonly isBare?: boolean;
-}
+import type { Word } from "./word.ts";
 
 /** The names that a property may have in the object at this path. */
 export function propertyWords(state: EditorState, path: Path, executors: readonly Executor[]): readonly Word[] {

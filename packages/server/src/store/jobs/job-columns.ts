@@ -2,7 +2,7 @@ import type { Job, Timestamp } from "../../core/job/job-state.ts";
 
 /*
  * Every column of a job, once: its type in one of these three lists, and its value in `fixedPartOf` or `updatedPartOf`. The statements that write
- * and read whole jobs are made of them.
+ * and read jobs are made of them.
  */
 
 /** These are written with the job's first commit and never again. */
@@ -34,7 +34,9 @@ const derivedColumns = { status: "text", wake_at: "timestamptz", awaiting_event_
 export const writtenColumns = { ...fixedColumns, ...changingColumns, ...derivedColumns };
 export const updatedColumns = { ...changingColumns, ...derivedColumns };
 
-/** The state and the input can be large, and stand apart. */
+/** A job without what can be large. */
+export type PlainJob = Omit<Job, "state" | "input">;
+
 export const plainJobColumns = Object.keys({ ...fixedColumns, ...changingColumns })
   .filter((column) => column !== "state" && column !== "input")
   .map((column) => `${column} AS "${fieldOf(column)}"`)
