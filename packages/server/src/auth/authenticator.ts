@@ -10,9 +10,9 @@ import type { IdTokenBearers } from "./credentials/id-token-bearers.ts";
 import { type CredentialKind, LastUse } from "./credentials/last-use.ts";
 import { parseToken, prefixOf } from "./credentials/token-form.ts";
 import type { ExternalBearers } from "./external/bearers.ts";
-import type { Origin } from "./external/provided-membership.ts";
 import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions/permissions.ts";
 import { type Bounds, boundsOf } from "./permissions/token-bounds.ts";
+import type { RequestSource } from "./request-source.ts";
 
 /** Who makes a request. */
 export interface Caller {
@@ -72,10 +72,10 @@ export class Authenticator {
    * Throws (or rejects with) `ServiceError` AuthenticationError when the value is nobody's, expired or revoked, and UnavailableError when the
    * issuer outside that knows cannot be reached.
    */
-  authenticate(bearer: string, originOf: () => Origin): Caller | Promise<Caller> {
+  authenticate(bearer: string, sourceOf: () => RequestSource): Caller | Promise<Caller> {
     const tokenHash = hash("sha256", bearer);
-    const found = this.#credentials.get(tokenHash, () => this.#look(bearer, tokenHash, originOf));
-    return found instanceof Promise ? found.then((credential) => this.#admit(credential)) : this.#admit(found);
+    const found = this.#credentials.get(tokenHash, () => this.#look(bearer, tokenHash, sourceOf));
+    return found instanceof Promise ? found.then((credential) => this.#callerOf(credential)) : this.#callerOf(found);
   }
 
   /** Whether this value was somebody's when it was last looked up here. It may have ended since. */
@@ -115,7 +115,7 @@ export class Authenticator {
     return await this.#lastUse.flush(this.#database);
   }
 
-  #admit(credential: Credential | undefined): Caller {
+  #callerOf(credential: Credential | undefined): Caller {
     const now = this.#now();
     if (credential === undefined) throw unknownCredential();
     if (credential.expiresAt !== null && credential.expiresAt <= now) throw expiredCredential();
@@ -126,10 +126,10 @@ export class Authenticator {
   }
 
   /** What cannot be a token is refused before anything is asked or remembered. */
-  #look(bearer: string, tokenHash: string, originOf: () => Origin): Promise<Credential | undefined> {
+  #look(bearer: string, tokenHash: string, sourceOf: () => RequestSource): Promise<Credential | undefined> {
     const parsed = parseToken(bearer);
     if (parsed === undefined) {
-      if (this.#externalBearers.mayBe(bearer)) return this.#externalToken(bearer, originOf);
+      if (this.#externalBearers.mayBe(bearer)) return this.#externalToken(bearer, sourceOf);
       if (!this.#idTokens.mayBe(bearer)) throw unknownCredential();
       return this.#idToken(bearer);
     }
@@ -190,8 +190,8 @@ export class Authenticator {
     };
   }
 
-  async #externalToken(bearer: string, originOf: () => Origin): Promise<Credential | undefined> {
-    const found = await this.#externalBearers.find(bearer, originOf());
+  async #externalToken(bearer: string, sourceOf: () => RequestSource): Promise<Credential | undefined> {
+    const found = await this.#externalBearers.find(bearer, sourceOf());
     if (found === undefined) return undefined;
     const { userId, userName, expiresAt } = found;
     const caller: Caller = {
