@@ -1,11 +1,11 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
-import { type AdmissionRefusal, admit } from "./admission.ts";
+import type { RequestSource } from "../request-source.ts";
+import type { AdmissionRejection } from "./admission.ts";
 import { readClaims } from "./claims.ts";
 import { maxSkewSeconds } from "./issuer.ts";
-import type { Origin } from "./provided-membership.ts";
 import { canonicalIssuer } from "./provider.ts";
-import { explanations } from "./refusals.ts";
+import { explainRejection } from "./rejection-explanations.ts";
 import { type SignedToken, verifySigned } from "./signed-token.ts";
 import type { JoinedProvider, SingleSignOn } from "./single-sign-on.ts";
 
@@ -35,7 +35,7 @@ export class ExternalBearers {
   }
 
   /** Undefined for what is not valid. Throws `ServiceError` when the issuer is out of reach, or does not vouch for the person. */
-  async find(bearer: string, origin: Origin): Promise<ExternalBearer | undefined> {
+  async find(bearer: string, source: RequestSource): Promise<ExternalBearer | undefined> {
     const joined = this.#providerOf(bearer);
     if (joined === undefined) return undefined;
     const { provider, issuer } = joined;
@@ -44,8 +44,8 @@ export class ExternalBearers {
     if (token === undefined || !isAccessToken(token)) return undefined;
     const claims = readClaims(provider, token.claims);
     if (claims === undefined) return undefined;
-    const admission = await admit(parts, provider, claims, origin);
-    if (admission.outcome === "refused") throw notVouchedFor(provider.name, admission.reason);
+    const admission = await parts.admit(provider, claims, source);
+    if (admission.outcome === "rejected") throw notVouchedFor(provider.name, admission.reason);
     const { userId, userName } = admission;
     return { userId, userName, expiresAt: ((token.claims.exp ?? 0) + maxSkewSeconds) * 1_000 };
   }
@@ -89,9 +89,9 @@ function isAccessToken({ header: { typ }, claims }: SignedToken): boolean {
   return ["nonce", "at_hash", "c_hash", "events", "cnf"].every((name) => claims[name] === undefined);
 }
 
-function notVouchedFor(name: string, reason: AdmissionRefusal): ServiceError {
+function notVouchedFor(name: string, reason: AdmissionRejection): ServiceError {
   return new ServiceError(
     "AuthenticationError",
-    `The token is valid, but lets nobody in: ${explanations(name)[reason]}`,
+    `The token is valid, but does not give access: ${explainRejection(name, reason)}`,
   );
 }

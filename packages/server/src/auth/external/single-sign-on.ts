@@ -1,4 +1,5 @@
-import type { AdmissionParts } from "./admission.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Admit } from "./admission.ts";
 import { ExternalIssuer } from "./issuer.ts";
 import { type ExternalProvider, hasDomainOf } from "./provider.ts";
 
@@ -8,7 +9,10 @@ export interface JoinedProvider {
   readonly issuer: ExternalIssuer;
 }
 
-export interface SingleSignOnParts extends AdmissionParts {
+export interface SingleSignOnParts {
+  /** The database's time. */
+  readonly now: () => Timestamp;
+  readonly admit: Admit;
   /** An issuer does not do what it should: for whoever runs the service. */
   readonly onTrouble: (provider: ExternalProvider, error: unknown) => void;
 }

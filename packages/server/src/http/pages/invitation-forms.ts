@@ -1,4 +1,4 @@
-import type { ShownInvitation } from "../../auth/credentials/invitations.ts";
+import type { ShownInvitation } from "../../management/membership/invitation-acceptance.ts";
 import { alert, button, field, hiddenField } from "./form.ts";
 import { html, type Markup } from "./html.ts";
 
