@@ -15,7 +15,7 @@ import {
   setPassword,
   type UserCredentials,
 } from "../store/people/user-credentials.ts";
-import { insertUserToken } from "../store/people/users.ts";
+import { insertUserToken } from "../store/people/user-tokens.ts";
 
 /*
  * What who holds the store may do with the accounts in it, without signing in: they could change the rows by hand. All are known by their

@@ -7,7 +7,8 @@ import type { Act } from "../management/act/act.ts";
 import { insertOwnedOrganization } from "../management/organizations/organizations.ts";
 import type { Database } from "../store/home/database.ts";
 import { setPassword } from "../store/people/user-credentials.ts";
-import { hasUsers, insertUser, insertUserToken } from "../store/people/users.ts";
+import { insertUserToken } from "../store/people/user-tokens.ts";
+import { hasUsers, insertUser } from "../store/people/users.ts";
 
 export interface InitialOwner {
   readonly userId: string;

@@ -1,10 +1,10 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { type AccountAction, insertAccountActivity } from "../../store/people/account-activity.ts";
 import { replaceRecoveryCodes } from "../../store/people/recovery-codes.ts";
 import { disableTotp, enableTotp, findCredentials, startTotp } from "../../store/people/user-credentials.ts";
-import type { SecretBox } from "../credentials/secret-box.ts";
 import { createRecoveryCodes, createSecondFactor, stepOfCode } from "./second-factor.ts";
 
 export interface SecondFactorChangeParts {

@@ -7,8 +7,12 @@ import { toTime } from "../../core/time.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { type AccountAction, insertAccountActivity } from "../../store/people/account-activity.ts";
 import { holdCredentials } from "../../store/people/user-credentials.ts";
-import { type ListedUserToken, listUserTokens, revokeUserToken } from "../../store/people/user-tokens.ts";
-import { insertUserToken } from "../../store/people/users.ts";
+import {
+  insertUserToken,
+  type ListedUserToken,
+  listUserTokens,
+  revokeUserToken,
+} from "../../store/people/user-tokens.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { addressOf } from "../door/client-address.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
