@@ -14,14 +14,14 @@ import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplie
 import { type Bounds, boundsOf } from "./permissions/token-bounds.ts";
 import type { RequestSource } from "./request-source.ts";
 
-/** Who makes a request. */
+/** The user or the API token that makes a request. */
 export interface Caller {
   readonly principal: Actor & { readonly name: string };
   /** The one organization that an API token belongs to; undefined for a user, who may be a member of several. */
   readonly organizationId: string | undefined;
-  /** What an API token may do there; for a user, what everybody who is signed in may do outside of any organization. */
+  /** The permissions of an API token there; for a user, those that everybody who is signed in has outside of any organization. */
   readonly permissions: PermissionSet;
-  /** What a narrow API token is bound to beside that. */
+  /** The bounds of a narrow API token, beside its permissions. */
   readonly bounds?: Bounds | undefined;
   /** The token that the request carries, where it carries one of ours. */
   readonly token?:
@@ -31,7 +31,7 @@ export interface Caller {
   readonly sessionId?: string | undefined;
 }
 
-/** As it is written down beside what the caller did. */
+/** The caller as it is written down beside its actions. */
 export function actorOf({ principal: { type, id } }: Caller): Actor {
   return { type, id };
 }
@@ -83,7 +83,7 @@ export class Authenticator {
     return this.#credentials.lastKnown(hash("sha256", bearer)) !== undefined;
   }
 
-  /** What the caller may do in this organization; undefined when they have nothing to do with it, or it does not exist. */
+  /** The permissions of the caller in this organization; undefined when they have nothing to do with it, or it does not exist. */
   permissionsIn(
     caller: Caller,
     organizationId: string,
@@ -125,7 +125,7 @@ export class Authenticator {
     return credential.caller;
   }
 
-  /** What cannot be a token is refused before anything is asked or remembered. */
+  /** A value that cannot be a token is rejected before anything is asked or remembered. */
   #look(bearer: string, tokenHash: string, sourceOf: () => RequestSource): Promise<Credential | undefined> {
     const parsed = parseToken(bearer);
     if (parsed === undefined) {
@@ -211,14 +211,14 @@ export class Authenticator {
   }
 }
 
-/** What is known of one token. */
+/** The facts that are known about one token. */
 interface Credential {
   /** `external`: nothing of ours, so that nobody asks when it was used. */
   readonly kind: CredentialKind | "external";
   readonly ownerId: string;
   readonly tokenId: string;
   readonly expiresAt: Timestamp | null;
-  /** Of a secret that was rotated away, when it ends. */
+  /** The end of a secret that was rotated away. */
   readonly overlapEndsAt: Timestamp | null;
   readonly lastUsedAt: Timestamp | null;
   readonly caller: Caller;

@@ -9,7 +9,7 @@ import { explainRejection } from "./rejection-explanations.ts";
 import { type SignedToken, verifySigned } from "./signed-token.ts";
 import type { JoinedProvider, SingleSignOn } from "./single-sign-on.ts";
 
-/** Who sends an access token of an issuer outside as the Bearer value. */
+/** A person who sends an access token of an issuer outside as the Bearer value. */
 export interface ExternalBearer {
   readonly userId: string;
   readonly userName: string;
@@ -27,14 +27,14 @@ export class ExternalBearers {
     this.#issuers = new Set(taken.map(({ issuer }) => canonicalIssuer(issuer)));
   }
 
-  /** Whether it calls itself a token of one of them. Of what it says nothing is believed yet. */
+  /** Whether the value calls itself a token of one of them. Nothing that it says is believed yet. */
   mayBe(bearer: string): boolean {
     if (this.#issuers.size === 0) return false;
     const { iss } = unverifiedClaims(bearer) ?? {};
     return typeof iss === "string" && this.#issuers.has(canonicalIssuer(iss));
   }
 
-  /** Undefined for what is not valid. Throws `ServiceError` when the issuer is out of reach, or does not vouch for the person. */
+  /** Answers undefined for a token that is not valid. Throws `ServiceError` when the issuer is out of reach, or does not vouch for the person. */
   async find(bearer: string, source: RequestSource): Promise<ExternalBearer | undefined> {
     const joined = this.#providerOf(bearer);
     if (joined === undefined) return undefined;
@@ -50,7 +50,7 @@ export class ExternalBearers {
     return { userId, userName, expiresAt: ((token.claims.exp ?? 0) + maxSkewSeconds) * 1_000 };
   }
 
-  /** By issuer and audience: several providers may share an issuer. */
+  /** Finds the provider by issuer and audience: several providers may share an issuer. */
   #providerOf(bearer: string): JoinedProvider | undefined {
     const { iss, aud } = unverifiedClaims(bearer) ?? {};
     if (typeof iss !== "string") return undefined;
@@ -80,8 +80,8 @@ function unverifiedClaims(bearer: string): Readonly<Record<string, unknown>> | u
 }
 
 /**
- * RFC 9068 names the type `at+jwt`; many issuers say `JWT`. Of those only what an id token or a logout token holds tells them apart. One that is
- * bound to a key (`cnf`) is worth nothing without a proof of that key, which a Bearer value does not have.
+ * RFC 9068 names the type `at+jwt`; many issuers say `JWT`, also for id tokens and logout tokens, which are then known by the claims that only they
+ * have. A token that is bound to a key (`cnf`) is worth nothing without a proof of that key, which a Bearer value does not have.
  */
 function isAccessToken({ header: { typ }, claims }: SignedToken): boolean {
   const type = typ?.toLowerCase().replace(/^application\//, "");

@@ -88,7 +88,7 @@ function createInvitationRoute(app: App, parts: ServerParts): void {
         tags: ["invitations"],
         summary: "Invite somebody",
         description:
-          "You must hold all that the roles permit, now and when the invitation is accepted. The answer holds the link, this once. Therefore it takes no Idempotency-Key: when the answer was lost, revoke the invitation and create another.",
+          "You must hold every permission of the roles, now and when the invitation is accepted. The answer holds the link, which is shown only once. Therefore the operation takes no Idempotency-Key: when the answer was lost, revoke the invitation and create another.",
         params: OrganizationParams,
         body: closed({
           roles: Type.Optional(RoleNames),

@@ -11,7 +11,9 @@ export const RoleSchema = Type.Object(
     name: Type.String(),
     description: Type.String(),
     permissions: Type.Array(PermissionSchema),
-    isBuiltIn: Type.Boolean({ description: "The same in every organization, and never changed." }),
+    isBuiltIn: Type.Boolean({
+      description: "True for a role that is the same in every organization and never changes.",
+    }),
     createdAt: Type.Optional(Time),
     updatedAt: Type.Optional(Time),
   },

@@ -21,7 +21,7 @@ import {
 import { RoleSchema, renderBuiltInRole, renderedBuiltInRoles, renderRole } from "./render-role.ts";
 
 const Permissions = grantedPermissionsSchema(
-  "What members with the role may do, which may be nothing. You must hold all of it yourself. A new role without it permits nothing.",
+  "The permissions of members with the role; the list may be empty. You must hold all of them yourself. A new role without this field permits nothing.",
   0,
 );
 
@@ -182,5 +182,5 @@ function deleteRoleRoute(app: App, parts: ServerParts): void {
 }
 
 function descriptionOf({ config }: ServerParts) {
-  return remarkSchema(config.maxNameLength, "What the role is for.");
+  return remarkSchema(config.maxNameLength, "The purpose of the role.");
 }

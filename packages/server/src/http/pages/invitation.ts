@@ -33,7 +33,7 @@ interface Visit {
 
 /**
  * The page to which an invitation's link leads: it makes an account, or asks for the password of the one that there is, and accepts the
- * invitation in the same step. It starts no session and sets no cookie, so another site can send nothing in anybody's name: all that counts is
+ * invitation in the same step. It starts no session and sets no cookie, so another site can send nothing in anybody's name: everything that counts is
  * in the form.
  */
 export function invitationPage(app: App, parts: ServerParts): void {
@@ -47,7 +47,7 @@ export function invitationPage(app: App, parts: ServerParts): void {
       sendForms(reply, await visitOf(request), {}),
     );
 
-    // The same operation as in the API, by another door; the audit log says so too.
+    // The page carries out an operation of the API, and the audit trail shows it under the name that it has there.
     scope.post(path, { schema: { ...schema, operationId: operation } }, async (request, reply) => {
       const visit = await visitOf(request);
       const fixedEmail = visit.shown.invitation.email;

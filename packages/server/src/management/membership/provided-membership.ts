@@ -12,13 +12,13 @@ import { isLastOwner } from "./last-owner.ts";
 import { type HeldRoles, hasSameRoles, rolesAfter, withOwner } from "./member-roles.ts";
 
 export interface MembershipParts extends Pick<ManagementParts, "database" | "engine"> {
-  /** The provider no longer gives `owner` to the last one, who stays one. */
+  /** Called when the provider no longer gives `owner` to the last owner, who stays one. */
   readonly onLastOwnerKept: (provider: ExternalProvider, userId: string) => void;
 }
 
 export type MembershipState = "member" | "no-role" | "no-organization";
 
-/** Whether the user is a member as the claims say, or what there is to do. Reads only: the usual sign-in changes nothing. */
+/** Compares the membership of a user with the claims. Only reads: the usual sign-in changes nothing. */
 export async function membershipToday(
   db: Queryable,
   provider: ExternalProvider,
@@ -94,7 +94,7 @@ async function compare(
   return { member, after: rolesAfter(held, given) };
 }
 
-/** Only roles that there are in the organization, by the names that they have now; the default ones where there are none. */
+/** The roles that the claims give and that exist in the organization, by their present names; the default roles where there are none. */
 async function rolesGiven(
   db: Queryable,
   provider: ExternalProvider,

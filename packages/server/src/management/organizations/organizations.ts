@@ -44,7 +44,7 @@ export interface OwnedOrganization extends OrganizationNames {
   readonly organizationId: string;
   /** The key that was asked for; left out: one that is made from the name. */
   readonly key?: string;
-  /** Who becomes the owner: an organization without one could never have one. */
+  /** The user who becomes the owner: an organization without one could never have one. */
   readonly ownerId: string;
   readonly createdAt: Timestamp;
 }
