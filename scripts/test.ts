@@ -1,6 +1,6 @@
 /**
  * The checks. `npm test` is the one that must pass: types, lint, unused code and every test, the pages on one home of the store. `npm run test:quick` is for the
- * daily loop: types, lint, and the tests of `core`, `store`, `engine` and of all that needs no service, on one home of the store.
+ * daily loop: types, lint, and the tests of `core`, `store`, `engine`, `management` and of all that needs no service, on one home of the store.
  * `npm run test:all` tries the pages on both homes. Each ends with a line `N passed, N failed`, in which every check counts as one.
  */
 import { spawnSync } from "node:child_process";

@@ -28,6 +28,7 @@ import type { App } from "./http/door/app.ts";
 import { explainListening } from "./http/door/listening.ts";
 import { Metrics, serveMetrics } from "./http/operations/prometheus.ts";
 import { createServer, publicUrlOf } from "./http/server.ts";
+import { type AdmissionParts, admit } from "./management/membership/admission.ts";
 import type { SecretBox } from "./sealing/secret-box.ts";
 import { secretBoxOf } from "./sealing/secret-key.ts";
 import type { Database } from "./store/home/database.ts";
@@ -107,11 +108,11 @@ async function startParts(
   engine.addDuty(peopleRetentionDuty({ ...config, database, now }));
   engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
   const publicUrl = () => publicUrlOf(config, server);
-  const admission = await openAdmission({ config, database, engine, secrets, providers, publicUrl, logger });
-  parts.defer(() => admission.rateLimits.leave());
+  const auth = await openAuth({ config, database, engine, secrets, providers, publicUrl, logger });
+  parts.defer(() => auth.rateLimits.leave());
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const server = createServer({ engine, database, config, executors, plans, secrets, ...admission, logger, metrics });
+  const server = createServer({ engine, database, config, executors, plans, secrets, ...auth, logger, metrics });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {
     engine.drain();
@@ -141,7 +142,7 @@ async function startParts(
   };
 }
 
-interface AdmissionOptions {
+interface AuthOptions {
   readonly config: Config;
   readonly database: Database;
   readonly engine: NodeEngine;
@@ -151,23 +152,26 @@ interface AdmissionOptions {
   readonly logger: Logger;
 }
 
-/** All that says who somebody is, and how often they may ask; with the duties that go with it. */
-async function openAdmission({ config, database, engine, secrets, providers, publicUrl, logger }: AdmissionOptions) {
+/** Opens what says who a caller is and how often they may ask, with the duties that go with it. */
+async function openAuth({ config, database, engine, secrets, providers, publicUrl, logger }: AuthOptions) {
   const now = () => engine.now();
   const newId = () => engine.newId();
   const openId = new OpenId({ config, database, secrets, now, newId, publicUrl });
   const singleSignOn = new SingleSignOn(providers, {
-    database,
     now,
-    newId,
-    onChanged: () => authenticator.forgetAll(),
+    admit: (provider, claims, source) => admit(admissionParts, provider, claims, source),
     onTrouble: (provider, error) => warnOfProvider(logger, provider, error),
+  });
+  const admissionParts: AdmissionParts = {
+    database,
+    engine,
+    onChanged: () => authenticator.forgetAll(),
     onLastOwnerKept: ({ id, organizationId }, userId) =>
       logger.warn(
         { provider: id, organizationId, userId },
         "the last owner stays one, though the provider says otherwise",
       ),
-  });
+  };
   const authenticator = new Authenticator({
     database,
     now,

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List your organizations
-         * @description Those in which the caller may read the organization; of an API token its own. Newest first.
+         * @description The organizations that the caller may read, newest first. For an API token, its own one.
          */
         get: operations["ListOrganizations"];
         put?: never;
@@ -475,7 +475,7 @@ export interface paths {
         };
         /**
          * Get the rate limits
-         * @description What the organization and the caller may do in a minute, and what they did in this one. The operator of the service sets the limits.
+         * @description The limits per minute of the organization and of the caller, and how much of them was used in this minute. The operator of the service sets them.
          */
         get: operations["GetRateLimits"];
         put?: never;
@@ -942,7 +942,7 @@ export interface paths {
         put?: never;
         /**
          * Leave an organization
-         * @description Every member may, but the last owner. A repetition is answered with 404, since one who left has nothing to do with the organization any more; therefore it takes no Idempotency-Key.
+         * @description Every member may, except the last owner. A repetition is answered with 404, since a person who left has nothing to do with the organization any more; therefore it takes no Idempotency-Key.
          */
         post: operations["LeaveOrganization"];
         delete?: never;
@@ -962,7 +962,7 @@ export interface paths {
         put?: never;
         /**
          * Make a link that sets a member's password
-         * @description For who forgot theirs (it lives 1 hour) or has none yet (72 hours). It works once, and ends the link before it. You must hold all that the member may do, and the member must be in no other organization, now and when the link is used: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.
+         * @description For a member who forgot their password (the link works for 1 hour) or has none yet (72 hours). It works once, and ends the link before it. You must hold all that the member may do, and the member must be in no other organization, now and when the link is used: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.
          */
         post: operations["CreatePasswordLink"];
         delete?: never;
@@ -1012,7 +1012,7 @@ export interface paths {
         head?: never;
         /**
          * Change a role
-         * @description Holds for all who have it on every node within a second. You must hold all that the role permits, before and afterwards. A built-in role cannot be changed. With a new `name` members and invitations keep the role under that name. So do the mappings of identity providers, which may go on using a former name; therefore it is taken until the role is deleted.
+         * @description Takes effect for all members who have it, on every node, within a second. You must hold all that the role permits, before and afterwards. A built-in role cannot be changed. With a new `name`, members and invitations keep the role under that name. So do the mappings of identity providers, which may go on using a former name; therefore no other role can have that name until the role is deleted.
          */
         patch: operations["UpdateRole"];
         trace?: never;
@@ -1032,7 +1032,7 @@ export interface paths {
         put?: never;
         /**
          * Invite somebody
-         * @description You must hold all that the roles permit, now and when the invitation is accepted. The answer holds the link, this once. Therefore it takes no Idempotency-Key: when the answer was lost, revoke the invitation and create another.
+         * @description You must hold every permission of the roles, now and when the invitation is accepted. The answer holds the link, which is shown only once. Therefore the operation takes no Idempotency-Key: when the answer was lost, revoke the invitation and create another.
          */
         post: operations["CreateInvitation"];
         delete?: never;
@@ -1073,7 +1073,7 @@ export interface paths {
         put?: never;
         /**
          * Accept an invitation
-         * @description The caller becomes a member of the organization. It works once. An invitation that was revoked, has expired or never was is 404; one that was accepted, or whose maker may not grant its roles any more, is a conflict.
+         * @description The caller becomes a member of the organization. It works once. An invitation that was revoked, has expired or never existed is 404. One that was accepted already, or whose maker may not grant its roles any more, is a conflict.
          */
         post: operations["AcceptInvitation"];
         delete?: never;
@@ -1091,7 +1091,7 @@ export interface paths {
         };
         /**
          * List the sign-in providers
-         * @description The issuers outside with which people sign in and become members of this organization. The operator of the service configures them in a file.
+         * @description The external issuers with which people sign in and become members of this organization. The operator of the service configures them in a file.
          */
         get: operations["ListSignInProviders"];
         put?: never;
@@ -2099,18 +2099,18 @@ export interface components {
         /** RateLimit */
         RateLimit: {
             /**
-             * @description Whose limit: of all callers of the organization together, of the API token that asks, or of the user who asks, in this organization.
+             * @description The subject of the limit: all callers of the organization together, the API token that asks, or the user who asks, in this organization.
              * @enum {string}
              */
             scope: "organization" | "token" | "user";
             /**
-             * @description What is counted. SubmitJob counts in both.
+             * @description The requests that are counted. SubmitJob counts in both.
              * @enum {string}
              */
             policy: "requests" | "submits";
             /** @description Left out where there is no limit. */
             limitPerMinute?: number;
-            /** @description In this minute, on all nodes; of what is far from its limit, on the node that answers. To a few per cent. */
+            /** @description Used in this minute, on all nodes; where the limit is far away, on the node that answers. Exact to a few per cent. */
             usedCount: number;
         };
         /** RateLimits */
@@ -2508,7 +2508,7 @@ export interface components {
         };
         /** PasswordLink */
         PasswordLink: {
-            /** @description Give it to the member on a way that nobody else can read. It is shown this once and kept nowhere. */
+            /** @description Give it to the member in a way that nobody else can read. It is shown this once and kept nowhere. */
             link: string;
             /**
              * Format: date-time
@@ -2526,7 +2526,7 @@ export interface components {
             name: string;
             description: string;
             permissions: components["schemas"]["Permission"][];
-            /** @description The same in every organization, and never changed. */
+            /** @description True for a role that is the same in every organization and never changes. */
             isBuiltIn: boolean;
             /**
              * Format: date-time
@@ -2547,7 +2547,7 @@ export interface components {
              */
             invitationId: string;
             roles: string[];
-            /** @description Who it is for. Left out: for whoever has the link. */
+            /** @description The address that it is for. Left out: it is for anybody who has the link. */
             email?: string;
             createdBy: components["schemas"]["Actor"];
             /**
@@ -2573,7 +2573,7 @@ export interface components {
              */
             invitationId: string;
             roles: string[];
-            /** @description Who it is for. Left out: for whoever has the link. */
+            /** @description The address that it is for. Left out: it is for anybody who has the link. */
             email?: string;
             createdBy: components["schemas"]["Actor"];
             /**
@@ -2615,24 +2615,24 @@ export interface components {
             /** @description For people. */
             name: string;
             issuer: string;
-            /** @description What this service is called there. */
+            /** @description The id of this service there. */
             clientId: string;
-            /** @description What is registered there: where people come back to. */
+            /** @description The address to which people come back. It must be registered there. */
             redirectUri: string;
             scopes: string[];
-            /** @description Whose people they are. No password is taken for them. */
+            /** @description The e-mail domains of the people who sign in there. No password is accepted for them. */
             emailDomains: string[];
-            /** @description Addresses count though the issuer does not say that it verified them. */
+            /** @description True when addresses count although the issuer does not say that it verified them. */
             trustsEmail: boolean;
             /** @description The claim's name, or a JSON pointer to it. */
             roleClaim?: string;
-            /** @description Which of the claim's values give which roles. */
+            /** @description The roles that each value of the claim gives. */
             roles: {
                 [key: string]: string[];
             };
-            /** @description For whom the claim gives none. Without one they are refused. */
+            /** @description The roles of people to whom the claim gives none. Without a default role they are rejected. */
             defaultRoles: string[];
-            /** @description Access tokens of the issuer for this audience are taken as the Bearer value. */
+            /** @description Access tokens of the issuer for this audience are accepted as the Bearer value. */
             bearer?: {
                 audience: string;
             };
@@ -9090,7 +9090,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They are no member any more. */
+            /** @description They are not a member any more. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -9305,7 +9305,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description You are no member any more. */
+            /** @description You are not a member any more. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -9596,9 +9596,9 @@ export interface operations {
                 "application/json": {
                     /** @example release-manager */
                     name: string;
-                    /** @description What the role is for. */
+                    /** @description The purpose of the role. */
                     description?: string;
-                    /** @description What members with the role may do, which may be nothing. You must hold all of it yourself. A new role without it permits nothing. */
+                    /** @description The permissions of members with the role; the list may be empty. You must hold all of them yourself. A new role without this field permits nothing. */
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
                 };
             };
@@ -9905,9 +9905,9 @@ export interface operations {
                 "application/json": {
                     /** @example release-manager */
                     name?: string;
-                    /** @description What the role is for. */
+                    /** @description The purpose of the role. */
                     description?: string;
-                    /** @description What members with the role may do, which may be nothing. You must hold all of it yourself. A new role without it permits nothing. */
+                    /** @description The permissions of members with the role; the list may be empty. You must hold all of them yourself. A new role without this field permits nothing. */
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
                 };
             };
@@ -10131,7 +10131,7 @@ export interface operations {
                     role?: string;
                     /**
                      * Format: email
-                     * @description Only a user with this address can accept it. Left out: whoever has the link.
+                     * @description Only a user with this address can accept it. Left out: anybody who has the link can.
                      */
                     email?: string;
                     /**
@@ -10258,7 +10258,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All but the link. */
+            /** @description Everything except the link. */
             200: {
                 headers: {
                     [name: string]: unknown;

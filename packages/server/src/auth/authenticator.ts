@@ -10,18 +10,18 @@ import type { IdTokenBearers } from "./credentials/id-token-bearers.ts";
 import { type CredentialKind, LastUse } from "./credentials/last-use.ts";
 import { parseToken, prefixOf } from "./credentials/token-form.ts";
 import type { ExternalBearers } from "./external/bearers.ts";
-import type { Origin } from "./external/provided-membership.ts";
 import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions/permissions.ts";
 import { type Bounds, boundsOf } from "./permissions/token-bounds.ts";
+import type { RequestSource } from "./request-source.ts";
 
-/** Who makes a request. */
+/** The user or the API token that makes a request. */
 export interface Caller {
   readonly principal: Actor & { readonly name: string };
   /** The one organization that an API token belongs to; undefined for a user, who may be a member of several. */
   readonly organizationId: string | undefined;
-  /** What an API token may do there; for a user, what everybody who is signed in may do outside of any organization. */
+  /** The permissions of an API token there; for a user, those that everybody who is signed in has outside of any organization. */
   readonly permissions: PermissionSet;
-  /** What a narrow API token is bound to beside that. */
+  /** The bounds of a narrow API token, beside its permissions. */
   readonly bounds?: Bounds | undefined;
   /** The token that the request carries, where it carries one of ours. */
   readonly token?:
@@ -31,7 +31,7 @@ export interface Caller {
   readonly sessionId?: string | undefined;
 }
 
-/** As it is written down beside what the caller did. */
+/** The caller as it is written down beside its actions. */
 export function actorOf({ principal: { type, id } }: Caller): Actor {
   return { type, id };
 }
@@ -72,10 +72,10 @@ export class Authenticator {
    * Throws (or rejects with) `ServiceError` AuthenticationError when the value is nobody's, expired or revoked, and UnavailableError when the
    * issuer outside that knows cannot be reached.
    */
-  authenticate(bearer: string, originOf: () => Origin): Caller | Promise<Caller> {
+  authenticate(bearer: string, sourceOf: () => RequestSource): Caller | Promise<Caller> {
     const tokenHash = hash("sha256", bearer);
-    const found = this.#credentials.get(tokenHash, () => this.#look(bearer, tokenHash, originOf));
-    return found instanceof Promise ? found.then((credential) => this.#admit(credential)) : this.#admit(found);
+    const found = this.#credentials.get(tokenHash, () => this.#look(bearer, tokenHash, sourceOf));
+    return found instanceof Promise ? found.then((credential) => this.#callerOf(credential)) : this.#callerOf(found);
   }
 
   /** Whether this value was somebody's when it was last looked up here. It may have ended since. */
@@ -83,7 +83,7 @@ export class Authenticator {
     return this.#credentials.lastKnown(hash("sha256", bearer)) !== undefined;
   }
 
-  /** What the caller may do in this organization; undefined when they have nothing to do with it, or it does not exist. */
+  /** The permissions of the caller in this organization; undefined when they have nothing to do with it, or it does not exist. */
   permissionsIn(
     caller: Caller,
     organizationId: string,
@@ -115,7 +115,7 @@ export class Authenticator {
     return await this.#lastUse.flush(this.#database);
   }
 
-  #admit(credential: Credential | undefined): Caller {
+  #callerOf(credential: Credential | undefined): Caller {
     const now = this.#now();
     if (credential === undefined) throw unknownCredential();
     if (credential.expiresAt !== null && credential.expiresAt <= now) throw expiredCredential();
@@ -125,11 +125,11 @@ export class Authenticator {
     return credential.caller;
   }
 
-  /** What cannot be a token is refused before anything is asked or remembered. */
-  #look(bearer: string, tokenHash: string, originOf: () => Origin): Promise<Credential | undefined> {
+  /** A value that cannot be a token is rejected before anything is asked or remembered. */
+  #look(bearer: string, tokenHash: string, sourceOf: () => RequestSource): Promise<Credential | undefined> {
     const parsed = parseToken(bearer);
     if (parsed === undefined) {
-      if (this.#externalBearers.mayBe(bearer)) return this.#externalToken(bearer, originOf);
+      if (this.#externalBearers.mayBe(bearer)) return this.#externalToken(bearer, sourceOf);
       if (!this.#idTokens.mayBe(bearer)) throw unknownCredential();
       return this.#idToken(bearer);
     }
@@ -190,8 +190,8 @@ export class Authenticator {
     };
   }
 
-  async #externalToken(bearer: string, originOf: () => Origin): Promise<Credential | undefined> {
-    const found = await this.#externalBearers.find(bearer, originOf());
+  async #externalToken(bearer: string, sourceOf: () => RequestSource): Promise<Credential | undefined> {
+    const found = await this.#externalBearers.find(bearer, sourceOf());
     if (found === undefined) return undefined;
     const { userId, userName, expiresAt } = found;
     const caller: Caller = {
@@ -211,14 +211,14 @@ export class Authenticator {
   }
 }
 
-/** What is known of one token. */
+/** The facts that are known about one token. */
 interface Credential {
   /** `external`: nothing of ours, so that nobody asks when it was used. */
   readonly kind: CredentialKind | "external";
   readonly ownerId: string;
   readonly tokenId: string;
   readonly expiresAt: Timestamp | null;
-  /** Of a secret that was rotated away, when it ends. */
+  /** The end of a secret that was rotated away. */
   readonly overlapEndsAt: Timestamp | null;
   readonly lastUsedAt: Timestamp | null;
   readonly caller: Caller;

@@ -4,7 +4,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Caller } from "../auth/authenticator.ts";
 import { networkOf } from "../auth/credentials/network.ts";
-import { Refusals } from "../auth/limits/refusals.ts";
+import { FailedAccessLimit } from "../auth/limits/failed-access.ts";
 import type { PermissionSet } from "../auth/permissions/permissions.ts";
 import type { Config } from "../config.ts";
 import { accountRoutes } from "./account/account.ts";
@@ -123,11 +123,11 @@ export function createServer(options: ServerOptions): App {
   });
   allowOrigins(app, config.corsOrigins);
   boundUnreadAnswers(app, config);
-  const refusals = new Refusals(config.maxRefusalsPerMinute, () => engine.now());
+  const failedAccess = new FailedAccessLimit(config.maxRefusalsPerMinute, () => engine.now());
   serveOpenId(app, parts, options);
-  answerErrors(app, { logger, refusals, denials: new AuditDenials(database, logger), metrics });
+  answerErrors(app, { logger, failedAccess, denials: new AuditDenials(database, logger), metrics });
   collectDeclarations(app, basePath, publicUrl);
-  completeOperations(app, { authenticator, database, refusals, rateLimits, metrics });
+  completeOperations(app, { authenticator, database, failedAccess, rateLimits, metrics });
   void app.register(
     async (scope) => {
       aliasApiTokens(scope);
@@ -205,12 +205,12 @@ function closingSignal(app: App): AbortSignal {
 
 interface ErrorParts {
   readonly logger: Logger;
-  readonly refusals: Refusals;
+  readonly failedAccess: FailedAccessLimit;
   readonly denials: AuditDenials;
   readonly metrics: RequestMetrics;
 }
 
-function answerErrors(app: App, { logger, refusals, denials, metrics }: ErrorParts): void {
+function answerErrors(app: App, { logger, failedAccess, denials, metrics }: ErrorParts): void {
   const paths = new KnownPaths();
   app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
   app.setNotFoundHandler((request, reply) => {
@@ -221,9 +221,9 @@ function answerErrors(app: App, { logger, refusals, denials, metrics }: ErrorPar
     const answer = () => {
       const code = sendError(reply, error);
       const { caller, granted } = request;
-      if (code === "AuthenticationError") refusals.note(networkOf(addressOf(request)));
-      // Known, but not let in.
-      else if (caller !== null && granted === null) refusals.note(caller.principal.id);
+      if (code === "AuthenticationError") failedAccess.note(networkOf(addressOf(request)));
+      // The caller is known, but not authorized.
+      else if (caller !== null && granted === null) failedAccess.note(caller.principal.id);
       if (code === "RateLimitError" && granted === null) metrics.requestLimited("door", "refusals");
       if (code !== "UnhandledError") return;
       const { id: requestId, method } = request;

@@ -1,13 +1,10 @@
 import { createToken } from "../auth/credentials/token-form.ts";
 import { hashAlone } from "../auth/passwords/password-hasher.ts";
 import { type IssuedPasswordLink, issuePasswordLink } from "../auth/passwords/password-link.ts";
-import { organizationKeysFor } from "../core/organization-key.ts";
 import { hasFormat } from "../core/schema/format.ts";
 import { newId } from "../engine/identifier.ts";
-import { insertMember } from "../store/access/members.ts";
-import { claimOrganizationKey } from "../store/access/organization-keys.ts";
-import { insertOrganization } from "../store/access/organizations.ts";
-import { insertAuditEntries } from "../store/audit/audit.ts";
+import type { Act } from "../management/act/act.ts";
+import { insertOwnedOrganization } from "../management/organizations/organizations.ts";
 import type { Database } from "../store/home/database.ts";
 import { setPassword } from "../store/people/user-credentials.ts";
 import { insertUserToken } from "../store/people/user-tokens.ts";
@@ -40,6 +37,13 @@ export function requireOwnerRequest({ email, organizationName }: OwnerRequest): 
 
 const maxNameLength = 256;
 
+const act = {
+  actor: { type: "service", id: "stepwell init" },
+  operation: "CreateOrganization",
+  requestId: "",
+  address: "",
+} as const satisfies Act;
+
 /**
  * Makes the first user of an empty store, owner of a first organization, with a token; undefined when there is a user already. In one
  * transaction: a process that dies here leaves either everything or nothing.
@@ -55,34 +59,8 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
   return await database.transaction(async (transaction) => {
     if (await hasUsers(transaction)) return undefined;
     await insertUser(transaction, { userId, email, displayName, createdAt });
-    await insertOrganization(transaction, {
-      organizationId,
-      name: organizationName,
-      displayName: organizationName,
-      createdAt,
-    });
-    const key = await claimOrganizationKey(
-      transaction,
-      organizationId,
-      organizationKeysFor(organizationName, organizationId),
-    );
-    if (key === undefined) throw new Error("The first organization of a store found every key taken.");
-    await insertMember(transaction, { organizationId, userId, roles: ["owner"], createdAt });
-    await insertAuditEntries(transaction, [
-      {
-        organizationId,
-        entryId: newId(createdAt),
-        recordedAt: createdAt,
-        actor: { type: "service", id: "stepwell init" },
-        action: "CreateOrganization",
-        outcome: "accepted",
-        targetType: "organization",
-        targetId: organizationId,
-        requestId: "",
-        address: "",
-        details: { name: organizationName, displayName: organizationName, key, owner: userId },
-      },
-    ]);
+    const organization = { organizationId, name: organizationName, displayName: organizationName, createdAt };
+    await insertOwnedOrganization(transaction, { now: () => createdAt }, act, { ...organization, ownerId: userId });
     const tokenId = newId(createdAt);
     const firstToken = { userId, tokenId, name: "first token", tokenPrefix, createdAt, expiresAt: null };
     await insertUserToken(transaction, firstToken, tokenHash);
@@ -90,8 +68,12 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
       await setPassword(transaction, userId, passwordHash, createdAt);
       return { userId, organizationId, token, passwordLink: undefined };
     }
-    const createdBy = { type: "service", id: "stepwell init" } as const;
-    const passwordLink = await issuePasswordLink(transaction, { userId, kind: "first", createdBy, createdAt });
+    const passwordLink = await issuePasswordLink(transaction, {
+      userId,
+      kind: "first",
+      createdBy: act.actor,
+      createdAt,
+    });
     return { userId, organizationId, token, passwordLink };
   });
 }

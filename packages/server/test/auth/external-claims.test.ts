@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readClaims, rolesNamedBy } from "../../src/auth/external/claims.ts";
-import { rolesAfter } from "../../src/auth/external/member-roles.ts";
 import { type ExternalProvider, hasDomainOf } from "../../src/auth/external/provider.ts";
+import { rolesAfter } from "../../src/management/membership/member-roles.ts";
 
 const provider: ExternalProvider = {
   id: "acme",

@@ -22,6 +22,7 @@ import { definitionLimits, Plans } from "../../src/engine/plans.ts";
 import type { App } from "../../src/http/door/app.ts";
 import { IdempotencyHeaders } from "../../src/http/door/idempotency.ts";
 import { createServer } from "../../src/http/server.ts";
+import { admit } from "../../src/management/membership/admission.ts";
 
 const root = resolve(import.meta.dirname, "../../../..");
 
@@ -36,8 +37,12 @@ onEveryStore((home) => {
     const newId = () => engine.newId();
     const openId = new OpenId({ config, database, secrets, now, newId, publicUrl: () => service.baseUrl });
     const ignore = () => {};
-    const onEvents = { onChanged: ignore, onTrouble: ignore, onLastOwnerKept: ignore };
-    const singleSignOn = new SingleSignOn([], { database, now, newId, ...onEvents });
+    const admissionParts = { database, engine, onChanged: ignore, onLastOwnerKept: ignore };
+    const singleSignOn = new SingleSignOn([], {
+      now,
+      onTrouble: ignore,
+      admit: (...who) => admit(admissionParts, ...who),
+    });
     const externalBearers = new ExternalBearers(singleSignOn);
     const idTokens = new IdTokenBearers({ ...openId, database });
     const authenticator = new Authenticator({ database, now, idTokens, externalBearers });

@@ -1,15 +1,15 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
-import { type AdmissionRefusal, admit } from "./admission.ts";
+import type { RequestSource } from "../request-source.ts";
+import type { AdmissionRejection } from "./admission.ts";
 import { readClaims } from "./claims.ts";
 import { maxSkewSeconds } from "./issuer.ts";
-import type { Origin } from "./provided-membership.ts";
 import { canonicalIssuer } from "./provider.ts";
-import { explanations } from "./refusals.ts";
+import { explainRejection } from "./rejection-explanations.ts";
 import { type SignedToken, verifySigned } from "./signed-token.ts";
 import type { JoinedProvider, SingleSignOn } from "./single-sign-on.ts";
 
-/** Who sends an access token of an issuer outside as the Bearer value. */
+/** A person who sends an access token of an issuer outside as the Bearer value. */
 export interface ExternalBearer {
   readonly userId: string;
   readonly userName: string;
@@ -27,15 +27,15 @@ export class ExternalBearers {
     this.#issuers = new Set(taken.map(({ issuer }) => canonicalIssuer(issuer)));
   }
 
-  /** Whether it calls itself a token of one of them. Of what it says nothing is believed yet. */
+  /** Whether the value calls itself a token of one of them. Nothing that it says is believed yet. */
   mayBe(bearer: string): boolean {
     if (this.#issuers.size === 0) return false;
     const { iss } = unverifiedClaims(bearer) ?? {};
     return typeof iss === "string" && this.#issuers.has(canonicalIssuer(iss));
   }
 
-  /** Undefined for what is not valid. Throws `ServiceError` when the issuer is out of reach, or does not vouch for the person. */
-  async find(bearer: string, origin: Origin): Promise<ExternalBearer | undefined> {
+  /** Answers undefined for a token that is not valid. Throws `ServiceError` when the issuer is out of reach, or does not vouch for the person. */
+  async find(bearer: string, source: RequestSource): Promise<ExternalBearer | undefined> {
     const joined = this.#providerOf(bearer);
     if (joined === undefined) return undefined;
     const { provider, issuer } = joined;
@@ -44,13 +44,13 @@ export class ExternalBearers {
     if (token === undefined || !isAccessToken(token)) return undefined;
     const claims = readClaims(provider, token.claims);
     if (claims === undefined) return undefined;
-    const admission = await admit(parts, provider, claims, origin);
-    if (admission.outcome === "refused") throw notVouchedFor(provider.name, admission.reason);
+    const admission = await parts.admit(provider, claims, source);
+    if (admission.outcome === "rejected") throw notVouchedFor(provider.name, admission.reason);
     const { userId, userName } = admission;
     return { userId, userName, expiresAt: ((token.claims.exp ?? 0) + maxSkewSeconds) * 1_000 };
   }
 
-  /** By issuer and audience: several providers may share an issuer. */
+  /** Finds the provider by issuer and audience: several providers may share an issuer. */
   #providerOf(bearer: string): JoinedProvider | undefined {
     const { iss, aud } = unverifiedClaims(bearer) ?? {};
     if (typeof iss !== "string") return undefined;
@@ -80,8 +80,8 @@ function unverifiedClaims(bearer: string): Readonly<Record<string, unknown>> | u
 }
 
 /**
- * RFC 9068 names the type `at+jwt`; many issuers say `JWT`. Of those only what an id token or a logout token holds tells them apart. One that is
- * bound to a key (`cnf`) is worth nothing without a proof of that key, which a Bearer value does not have.
+ * RFC 9068 names the type `at+jwt`; many issuers say `JWT`, also for id tokens and logout tokens, which are then known by the claims that only they
+ * have. A token that is bound to a key (`cnf`) is worth nothing without a proof of that key, which a Bearer value does not have.
  */
 function isAccessToken({ header: { typ }, claims }: SignedToken): boolean {
   const type = typ?.toLowerCase().replace(/^application\//, "");
@@ -89,9 +89,9 @@ function isAccessToken({ header: { typ }, claims }: SignedToken): boolean {
   return ["nonce", "at_hash", "c_hash", "events", "cnf"].every((name) => claims[name] === undefined);
 }
 
-function notVouchedFor(name: string, reason: AdmissionRefusal): ServiceError {
+function notVouchedFor(name: string, reason: AdmissionRejection): ServiceError {
   return new ServiceError(
     "AuthenticationError",
-    `The token is valid, but lets nobody in: ${explanations(name)[reason]}`,
+    `The token is valid, but does not give access: ${explainRejection(name, reason)}`,
   );
 }

@@ -1,4 +1,5 @@
-import type { AdmissionParts } from "./admission.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Admit } from "./admission.ts";
 import { ExternalIssuer } from "./issuer.ts";
 import { type ExternalProvider, hasDomainOf } from "./provider.ts";
 
@@ -8,8 +9,11 @@ export interface JoinedProvider {
   readonly issuer: ExternalIssuer;
 }
 
-export interface SingleSignOnParts extends AdmissionParts {
-  /** An issuer does not do what it should: for whoever runs the service. */
+export interface SingleSignOnParts {
+  /** The database's time. */
+  readonly now: () => Timestamp;
+  readonly admit: Admit;
+  /** Called when an issuer does not do what it should: the operator should know. */
   readonly onTrouble: (provider: ExternalProvider, error: unknown) => void;
 }
 
@@ -30,7 +34,7 @@ export class SingleSignOn {
     return this.joined.map(({ provider }) => provider);
   }
 
-  /** Those that lead into an organization, in the order of their ids. */
+  /** The providers that lead into an organization, in the order of their ids. */
   providersOf(organizationId: string, after: string | null, limit: number): readonly ExternalProvider[] {
     return this.providers
       .filter((provider) => provider.organizationId === organizationId)
@@ -43,7 +47,7 @@ export class SingleSignOn {
     return this.joined.find(({ provider }) => provider.id === id);
   }
 
-  /** Who speaks for an e-mail address. */
+  /** The provider that speaks for an e-mail address. */
   forEmail(email: string): ExternalProvider | undefined {
     return this.providers.find((provider) => hasDomainOf(provider, email));
   }

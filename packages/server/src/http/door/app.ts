@@ -14,8 +14,8 @@ import type { Executor } from "../../engine/executor.ts";
 import type { Plans } from "../../engine/plans.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
+import type { BoundsRule } from "./bounds-check.ts";
 import type { Repetition } from "./repetition.ts";
-import type { BoundsRule } from "./token-bounds.ts";
 import type { UserNames } from "./user-names.ts";
 
 /** The HTTP server as resources see it: request types follow from the schemas of each declaration. */
@@ -71,7 +71,7 @@ declare module "fastify" {
     "x-permission"?: DeclaredPermission;
   }
   interface FastifyContextConfig {
-    /** How the operation holds narrow tokens to their bounds. Without it, it refuses them all (`token-bounds.ts`). */
+    /** How the operation holds narrow tokens to their bounds. Without it, it refuses them all (`bounds-check.ts`). */
     readonly bounds?: BoundsRule;
     /** The effect of a repeated request (`idempotency.ts`). A POST must declare it, or take an Idempotency-Key. */
     readonly repetition?: Repetition;

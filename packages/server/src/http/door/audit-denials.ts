@@ -8,15 +8,15 @@ import { actOf } from "./act.ts";
 
 const secondMs = 1_000;
 const minuteMs = 60_000;
-/** What one caller can make this node write by being denied: some 30 KB a minute. What is beyond it is counted. */
+/** Bounds what one caller can make this node write by being denied to some 30 KB a minute. Further denials are only counted. */
 const maxRowsPerMinute = 60;
-/** Callers whose denials are counted at one time. Of more than that the one that began first starts anew. */
+/** Callers whose denials are counted at one time. When there are more, the count of the one that began first starts anew. */
 const maxCallers = 10_000;
 
 /**
- * Records what was denied: a 403 to an operation whose accepted changes are recorded too, in an organization of which the caller is known to be
- * part. Written before the answer goes out. Of one caller the same operation on the same target counts once a second, and sixty rows
- * a minute are written at most; how many were left out stands in the caller's next row, as `unrecorded`.
+ * Records denials: each 403 to an operation whose accepted changes are recorded too, in an organization of which the caller is known to be
+ * part. A row is written before the answer goes out. The same operation of one caller on the same target counts once a second, and sixty rows
+ * a minute are written at most; the caller's next row says as `unrecorded` how many were left out.
  */
 export class AuditDenials {
   readonly #database: Database;
@@ -28,7 +28,7 @@ export class AuditDenials {
     this.#logger = logger;
   }
 
-  /** Undefined when there is nothing to record. Never rejects: who is denied is told so, also when it cannot be written down. */
+  /** Undefined when there is nothing to record. Never rejects: a caller who is denied is told so, also when that cannot be written down. */
   record(error: unknown, request: FastifyRequest): Promise<void> | undefined {
     if (!(error instanceof ServiceError) || error.code !== "AuthorizationError") return undefined;
     const organizationId = organizationOf(request);
@@ -36,7 +36,7 @@ export class AuditDenials {
     const target = targetOf(request);
     const recent = this.#recentOf(`${organizationId} ${request.caller.principal.id}`);
     const what = `${request.routeOptions.schema?.operationId} ${target.targetId}`;
-    const unrecorded = recent.admit(what, performance.now());
+    const unrecorded = recent.note(what, performance.now());
     return unrecorded === undefined
       ? undefined
       : this.#write(request, organizationId, target, error.message, unrecorded);
@@ -77,8 +77,8 @@ class RecentDenials {
   #unrecorded = 0;
   readonly #lastOf = new Map<string, number>();
 
-  /** How many were left out since the last row; undefined when this one is left out too. */
-  admit(what: string, now: number): number | undefined {
+  /** Answers how many denials were left out since the last row; undefined when this one is left out too. */
+  note(what: string, now: number): number | undefined {
     if (now - this.#minuteBegan >= minuteMs) {
       this.#minuteBegan = now;
       this.#rows = 0;
@@ -104,8 +104,8 @@ function isAudited({ method, routeOptions }: FastifyRequest): boolean {
 }
 
 /**
- * Who has nothing to do with the organization of the path was answered 404 before anything could be denied. Outside of any, an API token is
- * still part of its own; a user is denied nothing there that an organization should know of.
+ * A caller who has nothing to do with the organization of the path was answered 404 before anything could be denied. Outside of any organization, an
+ * API token is still part of its own; a user is denied nothing there that an organization should know of.
  */
 function organizationOf({ params, caller }: FastifyRequest): string | undefined {
   // Pages that everybody may open have no caller.
@@ -118,7 +118,7 @@ interface Target {
   readonly targetId: string | null;
 }
 
-/** What the path names last. The ids were not looked at yet: what nothing can be named by is left out. */
+/** The thing that the path names last. Its id was not checked yet, so a text that can name nothing is left out. */
 function targetOf(request: FastifyRequest): Target {
   const params = request.params as Readonly<Record<string, string>>;
   for (const name of Object.keys(params).reverse()) {

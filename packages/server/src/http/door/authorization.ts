@@ -1,52 +1,53 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import type { Authenticator, Caller } from "../../auth/authenticator.ts";
 import { networkOf } from "../../auth/credentials/network.ts";
-import type { Origin } from "../../auth/external/provided-membership.ts";
-import type { Refusals } from "../../auth/limits/refusals.ts";
+import type { FailedAccessLimit } from "../../auth/limits/failed-access.ts";
 import type { Permission, PermissionSet } from "../../auth/permissions/permissions.ts";
 import { requirePermission } from "../../auth/permissions/required.ts";
 import { isRoleNameOrId } from "../../auth/permissions/roles.ts";
+import type { RequestSource } from "../../auth/request-source.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import type { ServerParts } from "./app.ts";
+import { checkBounds } from "./bounds-check.ts";
 import { addressOf } from "./client-address.ts";
-import { checkBounds } from "./token-bounds.ts";
 
 /**
- * Lets a request in that may be made, in this order: who is it (401), have they anything to do with this organization (404), may they
- * do this (403), can the ids of the path name anything at all (404). Without a promise when all of it was looked up a moment ago.
+ * Authorizes a request. Checks in this order: who makes it (401), whether they have anything to do with this organization (404), whether they may
+ * do this (403), and whether the ids of the path can name anything at all (404). Needs no promise when all of it was looked up a moment ago.
  */
 export function authorization(
   permission: Permission | "any",
   authenticator: Authenticator,
-  refusals: Refusals,
+  failedAccess: FailedAccessLimit,
 ): onRequestHookHandler {
   return (request, _reply, done) => {
     const bearer = bearerOf(request);
-    // Behind one address there may be many: whose token is in use is let through.
-    if (refusals.isOver(networkOf(addressOf(request))) && !authenticator.isFamiliar(bearer)) throw refusals.error();
-    const caller = authenticator.authenticate(bearer, () => originOf(request));
-    const admitted =
+    // Behind one address there may be many callers: one whose token is in use is not stopped.
+    if (failedAccess.isOver(networkOf(addressOf(request))) && !authenticator.isFamiliar(bearer))
+      throw failedAccess.error();
+    const caller = authenticator.authenticate(bearer, () => sourceOf(request));
+    const authorized =
       caller instanceof Promise
-        ? caller.then((found) => admitUnlessOver(request, found, permission, authenticator, refusals))
-        : admitUnlessOver(request, caller, permission, authenticator, refusals);
-    if (admitted instanceof Promise) return admitted;
+        ? caller.then((found) => authorizeUnlessOver(request, found, permission, authenticator, failedAccess))
+        : authorizeUnlessOver(request, caller, permission, authenticator, failedAccess);
+    if (authorized instanceof Promise) return authorized;
     done();
     return undefined;
   };
 }
 
-/** Throws what a request that was let in a while ago would be refused with now: who waited for its answer may have been shut out meanwhile. */
+/** Authorizes a request again that has waited for its answer: the caller may have lost access meanwhile. Throws as `authorization` does. */
 export async function requireStillAllowed(
   request: FastifyRequest,
   permission: Permission,
   { authenticator, database }: Pick<ServerParts, "authenticator" | "database">,
 ): Promise<void> {
-  const caller = await authenticator.authenticate(bearerOf(request), () => originOf(request));
-  await admit(request, caller, permission, authenticator);
+  const caller = await authenticator.authenticate(bearerOf(request), () => sourceOf(request));
+  await authorize(request, caller, permission, authenticator);
   await checkBounds(request, request.routeOptions.config.bounds, database);
 }
 
-/** Whether it would be let in now; not if that cannot be found out. */
+/** Whether the request would be authorized now; false when that cannot be found out. */
 export async function isStillAllowed(
   request: FastifyRequest,
   permission: Permission,
@@ -62,30 +63,30 @@ export async function isStillAllowed(
 
 function bearerOf({ headers, raw }: FastifyRequest): string {
   const match = /^Bearer ([!-~]+)$/i.exec(headers.authorization ?? "");
-  // Of two Authorization headers Node keeps the first and says nothing; a proxy before us may have looked at the other.
+  // Node keeps the first of two Authorization headers and says nothing; a proxy before us may have looked at the other one.
   if (match?.[1] === undefined || countHeaders(raw.rawHeaders, "authorization") > 1) {
     throw new ServiceError("AuthenticationError", "Send one header `Authorization: Bearer <token>`.");
   }
   return match[1];
 }
 
-function admitUnlessOver(
+function authorizeUnlessOver(
   request: FastifyRequest,
   caller: Caller,
   permission: Permission | "any",
   authenticator: Authenticator,
-  refusals: Refusals,
+  failedAccess: FailedAccessLimit,
 ): undefined | Promise<undefined> {
-  if (refusals.isOver(caller.principal.id)) throw refusals.error();
-  return admit(request, caller, permission, authenticator);
+  if (failedAccess.isOver(caller.principal.id)) throw failedAccess.error();
+  return authorize(request, caller, permission, authenticator);
 }
 
-/** For what a token of an issuer outside changes, since it may make its bearer a member. */
-function originOf(request: FastifyRequest): Origin {
+/** Goes into the audit trail when a token of an issuer outside makes its bearer a member. */
+function sourceOf(request: FastifyRequest): RequestSource {
   return { requestId: request.id, address: addressOf(request) };
 }
 
-function admit(
+function authorize(
   request: FastifyRequest,
   caller: Caller,
   permission: Permission | "any",
@@ -94,16 +95,20 @@ function admit(
   request.caller = caller;
   const params = request.params as Record<string, string>;
   const { organizationId } = params;
-  if (organizationId === undefined) return enter(request, caller.permissions, permission);
+  if (organizationId === undefined) return requireGranted(request, caller.permissions, permission);
   if (!uuid.test(organizationId)) throw notFound("organization");
   params.organizationId = organizationId.toLowerCase();
   const granted = authenticator.permissionsIn(caller, params.organizationId);
   return granted instanceof Promise
-    ? granted.then((found) => enter(request, found, permission))
-    : enter(request, granted, permission);
+    ? granted.then((found) => requireGranted(request, found, permission))
+    : requireGranted(request, granted, permission);
 }
 
-function enter(request: FastifyRequest, granted: PermissionSet | undefined, permission: Permission | "any"): undefined {
+function requireGranted(
+  request: FastifyRequest,
+  granted: PermissionSet | undefined,
+  permission: Permission | "any",
+): undefined {
   if (granted === undefined) throw notFound("organization");
   if (permission !== "any") requirePermission(granted, permission);
   request.granted = granted;

@@ -1,24 +1,24 @@
 import type { FastifySchema, onRequestHookHandler, RouteOptions } from "fastify";
 import type { Authenticator } from "../../auth/authenticator.ts";
+import type { FailedAccessLimit } from "../../auth/limits/failed-access.ts";
 import type { RateLimits } from "../../auth/limits/rate-limits.ts";
-import type { Refusals } from "../../auth/limits/refusals.ts";
 import type { DeclaredPermission } from "../../auth/permissions/permissions.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { App } from "./app.ts";
 import { authorization } from "./authorization.ts";
+import { enforceBounds } from "./bounds-check.ts";
 import { type AnswerCode, errorKinds } from "./errors.ts";
 import { markReplayed } from "./idempotency.ts";
 import { limitRate } from "./rate-limit.ts";
 import { refuseKey } from "./request-key.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import { closed, ProblemSchema } from "./schemas.ts";
-import { enforceBounds } from "./token-bounds.ts";
 
 /** What stands before every operation behind a credential. */
 export interface Door {
   readonly authenticator: Authenticator;
   readonly database: Database;
-  readonly refusals: Refusals;
+  readonly failedAccess: FailedAccessLimit;
   readonly rateLimits: RateLimits;
   readonly metrics: RequestMetrics;
 }
@@ -75,7 +75,7 @@ function gates(
   bounds: onRequestHookHandler,
 ): onRequestHookHandler[] {
   if (permission === "none") return [];
-  const authorize = authorization(permission, door.authenticator, door.refusals);
+  const authorize = authorization(permission, door.authenticator, door.failedAccess);
   const limit = limitRate(schema.operationId === "SubmitJob", door.rateLimits, door.metrics);
   return takesIdempotencyKey(schema.headers) ? [authorize, limit, bounds] : [authorize, limit, bounds, refuseKey];
 }

@@ -10,10 +10,10 @@ import { type KeptEvent, listEvents } from "../../store/jobs/events.ts";
 import { findVersionOfJob } from "../../store/jobs/job-lists.ts";
 import { actOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
+import { requireEvent } from "../door/bounds-check.ts";
 import { commitOnce, IdempotencyHeaders } from "../door/idempotency.ts";
 import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
 import { ActorSchema, closed, eventIdSchema, Id, JobParams, oneOf, Time } from "../door/schemas.ts";
-import { requireEvent } from "../door/token-bounds.ts";
 
 const RemarkSchema = Type.Object(
   { pointer: Type.String({ description: "JSON pointer into the body." }), detail: Type.String() },

@@ -4,9 +4,9 @@ import { parseTime } from "../../core/time.ts";
 import { countJobs, type JobSearch, listJobs } from "../../store/jobs/job-lists.ts";
 import { findWorkflowIdsByName } from "../../store/workflows/workflows.ts";
 import type { App, ServerParts } from "../door/app.ts";
+import { reachableWorkflows } from "../door/bounds-check.ts";
 import { nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
 import { closed, OrganizationParams, oneOf } from "../door/schemas.ts";
-import { reachableWorkflows } from "../door/token-bounds.ts";
 import { JobStatusSchema, ListedJobSchema, renderListed } from "./render-job.ts";
 
 const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));

@@ -15,9 +15,9 @@ import type { VersionChoice } from "../../store/workflows/versions.ts";
 import { actOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { requireStillAllowed } from "../door/authorization.ts";
+import { requireSubmit } from "../door/bounds-check.ts";
 import { commitOnce, IdempotencyHeaders } from "../door/idempotency.ts";
 import { answer, closed, Id, JobParams, OrganizationParams } from "../door/schemas.ts";
-import { requireSubmit } from "../door/token-bounds.ts";
 import { planOfJob } from "./plan-of-job.ts";
 import {
   isWaiting,

@@ -1,8 +1,7 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
-import { admit } from "../../auth/external/admission.ts";
 import { comeBack, depart, interactionIdOf } from "../../auth/external/journey.ts";
 import { type ExternalProvider, redirectUriOf, signInNameOf } from "../../auth/external/provider.ts";
-import { explanations } from "../../auth/external/refusals.ts";
+import { explainRejection } from "../../auth/external/rejection-explanations.ts";
 import type { JoinedProvider } from "../../auth/external/single-sign-on.ts";
 import { completeSignIn } from "../../auth/oidc/complete-sign-in.ts";
 import type { Middleware } from "../../auth/oidc/provider-parts.ts";
@@ -67,11 +66,11 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
     const { name } = joined.provider;
     if (back.outcome === "refused") {
       if (back.reason === "not-valid") singleSignOn.parts.onTrouble(joined.provider, back.cause);
-      return showRefusal(ctx, uid, back.reason === "cancelled" ? cancelled(name) : notValid(name));
+      return showNotSignedIn(ctx, uid, back.reason === "cancelled" ? cancelled(name) : notValid(name));
     }
-    const origin = { requestId: ctx.response.get("x-request-id"), address: ctx.ip };
-    const admission = await admit(singleSignOn.parts, joined.provider, back.claims, origin);
-    if (admission.outcome === "refused") return showRefusal(ctx, uid, explanations(name)[admission.reason]);
+    const source = { requestId: ctx.response.get("x-request-id"), address: ctx.ip };
+    const admission = await singleSignOn.parts.admit(joined.provider, back.claims, source);
+    if (admission.outcome === "rejected") return showNotSignedIn(ctx, uid, explainRejection(name, admission.reason));
     const proven = { userId: admission.userId, signedInBy: signInNameOf(joined.provider) };
     goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, { ...proven, grounds: { type: "proof" } }));
   }
@@ -96,7 +95,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
     showProblem(ctx, look, { status: 400, error: "session_not_found", detail: tooLate });
   }
 
-  function showRefusal(ctx: KoaContextWithOIDC, uid: string, detail: string): void {
+  function showNotSignedIn(ctx: KoaContextWithOIDC, uid: string, detail: string): void {
     showPage(ctx, look, {
       status: 403,
       title: "You are not signed in",
@@ -133,5 +132,5 @@ function cancelled(name: string): string {
 }
 
 function notValid(name: string): string {
-  return `What ${name} sent back does not answer this sign-in. Begin again; if it stays so, tell who runs this service.`;
+  return `What ${name} sent back does not answer this sign-in. Begin again. If it happens again, tell the operator of this service.`;
 }

@@ -15,8 +15,8 @@ import {
   measureSteps,
 } from "../../store/jobs/metrics.ts";
 import type { App, ServerParts } from "../door/app.ts";
+import { reachableWorkflows } from "../door/bounds-check.ts";
 import { closed, OrganizationParams, oneOf, Time } from "../door/schemas.ts";
-import { reachableWorkflows } from "../door/token-bounds.ts";
 
 type Count = (db: Database, range: MetricRange) => Promise<CountRow[]>;
 type Measure = (db: Database, range: MetricRange) => Promise<DurationRow[]>;

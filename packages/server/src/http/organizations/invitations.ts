@@ -1,27 +1,20 @@
-import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
-import { actorOf } from "../../auth/authenticator.ts";
-import { joinByInvitation, openInvitation } from "../../auth/credentials/invitations.ts";
-import { createInvitationCode } from "../../auth/credentials/token-form.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { sentence } from "../../core/problem.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { parseTime, toTime } from "../../core/time.ts";
-import { lockGrants, pointerToRole, requireGrantableRoles } from "../../management/act/grants.ts";
+import { pointerToRole } from "../../management/act/grants.ts";
+import { acceptInvitation } from "../../management/membership/invitation-acceptance.ts";
 import {
-  countOpenInvitations,
-  findInvitation,
-  type Invitation,
-  insertInvitation,
-  listInvitations,
+  createInvitation,
+  defaultInvitationDays,
   revokeInvitation,
-} from "../../store/access/invitations.ts";
-import type { Transaction } from "../../store/home/database.ts";
-import { findUsers } from "../../store/people/users.ts";
+} from "../../management/organizations/invitations.ts";
+import { findInvitation, type Invitation, listInvitations } from "../../store/access/invitations.ts";
+import { actOf, callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { IdempotencyHeaders } from "../door/idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
-import { lockGrantsFor, recordAudit, transactAnew, transactOnce } from "../door/request-acts.ts";
 import {
   ActorSchema,
   answer,
@@ -39,7 +32,9 @@ import {
 const invitationFields = {
   invitationId: Id,
   roles: Type.Array(Type.String()),
-  email: Type.Optional(Type.String({ description: "Who it is for. Left out: for whoever has the link." })),
+  email: Type.Optional(
+    Type.String({ description: "The address that it is for. Left out: it is for anybody who has the link." }),
+  ),
   createdBy: ActorSchema,
   createdAt: Time,
   expiresAt: Time,
@@ -74,8 +69,15 @@ const AcceptedInvitationSchema = Type.Object(
 const path = "/organizations/:organizationId/invitations";
 
 export function invitationRoutes(app: App, parts: ServerParts): void {
-  const { engine, database, config, authenticator, basePath, publicUrl } = parts;
+  createInvitationRoute(app, parts);
+  listInvitationsRoute(app, parts);
+  getInvitationRoute(app, parts);
+  revokeInvitationRoute(app, parts);
+  acceptInvitationRoute(app, parts);
+}
 
+function createInvitationRoute(app: App, parts: ServerParts): void {
+  const { config, basePath, publicUrl } = parts;
   app.post(
     path,
     {
@@ -86,7 +88,7 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
         tags: ["invitations"],
         summary: "Invite somebody",
         description:
-          "You must hold all that the roles permit, now and when the invitation is accepted. The answer holds the link, this once. Therefore it takes no Idempotency-Key: when the answer was lost, revoke the invitation and create another.",
+          "You must hold every permission of the roles, now and when the invitation is accepted. The answer holds the link, which is shown only once. Therefore the operation takes no Idempotency-Key: when the answer was lost, revoke the invitation and create another.",
         params: OrganizationParams,
         body: closed({
           roles: Type.Optional(RoleNames),
@@ -95,13 +97,13 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
             Type.String({
               format: "email",
               maxLength: maxEmailLength,
-              description: "Only a user with this address can accept it. Left out: whoever has the link.",
+              description: "Only a user with this address can accept it. Left out: anybody who has the link can.",
             }),
           ),
           expiresAt: Type.Optional(
             Type.String({
               format: "date-time",
-              description: `At most ${config.maxInvitationDays} days from now. Left out: in ${defaultDays} days.`,
+              description: `At most ${config.maxInvitationDays} days from now. Left out: in ${defaultInvitationDays} days.`,
             }),
           ),
         }),
@@ -110,35 +112,11 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
     },
     async (request, reply) => {
       const { organizationId } = request.params;
-      const { email = null } = request.body;
-      const { roles, pointerOf } = rolesIn(request.body);
-      const createdAt = engine.now();
-      const expiresAt = expiryOf(request.body.expiresAt, createdAt, config.maxInvitationDays);
-      const { code, codeHash } = createInvitationCode(organizationId);
-      const invitation: Invitation = {
-        organizationId,
-        invitationId: engine.newId(),
-        email,
-        roles,
-        createdBy: actorOf(request.caller),
-        createdAt,
-        expiresAt,
-        acceptedAt: null,
-        acceptedBy: null,
-      };
-      const { invitationId } = invitation;
-      await transactAnew(parts, request, { organizationId }, async (transaction, earlier?: Earlier) => {
-        const granted = await lockGrantsFor(transaction, request);
-        await endLostInvitation(transaction, request, earlier?.invitationId, invitation);
-        await requireGrantableRoles(transaction, organizationId, granted, roles, pointerOf);
-        const openCount = await countOpenInvitations(transaction, organizationId, createdAt);
-        if (openCount >= config.maxOpenInvitations) throw tooManyOpen(config.maxOpenInvitations);
-        await insertInvitation(transaction, invitation, codeHash);
-        const details = { roles, email, expiresAt: toTime(expiresAt) };
-        await recordAudit(transaction, request, { targetType: "invitation", targetId: invitationId, details });
-        return { made: { invitationId }, answer: undefined };
-      });
-      const location = `${basePath}/organizations/${organizationId}/invitations/${invitationId}`;
+      const { email = null, expiresAt } = request.body;
+      const end = expiresAt === undefined ? {} : { expiresAt: parseTime("expiresAt", expiresAt) };
+      const asked = { organizationId, ...rolesIn(request.body), email, ...end };
+      const { invitation, code } = await createInvitation(parts, callerActOf(request), asked);
+      const location = `${basePath}/organizations/${organizationId}/invitations/${invitation.invitationId}`;
       const link = `${publicUrl()}/invitations/${code}`;
       return reply
         .code(201)
@@ -146,7 +124,10 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
         .send({ ...renderFields(invitation), link, code });
     },
   );
+}
 
+function listInvitationsRoute(app: App, parts: ServerParts): void {
+  const { engine, database } = parts;
   app.get(
     path,
     {
@@ -171,7 +152,10 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
       return { invitations: rows.map((invitation) => renderInvitation(invitation, now)), ...next };
     },
   );
+}
 
+function getInvitationRoute(app: App, parts: ServerParts): void {
+  const { engine, database } = parts;
   app.get(
     `${path}/:invitationId`,
     {
@@ -181,7 +165,7 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
         tags: ["invitations"],
         summary: "Get an invitation",
         params: InvitationParams,
-        response: { 200: answer("All but the link.", InvitationSchema) },
+        response: { 200: answer("Everything except the link.", InvitationSchema) },
       },
     },
     async (request) => {
@@ -191,7 +175,9 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
       return renderInvitation(invitation, engine.now());
     },
   );
+}
 
+function revokeInvitationRoute(app: App, parts: ServerParts): void {
   app.delete(
     `${path}/:invitationId`,
     {
@@ -207,20 +193,14 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request, reply) => {
-      const { organizationId, invitationId } = request.params;
-      await database.transaction(async (transaction) => {
-        await lockGrants(transaction, organizationId);
-        const invitation = await findInvitation(transaction, organizationId, invitationId);
-        if (invitation === undefined) throw notFound("invitation");
-        if (invitation.acceptedAt !== null) throw wasAccepted();
-        await revokeInvitation(transaction, organizationId, invitationId, engine.now());
-        const details = { roles: [...invitation.roles], email: invitation.email };
-        await recordAudit(transaction, request, { targetType: "invitation", targetId: invitationId, details });
-      });
+      await revokeInvitation(parts, actOf(request), request.params);
       return reply.code(204).send(null);
     },
   );
+}
 
+function acceptInvitationRoute(app: App, parts: ServerParts): void {
+  const { authenticator } = parts;
   app.post(
     "/invitations/accept",
     {
@@ -231,7 +211,7 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
         tags: ["invitations"],
         summary: "Accept an invitation",
         description:
-          "The caller becomes a member of the organization. It works once. An invitation that was revoked, has expired or never was is 404; one that was accepted, or whose maker may not grant its roles any more, is a conflict.",
+          "The caller becomes a member of the organization. It works once. An invitation that was revoked, has expired or never existed is 404. One that was accepted already, or whose maker may not grant its roles any more, is a conflict.",
         headers: IdempotencyHeaders,
         body: closed({
           invitation: Type.String({ maxLength: maxCodeLength, description: "The code: the end of the link." }),
@@ -240,42 +220,13 @@ export function invitationRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request) => {
-      const userId = request.caller.principal.id;
-      const accepted = await transactOnce(parts, request, { userId }, async (transaction, now) => {
-        const invitation = await openInvitation(transaction, request.body.invitation, now);
-        const [user] = await findUsers(transaction, [userId]);
-        if (user === undefined) throw notFound("invitation");
-        await joinByInvitation(transaction, invitation, user, now);
-        const { organizationId, invitationId } = invitation;
-        const roles = [...invitation.roles];
-        const target = { targetType: "invitation", targetId: invitationId } as const;
-        await recordAudit(transaction, request, { organizationId, ...target, details: { roles } });
-        return { organizationId, roles };
-      });
+      const accepted = await acceptInvitation(parts, callerActOf(request), request.body.invitation);
       authenticator.forgetAll();
       return accepted;
     },
   );
 }
 
-/** Revokes the invitation of an attempt whose answer was lost: nobody has its link. */
-async function endLostInvitation(
-  transaction: Transaction,
-  request: FastifyRequest,
-  lostId: string | undefined,
-  { organizationId, invitationId: replacedBy, createdAt }: Invitation,
-): Promise<void> {
-  const lost = lostId && (await findInvitation(transaction, organizationId, lostId));
-  if (!lost || lost.acceptedAt !== null) return;
-  const { invitationId: targetId, roles, email } = lost;
-  await revokeInvitation(transaction, organizationId, targetId, createdAt);
-  const details = { roles: [...roles], email, replacedBy };
-  const note = { targetType: "invitation", targetId, details, action: "RevokeInvitation" } as const;
-  await recordAudit(transaction, request, note);
-}
-
-const defaultDays = 7;
-const dayMs = 24 * 60 * 60 * 1_000;
 /** RFC 5321. */
 const maxEmailLength = 254;
 const maxCodeLength = 200;
@@ -290,15 +241,6 @@ function rolesIn({ role, roles }: { readonly role?: string; readonly roles?: str
       : { pointer: "/role", detail: "stands beside `roles`; give one of the two" };
   const message = sentence(`The body is not valid: ${problem.pointer} ${problem.detail}`);
   throw new ServiceError("ValidationError", message, { problems: [problem] });
-}
-
-function expiryOf(text: string | undefined, now: Timestamp, maxDays: number): Timestamp {
-  if (text === undefined) return now + defaultDays * dayMs;
-  const expiresAt = parseTime("expiresAt", text);
-  const latest = now + maxDays * dayMs;
-  if (expiresAt > now && expiresAt <= latest) return expiresAt;
-  const detail = `must be in the future and at most ${maxDays} days from now: from ${toTime(now)} to ${toTime(latest)}`;
-  throw new ServiceError("ValidationError", `expiresAt ${detail}.`, { problems: [{ pointer: "/expiresAt", detail }] });
 }
 
 function renderInvitation(invitation: Invitation, now: Timestamp): Static<typeof InvitationSchema> {
@@ -320,17 +262,3 @@ function renderFields({ invitationId, roles, email, createdBy, createdAt, expire
     expiresAt: toTime(expiresAt),
   };
 }
-
-function wasAccepted(): ServiceError {
-  return new ServiceError("ConflictError", "This invitation was accepted already. Remove the member instead.");
-}
-
-function tooManyOpen(maxOpenInvitations: number): ServiceError {
-  return new ServiceError(
-    "ConflictError",
-    `An organization has at most ${maxOpenInvitations} open invitations. Revoke some, or wait until they expire.`,
-  );
-}
-
-/** The invitation of an earlier attempt, whose answer was lost. */
-type Earlier = { readonly invitationId: string };

@@ -1,21 +1,13 @@
 import { type Static, Type } from "typebox";
-import { notFound, ServiceError } from "../../core/service-error.ts";
+import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
-import { changesOf } from "../../management/act/audit-trail.ts";
-import { lockGrants, requireGrantableRoles, requireRolesHeld } from "../../management/act/grants.ts";
-import {
-  deleteMember,
-  findMember,
-  hasMemberWithRole,
-  listMembers,
-  type Member,
-  updateMemberRoles,
-} from "../../store/access/members.ts";
-import type { Queryable, Transaction } from "../../store/home/database.ts";
+import { leaveOrganization, removeMember, updateMember } from "../../management/organizations/members.ts";
+import { findMember, listMembers, type Member } from "../../store/access/members.ts";
+import type { Queryable } from "../../store/home/database.ts";
 import { findUsers } from "../../store/people/users.ts";
+import { actOf, callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
-import { lockGrantsFor, recordAudit } from "../door/request-acts.ts";
 import {
   answer,
   closed,
@@ -40,7 +32,16 @@ const MemberSchema = Type.Object(
 
 const path = "/organizations/:organizationId/members";
 
-export function memberRoutes(app: App, { database, authenticator }: ServerParts): void {
+export function memberRoutes(app: App, parts: ServerParts): void {
+  listMembersRoute(app, parts);
+  getMemberRoute(app, parts);
+  updateMemberRoute(app, parts);
+  removeMemberRoute(app, parts);
+  leaveOrganizationRoute(app, parts);
+}
+
+function listMembersRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     path,
     {
@@ -72,7 +73,10 @@ export function memberRoutes(app: App, { database, authenticator }: ServerParts)
       return { members: await renderMembers(database, rows), ...next };
     },
   );
+}
 
+function getMemberRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     `${path}/:userId`,
     {
@@ -90,7 +94,10 @@ export function memberRoutes(app: App, { database, authenticator }: ServerParts)
       return await renderMember(database, await findMember(database, organizationId, userId));
     },
   );
+}
 
+function updateMemberRoute(app: App, parts: ServerParts): void {
+  const { database, authenticator } = parts;
   app.patch(
     `${path}/:userId`,
     {
@@ -108,26 +115,15 @@ export function memberRoutes(app: App, { database, authenticator }: ServerParts)
       },
     },
     async (request) => {
-      const { organizationId, userId } = request.params;
-      const { roles } = request.body;
-      const changed = await database.transaction(async (transaction) => {
-        const granted = await lockGrantsFor(transaction, request);
-        const member = await findMember(transaction, organizationId, userId);
-        if (member === undefined) throw notFound("member");
-        await requireGrantableRoles(transaction, organizationId, granted, roles);
-        await requireRolesHeld(transaction, organizationId, granted, member.roles);
-        if (!roles.includes("owner")) await requireOtherOwner(transaction, member);
-        const changed = { ...member, roles };
-        await updateMemberRoles(transaction, changed);
-        const details = changesOf({ roles: [...member.roles] }, { roles });
-        await recordAudit(transaction, request, { targetType: "member", targetId: userId, details });
-        return changed;
-      });
+      const changed = await updateMember(parts, callerActOf(request), request.params, request.body.roles);
       authenticator.forgetAll();
       return await renderMember(database, changed);
     },
   );
+}
 
+function removeMemberRoute(app: App, parts: ServerParts): void {
+  const { authenticator } = parts;
   app.delete(
     `${path}/:userId`,
     {
@@ -140,26 +136,19 @@ export function memberRoutes(app: App, { database, authenticator }: ServerParts)
         description:
           "Holds on every node within a second. You must hold all that the member may do. The last owner cannot be removed. API tokens that they made go on: revoke those too if they must not.",
         params: MemberParams,
-        response: { 204: noContent("They are no member any more.") },
+        response: { 204: noContent("They are not a member any more.") },
       },
     },
     async (request, reply) => {
-      const { organizationId, userId } = request.params;
-      await database.transaction(async (transaction) => {
-        const granted = await lockGrantsFor(transaction, request);
-        const member = await findMember(transaction, organizationId, userId);
-        if (member === undefined) throw notFound("member");
-        await requireRolesHeld(transaction, organizationId, granted, member.roles);
-        await requireOtherOwner(transaction, member);
-        await deleteMember(transaction, organizationId, userId);
-        const details = { roles: [...member.roles] };
-        await recordAudit(transaction, request, { targetType: "member", targetId: userId, details });
-      });
+      await removeMember(parts, callerActOf(request), request.params);
       authenticator.forgetAll();
       return reply.code(204).send(null);
     },
   );
+}
 
+function leaveOrganizationRoute(app: App, parts: ServerParts): void {
+  const { authenticator } = parts;
   app.post(
     `${path}/me/leave`,
     {
@@ -170,38 +159,16 @@ export function memberRoutes(app: App, { database, authenticator }: ServerParts)
         tags: ["members"],
         summary: "Leave an organization",
         description:
-          "Every member may, but the last owner. A repetition is answered with 404, since one who left has nothing to do with the organization any more; therefore it takes no Idempotency-Key.",
+          "Every member may, except the last owner. A repetition is answered with 404, since a person who left has nothing to do with the organization any more; therefore it takes no Idempotency-Key.",
         params: OrganizationParams,
-        response: { 204: noContent("You are no member any more.") },
+        response: { 204: noContent("You are not a member any more.") },
       },
     },
     async (request, reply) => {
-      const { organizationId } = request.params;
-      const { principal } = request.caller;
-      if (principal.type !== "user") throw tokenCannotLeave();
-      await database.transaction(async (transaction) => {
-        await lockGrants(transaction, organizationId);
-        const member = await findMember(transaction, organizationId, principal.id);
-        if (member === undefined) throw notFound("organization");
-        await requireOtherOwner(transaction, member);
-        await deleteMember(transaction, organizationId, principal.id);
-        const details = { roles: [...member.roles] };
-        await recordAudit(transaction, request, { targetType: "member", targetId: principal.id, details });
-      });
+      await leaveOrganization(parts, actOf(request), request.params.organizationId);
       authenticator.forgetAll();
       return reply.code(204).send(null);
     },
-  );
-}
-
-/** An organization without an owner could never have one again. */
-async function requireOtherOwner(transaction: Transaction, member: Member): Promise<void> {
-  const { organizationId, userId, roles } = member;
-  if (!roles.includes("owner")) return;
-  if (await hasMemberWithRole(transaction, organizationId, "owner", userId)) return;
-  throw new ServiceError(
-    "ConflictError",
-    "This is the organization's last owner. Make another member an owner first, or delete the organization.",
   );
 }
 
@@ -211,7 +178,7 @@ async function renderMember(db: Queryable, member: Member | undefined): Promise<
   return rendered;
 }
 
-/** Their names stand in a table of their own, which belongs to no organization. */
+/** Names are in a table of their own, which belongs to no organization. */
 async function renderMembers(db: Queryable, members: readonly Member[]): Promise<Static<typeof MemberSchema>[]> {
   const users = await findUsers(
     db,
@@ -224,11 +191,4 @@ async function renderMembers(db: Queryable, members: readonly Member[]): Promise
     const { email, displayName } = user;
     return [{ userId, email, displayName, roles: [...roles], createdAt: toTime(createdAt) }];
   });
-}
-
-function tokenCannotLeave(): ServiceError {
-  return new ServiceError(
-    "AuthorizationError",
-    "An API token is no member of its organization and cannot leave it. Revoke the token instead.",
-  );
 }

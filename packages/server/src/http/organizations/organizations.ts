@@ -1,29 +1,23 @@
 import { type Static, Type } from "typebox";
 import type { Caller } from "../../auth/authenticator.ts";
 import { permissionsOfRoles } from "../../auth/permissions/permissions.ts";
-import { notFound, ServiceError } from "../../core/service-error.ts";
+import { organizationKeyPattern } from "../../core/organization-key.ts";
+import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
-import { changesOf } from "../../management/act/audit-trail.ts";
-import { findMemberships, insertMember } from "../../store/access/members.ts";
-import { deleteOrganizationKey } from "../../store/access/organization-keys.ts";
+import { type KeyedOrganization, keyOf, withKeys } from "../../management/organizations/organization-key.ts";
 import {
-  claimOrganization,
+  createOrganization,
   deleteOrganization,
-  findOrganization,
-  findOrganizations,
-  hasUnfinishedJobs,
-  insertOrganization,
-  listOrganizationIdsOfUser,
-  lockOrganization,
   updateOrganization,
-} from "../../store/access/organizations.ts";
+} from "../../management/organizations/organizations.ts";
+import { findMemberships } from "../../store/access/members.ts";
+import { findOrganization, findOrganizations, listOrganizationIdsOfUser } from "../../store/access/organizations.ts";
 import type { Database } from "../../store/home/database.ts";
+import { actOf, callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { IdempotencyHeaders } from "../door/idempotency.ts";
 import { nextPageToken, type Page, pageOfShortList, shortListParameters } from "../door/paging.ts";
-import { recordAudit, transactOnce } from "../door/request-acts.ts";
 import { answer, closed, Id, nameSchema, noContent, OrganizationParams, Time } from "../door/schemas.ts";
-import { claimKey, type KeyedOrganization, keyOf, OrganizationKeySchema, withKeys } from "./organization-key.ts";
 
 const OrganizationSchema = Type.Object(
   {
@@ -36,11 +30,25 @@ const OrganizationSchema = Type.Object(
   { title: "Organization" },
 );
 
-export function organizationRoutes(app: App, parts: ServerParts): void {
-  const { engine, database, config, authenticator, basePath } = parts;
-  const name = nameSchema(config.maxNameLength, "A short name. Not unique: an organization is known by its id.");
-  const displayName = nameSchema(config.maxNameLength, "The name that people see.");
+const OrganizationKeySchema = Type.String({
+  pattern: organizationKeyPattern,
+  "x-rule":
+    "must be 3 to 64 of the characters a-z, 0-9 and `-`, begin and end with a letter or a digit, and not have the form of an id",
+  description:
+    "A short text that no other organization has. If you leave it out, it is made from the name, with an ending where that is taken. It never changes.",
+  example: "acme",
+});
 
+export function organizationRoutes(app: App, parts: ServerParts): void {
+  createOrganizationRoute(app, parts);
+  listOrganizationsRoute(app, parts);
+  getOrganizationRoute(app, parts);
+  updateOrganizationRoute(app, parts);
+  deleteOrganizationRoute(app, parts);
+}
+
+function createOrganizationRoute(app: App, parts: ServerParts): void {
+  const { database, basePath } = parts;
   app.post(
     "/organizations",
     {
@@ -52,23 +60,12 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
         description:
           "The caller becomes its owner. Every user may do this; an API token, which lives in one organization, may not. A `key` that another organization has is a conflict.",
         headers: IdempotencyHeaders,
-        body: closed({ name, displayName, key: Type.Optional(OrganizationKeySchema) }),
+        body: closed({ ...namesOf(parts), key: Type.Optional(OrganizationKeySchema) }),
         response: { 201: answer("The organization.", OrganizationSchema) },
       },
     },
     async (request, reply) => {
-      const userId = request.caller.principal.id;
-      const answered = await transactOnce(parts, request, { userId }, async (transaction, createdAt) => {
-        const organizationId = engine.newId();
-        const { key: askedFor, ...names } = request.body;
-        const organization = { ...names, organizationId, createdAt };
-        await insertOrganization(transaction, organization);
-        const key = await claimKey(transaction, organization, askedFor);
-        await insertMember(transaction, { organizationId, userId, roles: ["owner"], createdAt });
-        const created = { organizationId, targetType: "organization", targetId: organizationId } as const;
-        await recordAudit(transaction, request, { ...created, details: { ...names, key } });
-        return renderOrganization({ ...organization, key });
-      });
+      const answered = await createOrganization(parts, callerActOf(request), request.body, renderOrganization);
       const { organizationId } = answered;
       // A first answer that an earlier release kept under its Idempotency-Key has no key.
       const key = answered.key ?? (await keyOf(database, answered));
@@ -78,7 +75,10 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
         .send({ ...answered, key });
     },
   );
+}
 
+function listOrganizationsRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     "/organizations",
     {
@@ -87,7 +87,7 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
         "x-permission": "organization:read",
         tags: ["organizations"],
         summary: "List your organizations",
-        description: "Those in which the caller may read the organization; of an API token its own. Newest first.",
+        description: "The organizations that the caller may read, newest first. For an API token, its own one.",
         querystring: closed({ ...shortListParameters }),
         response: {
           200: Type.Object(
@@ -102,7 +102,10 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
       return { organizations: (await withKeys(database, organizations)).map(renderOrganization), ...next };
     },
   );
+}
 
+function getOrganizationRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     "/organizations/:organizationId",
     {
@@ -121,7 +124,10 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
       return renderOrganization({ ...organization, key: await keyOf(database, organization) });
     },
   );
+}
 
+function updateOrganizationRoute(app: App, parts: ServerParts): void {
+  const { name, displayName } = namesOf(parts);
   app.patch(
     "/organizations/:organizationId",
     {
@@ -140,18 +146,13 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
     },
     async (request) => {
       const { organizationId } = request.params;
-      const changed = await database.transaction(async (transaction) => {
-        const organization = await lockOrganization(transaction, organizationId);
-        if (organization === undefined) throw notFound("organization");
-        await updateOrganization(transaction, { ...organization, ...request.body }, engine.now());
-        const details = changesOf(organization, request.body);
-        await recordAudit(transaction, request, { targetType: "organization", targetId: organizationId, details });
-        return { ...organization, ...request.body };
-      });
-      return renderOrganization({ ...changed, key: await keyOf(database, changed) });
+      return renderOrganization(await updateOrganization(parts, actOf(request), organizationId, request.body));
     },
   );
+}
 
+function deleteOrganizationRoute(app: App, parts: ServerParts): void {
+  const { authenticator } = parts;
   app.delete(
     "/organizations/:organizationId",
     {
@@ -168,18 +169,18 @@ export function organizationRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request, reply) => {
-      const { organizationId } = request.params;
-      await database.transaction(async (transaction) => {
-        if (!(await claimOrganization(transaction, organizationId))) throw notFound("organization");
-        if (await hasUnfinishedJobs(transaction, organizationId)) throw unfinishedJobs();
-        await deleteOrganization(transaction, organizationId, engine.now());
-        await deleteOrganizationKey(transaction, organizationId);
-        await recordAudit(transaction, request, { targetType: "organization", targetId: organizationId });
-      });
+      await deleteOrganization(parts, actOf(request), request.params.organizationId);
       authenticator.forgetAll();
       return reply.code(204).send(null);
     },
   );
+}
+
+function namesOf({ config: { maxNameLength } }: ServerParts) {
+  return {
+    name: nameSchema(maxNameLength, "A short name. Not unique: an organization is known by its id."),
+    displayName: nameSchema(maxNameLength, "The name that people see."),
+  };
 }
 
 async function listOwn(database: Database, { principal, organizationId }: Caller, page: Page) {
@@ -201,11 +202,4 @@ async function listOwn(database: Database, { principal, organizationId }: Caller
 function renderOrganization(organization: KeyedOrganization): Static<typeof OrganizationSchema> {
   const { organizationId, key, name, displayName, createdAt } = organization;
   return { organizationId, key, name, displayName, createdAt: toTime(createdAt) };
-}
-
-function unfinishedJobs(): ServiceError {
-  return new ServiceError(
-    "ConflictError",
-    "The organization has jobs that are not finished. Cancel them or let them finish, then delete it.",
-  );
 }

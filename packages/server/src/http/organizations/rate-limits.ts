@@ -8,19 +8,24 @@ const RateLimitSchema = Type.Object(
   {
     scope: oneOf(["organization", "token", "user"], {
       description:
-        "Whose limit: of all callers of the organization together, of the API token that asks, or of the user who asks, in this organization.",
+        "The subject of the limit: all callers of the organization together, the API token that asks, or the user who asks, in this organization.",
     }),
-    policy: oneOf(["requests", "submits"], { description: "What is counted. SubmitJob counts in both." }),
+    policy: oneOf(["requests", "submits"], { description: "The requests that are counted. SubmitJob counts in both." }),
     limitPerMinute: Type.Optional(Type.Integer({ description: "Left out where there is no limit." })),
     usedCount: Type.Integer({
       description:
-        "In this minute, on all nodes; of what is far from its limit, on the node that answers. To a few per cent.",
+        "Used in this minute, on all nodes; where the limit is far away, on the node that answers. Exact to a few per cent.",
     }),
   },
   { title: "RateLimit" },
 );
 
-export function rateLimitRoutes(app: App, { rateLimits }: ServerParts): void {
+export function rateLimitRoutes(app: App, parts: ServerParts): void {
+  getRateLimitsRoute(app, parts);
+}
+
+function getRateLimitsRoute(app: App, parts: ServerParts): void {
+  const { rateLimits } = parts;
   app.get(
     "/organizations/:organizationId/rate-limits",
     {
@@ -30,7 +35,7 @@ export function rateLimitRoutes(app: App, { rateLimits }: ServerParts): void {
         tags: ["organizations"],
         summary: "Get the rate limits",
         description:
-          "What the organization and the caller may do in a minute, and what they did in this one. The operator of the service sets the limits.",
+          "The limits per minute of the organization and of the caller, and how much of them was used in this minute. The operator of the service sets them.",
         params: OrganizationParams,
         response: {
           200: answer(

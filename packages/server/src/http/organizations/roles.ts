@@ -1,24 +1,13 @@
 import { Type } from "typebox";
-import { builtInRoles } from "../../auth/permissions/permissions.ts";
-import { requireAll } from "../../auth/permissions/required.ts";
+import { findBuiltInRole } from "../../auth/permissions/built-in-roles.ts";
 import { isRoleName } from "../../auth/permissions/roles.ts";
-import { notFound, ServiceError } from "../../core/service-error.ts";
-import { changesOf } from "../../management/act/audit-trail.ts";
-import { hasOpenInvitationWithRole } from "../../store/access/invitations.ts";
-import { hasMemberWithRole } from "../../store/access/members.ts";
-import {
-  countRoles,
-  deleteRole,
-  findRole,
-  insertRole,
-  listRoles,
-  type Role,
-  updateRole,
-} from "../../store/access/roles.ts";
+import { notFound } from "../../core/service-error.ts";
+import { createRole, deleteRole, updateRole } from "../../management/organizations/roles.ts";
+import { findRole, listRoles } from "../../store/access/roles.ts";
+import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { IdempotencyHeaders } from "../door/idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
-import { lockGrantsFor, recordAudit, transactOnce } from "../door/request-acts.ts";
 import {
   answer,
   closed,
@@ -29,20 +18,26 @@ import {
   RoleParams,
   remarkSchema,
 } from "../door/schemas.ts";
-import { findBuiltInRole, RoleSchema, renderedBuiltInRoles, renderRole } from "./render-role.ts";
-import { renamed, renameWhereGiven, requireFreeName } from "./role-names.ts";
+import { RoleSchema, renderBuiltInRole, renderedBuiltInRoles, renderRole } from "./render-role.ts";
 
 const Permissions = grantedPermissionsSchema(
-  "What members with the role may do, which may be nothing. You must hold all of it yourself. A new role without it permits nothing.",
+  "The permissions of members with the role; the list may be empty. You must hold all of them yourself. A new role without this field permits nothing.",
   0,
 );
 
 const path = "/organizations/:organizationId/roles";
 
 export function roleRoutes(app: App, parts: ServerParts): void {
-  const { engine, database, config, authenticator, basePath } = parts;
-  const description = remarkSchema(config.maxNameLength, "What the role is for.");
+  createRoleRoute(app, parts);
+  listRolesRoute(app, parts);
+  getRoleRoute(app, parts);
+  updateRoleRoute(app, parts);
+  deleteRoleRoute(app, parts);
+}
 
+function createRoleRoute(app: App, parts: ServerParts): void {
+  const { database, basePath } = parts;
+  const description = descriptionOf(parts);
   app.post(
     path,
     {
@@ -64,18 +59,8 @@ export function roleRoutes(app: App, parts: ServerParts): void {
     async (request, reply) => {
       const { organizationId } = request.params;
       const { name, description = "", permissions = [] } = request.body;
-      if (builtInRoles.has(name)) throw builtInName(name);
-      const answered = await transactOnce(parts, request, { organizationId }, async (transaction, createdAt) => {
-        requireAll(await lockGrantsFor(transaction, request), permissions);
-        await requireFreeName(transaction, organizationId, name);
-        if ((await countRoles(transaction, organizationId)) >= config.maxRoles) throw tooManyRoles(config.maxRoles);
-        const roleId = engine.newId();
-        const role = { organizationId, roleId, name, description, permissions, createdAt, updatedAt: createdAt };
-        await insertRole(transaction, role);
-        const details = { description, permissions };
-        await recordAudit(transaction, request, { targetType: "role", targetId: name, details });
-        return renderRole(role);
-      });
+      const fields = { name, description, permissions };
+      const answered = await createRole(parts, callerActOf(request), organizationId, fields, renderRole);
       // A first answer that an earlier release kept under its Idempotency-Key has no id.
       const roleId = answered.roleId ?? (await findRole(database, organizationId, name))?.roleId;
       if (roleId === undefined) throw notFound("role");
@@ -85,7 +70,10 @@ export function roleRoutes(app: App, parts: ServerParts): void {
         .send({ ...answered, roleId });
     },
   );
+}
 
+function listRolesRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     path,
     {
@@ -109,7 +97,10 @@ export function roleRoutes(app: App, parts: ServerParts): void {
       return { roles: [...rows], ...next };
     },
   );
+}
 
+function getRoleRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     `${path}/:role`,
     {
@@ -125,13 +116,17 @@ export function roleRoutes(app: App, parts: ServerParts): void {
     async (request) => {
       const { organizationId, role: nameOrId } = request.params;
       const builtIn = findBuiltInRole(nameOrId);
-      if (builtIn !== undefined) return builtIn;
+      if (builtIn !== undefined) return renderBuiltInRole(builtIn);
       const role = await findRole(database, organizationId, nameOrId);
       if (role === undefined) throw notFound("role");
       return renderRole(role);
     },
   );
+}
 
+function updateRoleRoute(app: App, parts: ServerParts): void {
+  const { authenticator } = parts;
+  const description = descriptionOf(parts);
   app.patch(
     `${path}/:role`,
     {
@@ -142,7 +137,7 @@ export function roleRoutes(app: App, parts: ServerParts): void {
         tags: ["roles"],
         summary: "Change a role",
         description:
-          "Holds for all who have it on every node within a second. You must hold all that the role permits, before and afterwards. A built-in role cannot be changed. With a new `name` members and invitations keep the role under that name. So do the mappings of identity providers, which may go on using a former name; therefore it is taken until the role is deleted.",
+          "Takes effect for all members who have it, on every node, within a second. You must hold all that the role permits, before and afterwards. A built-in role cannot be changed. With a new `name`, members and invitations keep the role under that name. So do the mappings of identity providers, which may go on using a former name; therefore no other role can have that name until the role is deleted.",
         params: RoleParams,
         body: closed(
           {
@@ -156,29 +151,14 @@ export function roleRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request) => {
-      const { organizationId, role: nameOrId } = request.params;
-      const { body } = request;
-      refuseBuiltIn(nameOrId);
-      if (body.name !== undefined && builtInRoles.has(body.name)) throw builtInName(body.name);
-      const changed = await database.transaction(async (transaction) => {
-        const granted = await lockGrantsFor(transaction, request);
-        const role = await findRole(transaction, organizationId, nameOrId);
-        if (role === undefined) throw notFound("role");
-        const changed = renamed(role, { ...role, ...body, updatedAt: engine.now() });
-        requireAll(granted, [...role.permissions, ...changed.permissions]);
-        if (changed.name !== role.name) await requireFreeName(transaction, organizationId, changed.name, role);
-        await updateRole(transaction, changed);
-        if (changed.name !== role.name) await renameWhereGiven(transaction, role, changed.name);
-        const before = { name: role.name, ...auditedFields(role) };
-        const details = changesOf(before, { name: changed.name, ...auditedFields(changed) });
-        await recordAudit(transaction, request, { targetType: "role", targetId: role.name, details });
-        return changed;
-      });
+      const changed = await updateRole(parts, callerActOf(request), request.params, request.body);
       authenticator.forgetAll();
       return renderRole(changed);
     },
   );
+}
 
+function deleteRoleRoute(app: App, parts: ServerParts): void {
   app.delete(
     `${path}/:role`,
     {
@@ -195,55 +175,12 @@ export function roleRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request, reply) => {
-      const { organizationId, role: nameOrId } = request.params;
-      refuseBuiltIn(nameOrId);
-      await database.transaction(async (transaction) => {
-        const granted = await lockGrantsFor(transaction, request);
-        const role = await findRole(transaction, organizationId, nameOrId);
-        if (role === undefined) throw notFound("role");
-        requireAll(granted, role.permissions);
-        const { name, roleId } = role;
-        if (await hasMemberWithRole(transaction, organizationId, name)) throw inUse(name, "Members have");
-        if (await hasOpenInvitationWithRole(transaction, organizationId, name, engine.now())) {
-          throw inUse(name, "Open invitations give");
-        }
-        await deleteRole(transaction, organizationId, roleId);
-        const details = auditedFields(role);
-        await recordAudit(transaction, request, { targetType: "role", targetId: name, details });
-      });
+      await deleteRole(parts, callerActOf(request), request.params);
       return reply.code(204).send(null);
     },
   );
 }
 
-function refuseBuiltIn(nameOrId: string): void {
-  const builtIn = findBuiltInRole(nameOrId);
-  if (builtIn !== undefined) throw isBuiltIn(builtIn.name);
-}
-
-function auditedFields({ description, permissions }: Role) {
-  return { description, permissions: [...permissions] };
-}
-
-function builtInName(name: string): ServiceError {
-  const detail = "is the name of a built-in role; choose another";
-  return new ServiceError("ValidationError", `\`${name}\` ${detail}.`, { problems: [{ pointer: "/name", detail }] });
-}
-
-function isBuiltIn(name: string): ServiceError {
-  return new ServiceError(
-    "ConflictError",
-    `The role \`${name}\` is built in and stays as it is. Create one of your own.`,
-  );
-}
-
-function inUse(name: string, by: string): ServiceError {
-  return new ServiceError("ConflictError", `${by} the role \`${name}\`. Take it from them first, then delete it.`);
-}
-
-function tooManyRoles(maxRoles: number): ServiceError {
-  return new ServiceError(
-    "ConflictError",
-    `An organization has at most ${maxRoles} roles of its own. Delete one first.`,
-  );
+function descriptionOf({ config }: ServerParts) {
+  return remarkSchema(config.maxNameLength, "The purpose of the role.");
 }

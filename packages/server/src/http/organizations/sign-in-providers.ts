@@ -4,37 +4,46 @@ import type { App, ServerParts } from "../door/app.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
 import { answer, closed, OrganizationParams } from "../door/schemas.ts";
 
-/** Under the names of the file, so that one can be held against the other. Of the client's secret it says nothing. */
+/** The fields have the names of the file, so that the two can be compared. The client's secret is left out. */
 const SignInProviderSchema = Type.Object(
   {
     id: Type.String({ description: "In addresses, and in sessions as `sso:<id>`." }),
     name: Type.String({ description: "For people." }),
     issuer: Type.String(),
-    clientId: Type.String({ description: "What this service is called there." }),
-    redirectUri: Type.String({ description: "What is registered there: where people come back to." }),
+    clientId: Type.String({ description: "The id of this service there." }),
+    redirectUri: Type.String({ description: "The address to which people come back. It must be registered there." }),
     scopes: Type.Array(Type.String()),
-    emailDomains: Type.Array(Type.String(), { description: "Whose people they are. No password is taken for them." }),
-    trustsEmail: Type.Boolean({ description: "Addresses count though the issuer does not say that it verified them." }),
+    emailDomains: Type.Array(Type.String(), {
+      description: "The e-mail domains of the people who sign in there. No password is accepted for them.",
+    }),
+    trustsEmail: Type.Boolean({
+      description: "True when addresses count although the issuer does not say that it verified them.",
+    }),
     roleClaim: Type.Optional(Type.String({ description: "The claim's name, or a JSON pointer to it." })),
     roles: Type.Unsafe<Record<string, string[]>>({
       type: "object",
       additionalProperties: { type: "array", items: { type: "string" } },
-      description: "Which of the claim's values give which roles.",
+      description: "The roles that each value of the claim gives.",
     }),
     defaultRoles: Type.Array(Type.String(), {
-      description: "For whom the claim gives none. Without one they are refused.",
+      description: "The roles of people to whom the claim gives none. Without a default role they are rejected.",
     }),
     bearer: Type.Optional(
       Type.Object(
         { audience: Type.String() },
-        { description: "Access tokens of the issuer for this audience are taken as the Bearer value." },
+        { description: "Access tokens of the issuer for this audience are accepted as the Bearer value." },
       ),
     ),
   },
   { title: "SignInProvider" },
 );
 
-export function signInProviderRoutes(app: App, { singleSignOn, publicUrl }: ServerParts): void {
+export function signInProviderRoutes(app: App, parts: ServerParts): void {
+  listSignInProvidersRoute(app, parts);
+}
+
+function listSignInProvidersRoute(app: App, parts: ServerParts): void {
+  const { singleSignOn, publicUrl } = parts;
   app.get(
     "/organizations/:organizationId/sign-in-providers",
     {
@@ -44,7 +53,7 @@ export function signInProviderRoutes(app: App, { singleSignOn, publicUrl }: Serv
         tags: ["organizations"],
         summary: "List the sign-in providers",
         description:
-          "The issuers outside with which people sign in and become members of this organization. The operator of the service configures them in a file.",
+          "The external issuers with which people sign in and become members of this organization. The operator of the service configures them in a file.",
         params: OrganizationParams,
         querystring: closed({ ...shortListParameters }),
         response: {

@@ -1,8 +1,8 @@
-import type { ShownInvitation } from "../../auth/credentials/invitations.ts";
+import type { ShownInvitation } from "../../management/membership/invitation-acceptance.ts";
 import { alert, button, field, hiddenField } from "./form.ts";
 import { html, type Markup } from "./html.ts";
 
-/** What was typed before, and what was wrong with it. */
+/** The fields that were filled in before, and the problem with them. */
 export interface InvitationForms {
   readonly email?: string;
   readonly displayName?: string;

@@ -1,22 +1,18 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import {
-  joinByInvitation,
-  openInvitation,
-  type ShownInvitation,
-  showInvitation,
-} from "../../auth/credentials/invitations.ts";
-import { joinAsNewcomer } from "../../auth/passwords/newcomer.ts";
 import { problemsOfNewPassword } from "../../auth/passwords/password-rules.ts";
-import { signedInPermissions } from "../../auth/permissions/permissions.ts";
 import { hasFormat } from "../../core/schema/format.ts";
 import { ServiceError } from "../../core/service-error.ts";
-import type { Invitation } from "../../store/access/invitations.ts";
-import type { Transaction } from "../../store/home/database.ts";
-import { findUsers, type User } from "../../store/people/users.ts";
+import type { Act } from "../../management/act/act.ts";
+import {
+  acceptInvitation,
+  type ShownInvitation,
+  showInvitation,
+} from "../../management/membership/invitation-acceptance.ts";
+import { joinAsNewcomer } from "../../management/membership/newcomer.ts";
+import { findUsers } from "../../store/people/users.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { addressOf } from "../door/client-address.ts";
 import { errorKinds } from "../door/errors.ts";
-import { recordAudit } from "../door/request-acts.ts";
 import { isName } from "../door/schemas.ts";
 import { linkButton } from "./form.ts";
 import { fieldIn, parseForms } from "./form-body.ts";
@@ -25,6 +21,7 @@ import { type InvitationForms, invitationForms } from "./invitation-forms.ts";
 import { sendPage } from "./page.ts";
 
 const path = "/invitations/:code";
+const operation = "AcceptInvitation";
 const schema = { hide: true, "x-permission": "none", tags: ["invitations"] } as const;
 /** RFC 5321. */
 const maxEmailLength = 254;
@@ -36,12 +33,11 @@ interface Visit {
 
 /**
  * The page to which an invitation's link leads: it makes an account, or asks for the password of the one that there is, and accepts the
- * invitation in the same step. It starts no session and sets no cookie, so another site can send nothing in anybody's name: all that counts is
+ * invitation in the same step. It starts no session and sets no cookie, so another site can send nothing in anybody's name: everything that counts is
  * in the form.
  */
 export function invitationPage(app: App, parts: ServerParts): void {
   const { engine, database, config, authenticator, signIn, basePath, publicUrl } = parts;
-  const newcomerParts = { database, signIn, now: () => engine.now(), newId: () => engine.newId() };
 
   void app.register(async (scope: App) => {
     parseForms(scope);
@@ -51,8 +47,8 @@ export function invitationPage(app: App, parts: ServerParts): void {
       sendForms(reply, await visitOf(request), {}),
     );
 
-    // The same operation as in the API, by another door; the audit log says so too.
-    scope.post(path, { schema: { ...schema, operationId: "AcceptInvitation" } }, async (request, reply) => {
+    // The page carries out an operation of the API, and the audit trail shows it under the name that it has there.
+    scope.post(path, { schema: { ...schema, operationId: operation } }, async (request, reply) => {
       const visit = await visitOf(request);
       const fixedEmail = visit.shown.invitation.email;
       return fieldIn(request.body, "account") === "new"
@@ -72,11 +68,8 @@ export function invitationPage(app: App, parts: ServerParts): void {
     const typed = { email, displayName };
     const problem = problemOf(request, typed, password);
     if (problem !== undefined) return sendForms(reply, visit, { ...typed, newProblem: problem });
-    const newcomer = { code: visit.code, ...typed, password, address: addressOf(request) };
-    const user = await joinAsNewcomer(newcomerParts, newcomer, (transaction, invitation, created) =>
-      record(transaction, request, invitation, created),
-    );
-    if (user === undefined) return sendForms(reply, visit, { ...typed, newProblem: addressTaken });
+    const isJoined = await joinAsNewcomer(parts, visitorActOf(request), { code: visit.code, ...typed, password });
+    if (!isJoined) return sendForms(reply, visit, { ...typed, newProblem: addressTaken });
     return sendJoined(reply, visit);
   }
 
@@ -113,28 +106,16 @@ export function invitationPage(app: App, parts: ServerParts): void {
           status: errorKinds.RateLimitError.status,
         });
       case "accepted":
-        await acceptAs(request, visit, result.userId);
+        await acceptAs(request, result.userId, visit.code);
         return sendJoined(reply, visit);
     }
   }
 
-  async function acceptAs(request: FastifyRequest, { code }: Visit, userId: string): Promise<void> {
-    await database.transaction(async (transaction) => {
-      const now = engine.now();
-      const invitation = await openInvitation(transaction, code, now);
-      const [user] = await findUsers(transaction, [userId]);
-      if (user === undefined) throw new Error("Who signed in has no account.");
-      await joinByInvitation(transaction, invitation, user, now);
-      await record(transaction, request, invitation, user);
-    });
-  }
-
-  async function record(transaction: Transaction, request: FastifyRequest, invitation: Invitation, user: User) {
-    const { organizationId, invitationId, roles } = invitation;
-    const principal = { type: "user", id: user.userId, name: user.displayName } as const;
-    request.caller = { principal, organizationId: undefined, permissions: signedInPermissions };
-    const target = { targetType: "invitation", targetId: invitationId } as const;
-    await recordAudit(transaction, request, { organizationId, ...target, details: { roles: [...roles] } });
+  async function acceptAs(request: FastifyRequest, userId: string, code: string): Promise<void> {
+    const [user] = await findUsers(database, [userId]);
+    if (user === undefined) throw new Error("The user who signed in has no account.");
+    const actor = { type: "user", id: userId, name: user.displayName } as const;
+    await acceptInvitation(parts, { ...visitorActOf(request), actor }, code);
   }
 
   function sendForms(reply: FastifyReply, { code, shown }: Visit, forms: InvitationForms): FastifyReply {
@@ -152,7 +133,7 @@ ${linkButton(`Sign in to ${displayName}`, `${basePath}/app/organizations/${organ
     return sendPage(reply, { title: "Welcome", content }, isSecure());
   }
 
-  /** What is no error of the visitor goes on to where all other errors are logged. */
+  /** Errors that are not the visitor's go on to the handler that logs all others. */
   function sendError(reply: FastifyReply, error: unknown): FastifyReply {
     if (!(error instanceof ServiceError)) throw error;
     const { status } = errorKinds[error.code];
@@ -165,6 +146,11 @@ ${linkButton(`Sign in to ${displayName}`, `${basePath}/app/organizations/${organ
   function isSecure(): boolean {
     return publicUrl().startsWith("https:");
   }
+}
+
+/** The page has no signed-in caller: the form alone says who acts. */
+function visitorActOf(request: FastifyRequest): Omit<Act, "actor"> {
+  return { operation, requestId: request.id, address: addressOf(request) };
 }
 
 const addressTaken = "This address has an account already. Sign in with it below.";

@@ -6,6 +6,7 @@ import { findTagsOfWorkflows, type Tag } from "../../store/workflows/tags.ts";
 import { findWorkflow, listWorkflows, type Workflow } from "../../store/workflows/workflows.ts";
 import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
+import { reachableWorkflows } from "../door/bounds-check.ts";
 import { IdempotencyHeaders } from "../door/idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
 import {
@@ -19,7 +20,6 @@ import {
   Time,
   WorkflowParams,
 } from "../door/schemas.ts";
-import { reachableWorkflows } from "../door/token-bounds.ts";
 
 const NewWorkflowSchema = Type.Object(
   { workflowId: Id, name: Type.String(), createdAt: Time },

@@ -1,19 +1,16 @@
 import type { Caller } from "../../auth/authenticator.ts";
 import type { DeclaredPermission } from "../../auth/permissions/permissions.ts";
+import type { RequestSource } from "../../auth/request-source.ts";
 import type { Config } from "../../config.ts";
 import type { Actor } from "../../core/job/job-state.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Database } from "../../store/home/database.ts";
 
 /** Who does what, and from where: the audit trail keeps all of it. */
-export interface Act {
+export interface Act extends RequestSource {
   readonly actor: Actor & { readonly name?: string };
   /** The operation's name in the HTTP document. */
   readonly operation: string;
-  /** Empty when no request asked for it. */
-  readonly requestId: string;
-  /** The network address that the request came from; empty when there was none. */
-  readonly address: string;
 }
 
 /** An act that somebody asked for with a credential, which may have ended or lost a permission since. */

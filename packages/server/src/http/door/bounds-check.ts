@@ -20,7 +20,7 @@ import type { VersionChoice } from "../../store/workflows/versions.ts";
  * - `job`: by the job that its path names: its workflow, the tag it was submitted by, or itself;
  * - `handler`: what is bound stands in the query or the body, and the handler asks the functions below;
  * - `unaffected`: the bound has no bearing on it.
- * Of what it does not say, it refuses tokens that are bound so: an operation that nobody thought about is closed to them.
+ * An operation that says nothing about a kind of bound is closed to tokens with such a bound: nobody thought about it.
  */
 export interface BoundsRule {
   readonly workflows?: "path" | "job" | "handler" | "unaffected";

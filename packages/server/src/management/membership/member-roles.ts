@@ -5,8 +5,8 @@ export interface HeldRoles {
 }
 
 /**
- * What somebody has after the provider gave these. What others gave them stays, and counts as given by those even where the provider gives
- * it too; what the provider gave before and gives no more is gone.
+ * The roles of a person after the provider gave these. Roles that others gave stay, and count as given by those others even where the provider gives
+ * them too; roles that the provider gave before and gives no more are gone.
  */
 export function rolesAfter(held: HeldRoles, given: readonly string[]): HeldRoles {
   const byOthers = held.roles.filter((role) => !held.providerRoles.includes(role));

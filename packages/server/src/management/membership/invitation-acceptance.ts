@@ -1,22 +1,48 @@
+import { hashToken, parseInvitationCode } from "../../auth/credentials/token-form.ts";
+import { permissionsOfActor } from "../../auth/permissions/actor-permissions.ts";
+import { lookUpRoles } from "../../auth/permissions/roles.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
-import { acceptInvitation, findInvitationByLink, type Invitation } from "../../store/access/invitations.ts";
+import {
+  acceptInvitation as acceptInvitationRow,
+  findInvitationByLink,
+  type Invitation,
+} from "../../store/access/invitations.ts";
 import { findMember, insertMember } from "../../store/access/members.ts";
 import { findOrganization, lockOrganization, type Organization } from "../../store/access/organizations.ts";
 import type { Queryable, Transaction } from "../../store/home/database.ts";
-import { permissionsOfActor } from "../permissions/actor-permissions.ts";
-import { lookUpRoles } from "../permissions/roles.ts";
-import { hashToken, parseInvitationCode } from "./token-form.ts";
+import { findUsers, type User } from "../../store/people/users.ts";
+import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
+import { recordAudit } from "../act/audit-trail.ts";
+import { transactOnce } from "../act/repetition.ts";
+
+export type AcceptedInvitation = { readonly organizationId: string; readonly roles: string[] };
 
 /**
- * The invitation that a code stands for, for this transaction alone. Throws 404 when it cannot be accepted (the same whether it was
- * never made, was revoked or has expired), and 409 when it was accepted before.
+ * Makes the actor, who is a user, a member by the invitation that the code stands for. Throws 404 when the invitation was never made, was revoked
+ * or has expired, 403 when it is for another e-mail address, and 409 when it was accepted before, the user is a member already, or the maker of
+ * the invitation may not grant its roles any more.
  */
+export async function acceptInvitation(
+  parts: ManagementParts,
+  act: Act & Partial<Pick<CallerAct, "repetition">>,
+  code: string,
+): Promise<AcceptedInvitation> {
+  const userId = act.actor.id;
+  return await transactOnce(parts, { repetition: act.repetition }, { userId }, async (transaction, now) => {
+    const invitation = await openInvitation(transaction, code, now);
+    const [user] = await findUsers(transaction, [userId]);
+    if (user === undefined) throw notFound("invitation");
+    return await joinByInvitation(transaction, parts.engine, act, invitation, user);
+  });
+}
+
+/** Finds the invitation that a code stands for and holds its organization until the transaction ends. Throws like `acceptInvitation`. */
 export async function openInvitation(transaction: Transaction, code: string, now: Timestamp): Promise<Invitation> {
   return (await readInvitation(transaction, code, now, lockOrganization)).invitation;
 }
 
-/** The same for who only looks at it. */
+/** Finds the invitation that a code stands for, to show it. Throws like `acceptInvitation`. */
 export async function showInvitation(db: Queryable, code: string, now: Timestamp): Promise<ShownInvitation> {
   return await readInvitation(db, code, now, findOrganization);
 }
@@ -43,31 +69,32 @@ async function readInvitation(
   return { invitation, organization };
 }
 
-export interface Invitee {
-  readonly userId: string;
-  readonly email: string;
-}
-
 /** Makes the user a member by an open invitation, which is used up by it. */
 export async function joinByInvitation(
   transaction: Transaction,
+  clock: Pick<ManagementParts["engine"], "now">,
+  act: Act,
   invitation: Invitation,
-  { userId, email }: Invitee,
-  now: Timestamp,
-): Promise<void> {
-  const { organizationId, roles } = invitation;
+  { userId, email }: Pick<User, "userId" | "email">,
+): Promise<AcceptedInvitation> {
+  const now = clock.now();
+  const { organizationId, invitationId } = invitation;
+  const roles = [...invitation.roles];
   if (!isMeantFor(invitation, email)) throw meantForOthers();
   if ((await findMember(transaction, organizationId, userId)) !== undefined) throw alreadyMember();
   await requireStillGrantable(transaction, invitation, now);
   await insertMember(transaction, { organizationId, userId, roles, createdAt: now });
-  await acceptInvitation(transaction, invitation, userId, now);
+  await acceptInvitationRow(transaction, invitation, userId, now);
+  const note = { organizationId, targetType: "invitation", targetId: invitationId, details: { roles } } as const;
+  await recordAudit(transaction, clock, act, note);
+  return { organizationId, roles };
 }
 
 function isMeantFor(invitation: Invitation, email: string): boolean {
   return invitation.email === null || invitation.email.toLowerCase() === email.toLowerCase();
 }
 
-/** Nobody grants what they lack, at the moment at which it is granted: that of the acceptance. */
+/** Nobody grants what they lack. Roles are granted at the moment of the acceptance, so that is when the maker must hold them. */
 async function requireStillGrantable(
   transaction: Transaction,
   { organizationId, roles, createdBy }: Invitation,
@@ -85,7 +112,7 @@ function usedUp(): ServiceError {
 function meantForOthers(): ServiceError {
   return new ServiceError(
     "AuthorizationError",
-    "This invitation is for another e-mail address than yours. Sign in as who was invited, or ask for one of your own.",
+    "This invitation is for another e-mail address than yours. Sign in as the person who was invited, or ask for an invitation of your own.",
   );
 }
 
@@ -96,6 +123,6 @@ function alreadyMember(): ServiceError {
 function grantLost(): ServiceError {
   return new ServiceError(
     "ConflictError",
-    "Who made this invitation may not grant its roles any more. Ask for another one.",
+    "The person who made this invitation may not grant its roles any more. Ask for another one.",
   );
 }

@@ -3,10 +3,10 @@ import { ServiceError } from "../../core/service-error.ts";
 import { MinuteCounts } from "./minute-counts.ts";
 
 /**
- * Counts, on this node and by the minute, who was refused at the door: networks whose requests carry no valid credential, and callers that ask
- * for organizations that they have nothing to do with. Each such request may cost a look-up that nothing else bounds.
+ * Counts, on this node and by the minute, failed attempts to get access: requests without a valid credential, by the network that they come from, and
+ * requests for organizations with which the caller has nothing to do, by caller. Each such request may cost a look-up that nothing else bounds.
  */
-export class Refusals {
+export class FailedAccessLimit {
   readonly #maxPerMinute: number;
   readonly #counts: MinuteCounts;
 
@@ -24,7 +24,7 @@ export class Refusals {
     return this.#counts.isOver(subject);
   }
 
-  /** What whoever is over the limit is told. */
+  /** The error for a network or a caller that is over the limit. */
   error(): ServiceError {
     const retryAfterSeconds = this.#counts.secondsLeft();
     return new ServiceError(

@@ -1,31 +1,24 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
-import type { JsonObject } from "../../core/json/json.ts";
-import { deleteMember, hasMemberWithRole, insertMember } from "../../store/access/members.ts";
+import { type ExternalClaims, rolesNamedBy } from "../../auth/external/claims.ts";
+import { type ExternalProvider, signInNameOf } from "../../auth/external/provider.ts";
+import { presentRoleNames } from "../../auth/permissions/roles.ts";
+import type { RequestSource } from "../../auth/request-source.ts";
+import { deleteMember, insertMember } from "../../store/access/members.ts";
 import { lockOrganization } from "../../store/access/organizations.ts";
 import { findProvidedMember, type ProvidedMember, updateProvidedMember } from "../../store/access/provided-members.ts";
-import { insertAuditEntries } from "../../store/audit/audit.ts";
 import type { Queryable, Transaction } from "../../store/home/database.ts";
-import { presentRoleNames } from "../permissions/roles.ts";
-import { type ExternalClaims, rolesNamedBy } from "./claims.ts";
+import type { Act, ManagementParts } from "../act/act.ts";
+import { recordAudit } from "../act/audit-trail.ts";
+import { isLastOwner } from "./last-owner.ts";
 import { type HeldRoles, hasSameRoles, rolesAfter, withOwner } from "./member-roles.ts";
-import { type ExternalProvider, signInNameOf } from "./provider.ts";
 
-/** Where the request came from that somebody signs in with. */
-export interface Origin {
-  readonly requestId: string;
-  readonly address: string;
-}
-
-export interface MembershipParts {
-  readonly now: () => Timestamp;
-  readonly newId: () => string;
-  /** The provider no longer gives `owner` to the last one, who stays one. */
+export interface MembershipParts extends Pick<ManagementParts, "database" | "engine"> {
+  /** Called when the provider no longer gives `owner` to the last owner, who stays one. */
   readonly onLastOwnerKept: (provider: ExternalProvider, userId: string) => void;
 }
 
 export type MembershipState = "member" | "no-role" | "no-organization";
 
-/** Whether the user is a member as the claims say, or what there is to do. Reads only: the usual sign-in changes nothing. */
+/** Compares the membership of a user with the claims. Only reads: the usual sign-in changes nothing. */
 export async function membershipToday(
   db: Queryable,
   provider: ExternalProvider,
@@ -44,38 +37,46 @@ export async function bringMembershipUpToDate(
   parts: MembershipParts,
   transaction: Transaction,
   provider: ExternalProvider,
-  user: { readonly userId: string; readonly claims: ExternalClaims; readonly origin: Origin },
+  user: { readonly userId: string; readonly claims: ExternalClaims; readonly source: RequestSource },
 ): Promise<MembershipState> {
-  const { userId, claims } = user;
+  const { engine } = parts;
+  const { userId, claims, source } = user;
   const { organizationId } = provider;
   // Changes of who may do what come one after the other, as everywhere.
   if ((await lockOrganization(transaction, organizationId)) === undefined) return "no-organization";
   const { member, after } = await compare(transaction, provider, userId, claims);
   if (member === undefined) return "no-organization";
+  const key = { organizationId, userId };
   const before = member.roles;
-  const wasOwner = before?.includes("owner") === true && !after.roles.includes("owner");
-  const isLastOwner = wasOwner && !(await hasMemberWithRole(transaction, organizationId, "owner", userId));
-  if (isLastOwner) parts.onLastOwnerKept(provider, userId);
-  const changed = isLastOwner ? withOwner(after) : after;
+  const isKeptOwner =
+    before !== undefined &&
+    !after.roles.includes("owner") &&
+    (await isLastOwner(transaction, { ...key, roles: before }));
+  if (isKeptOwner) parts.onLastOwnerKept(provider, userId);
+  const changed = isKeptOwner ? withOwner(after) : after;
 
-  const record = (action: string, details: JsonObject) =>
-    recordChange(parts, transaction, provider, { ...user, action, details });
+  const actor = { type: "service", id: signInNameOf(provider), name: provider.name } as const;
+  const actOf = (operation: string): Act => ({ actor, operation, ...source });
+  const note = { organizationId, targetType: "member", targetId: userId } as const;
   if (before === undefined) {
     if (changed.roles.length === 0) return "no-role";
-    await insertMember(transaction, { organizationId, userId, roles: changed.roles, createdAt: parts.now() });
-    await updateProvidedMember(transaction, { organizationId, userId, ...changed });
-    await record("JoinBySingleSignOn", { roles: [...changed.roles] });
+    await insertMember(transaction, { ...key, roles: changed.roles, createdAt: engine.now() });
+    await updateProvidedMember(transaction, { ...key, ...changed });
+    const details = { roles: [...changed.roles] };
+    await recordAudit(transaction, engine, actOf("JoinBySingleSignOn"), { ...note, details });
     return "member";
   }
   if (changed.roles.length === 0) {
     await deleteMember(transaction, organizationId, userId);
-    await record("RemoveMember", { roles: [...before] });
+    const details = { roles: [...before] };
+    await recordAudit(transaction, engine, actOf("RemoveMember"), { ...note, details });
     return "no-role";
   }
   const held: HeldRoles = { roles: before, providerRoles: member.providerRoles };
   if (hasSameRoles(held, changed)) return "member";
-  await updateProvidedMember(transaction, { organizationId, userId, ...changed });
-  await record("UpdateMember", { roles: { from: [...before], to: [...changed.roles] } });
+  await updateProvidedMember(transaction, { ...key, ...changed });
+  const details = { roles: { from: [...before], to: [...changed.roles] } };
+  await recordAudit(transaction, engine, actOf("UpdateMember"), { ...note, details });
   return "member";
 }
 
@@ -93,7 +94,7 @@ async function compare(
   return { member, after: rolesAfter(held, given) };
 }
 
-/** Only roles that there are in the organization, by the names that they have now; the default ones where there are none. */
+/** The roles that the claims give and that exist in the organization, by their present names; the default roles where there are none. */
 async function rolesGiven(
   db: Queryable,
   provider: ExternalProvider,
@@ -102,27 +103,4 @@ async function rolesGiven(
   const { organizationId, defaultRoles } = provider;
   const given = await presentRoleNames(db, organizationId, rolesNamedBy(provider, values));
   return given.length > 0 ? given : await presentRoleNames(db, organizationId, defaultRoles);
-}
-
-async function recordChange(
-  { now, newId }: MembershipParts,
-  transaction: Transaction,
-  provider: ExternalProvider,
-  change: { readonly userId: string; readonly origin: Origin; readonly action: string; readonly details: JsonObject },
-): Promise<void> {
-  const { userId, origin, action, details } = change;
-  await insertAuditEntries(transaction, [
-    {
-      organizationId: provider.organizationId,
-      entryId: newId(),
-      recordedAt: now(),
-      actor: { type: "service", id: signInNameOf(provider), name: provider.name },
-      action,
-      outcome: "accepted",
-      targetType: "member",
-      targetId: userId,
-      ...origin,
-      details,
-    },
-  ]);
 }

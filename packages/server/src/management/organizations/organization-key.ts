@@ -1,23 +1,13 @@
-import { Type } from "typebox";
-import { organizationKeyPattern, organizationKeysFor } from "../../core/organization-key.ts";
+import { organizationKeysFor } from "../../core/organization-key.ts";
 import { quoted } from "../../core/problem.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { claimOrganizationKey, findOrganizationKeys } from "../../store/access/organization-keys.ts";
 import type { Organization } from "../../store/access/organizations.ts";
 import type { Database, Transaction } from "../../store/home/database.ts";
 
-export const OrganizationKeySchema = Type.String({
-  pattern: organizationKeyPattern,
-  "x-rule":
-    "must be 3 to 64 of the characters a-z, 0-9 and `-`, begin and end with a letter or a digit, and not have the form of an id",
-  description:
-    "A short text that no other organization has. If you leave it out, it is made from the name, with an ending where that is taken. It never changes.",
-  example: "acme",
-});
-
 type NamedOrganization = Pick<Organization, "organizationId" | "name">;
 
-/** Gives a new organization its key: the one that was asked for, otherwise one that is made from its name. Throws 409 when that is taken. */
+/** Gives a new organization its key: the one that was asked for, otherwise one that is made from its name. Throws 409 when it is taken. */
 export async function claimKey(
   transaction: Transaction,
   { organizationId, name }: NamedOrganization,

@@ -1,0 +1,19 @@
+import type { AdmissionRejection } from "./admission.ts";
+
+/** Why a person for whom a provider vouches was rejected, and what they can do. `name` is the provider's. */
+export function explainRejection(name: string, reason: AdmissionRejection): string {
+  return explanations[reason](name);
+}
+
+const explanations: Readonly<Record<AdmissionRejection, (name: string) => string>> = {
+  "unverified-email": (name) =>
+    `${name} does not say that your e-mail address is verified. Verify it there, or ask the people who run ${name}.`,
+  "foreign-domain": (name) =>
+    `${name} does not speak for your e-mail address here. Sign in another way, or ask an owner of your organization.`,
+  "address-taken": (name) =>
+    `There is an account with your e-mail address that belongs to another person of ${name}. Ask the operator of this service.`,
+  disabled: () => "Your account is disabled. Ask the operator of this service.",
+  "no-role": (name) => `${name} gives you no role in its organization. Ask the people who run ${name} for one.`,
+  "no-organization": (name) =>
+    `The organization that ${name} belongs to does not exist any more. Ask the operator of this service.`,
+};

@@ -1,0 +1,180 @@
+import type { AdmissionOutcome, AdmissionRejection } from "../../auth/external/admission.ts";
+import type { ExternalClaims } from "../../auth/external/claims.ts";
+import { type ExternalProvider, hasDomainOf, signInNameOf } from "../../auth/external/provider.ts";
+import type { RequestSource } from "../../auth/request-source.ts";
+import { isUniqueViolation, type Transaction } from "../../store/home/database.ts";
+import { insertAccountActivity } from "../../store/people/account-activity.ts";
+import {
+  findLinkCandidate,
+  findUserByExternalIdentity,
+  type IdentifiedUser,
+  insertExternalIdentity,
+  type LinkCandidate,
+} from "../../store/people/external-identities.ts";
+import { endPasswordLink } from "../../store/people/password-links.ts";
+import { replaceRecoveryCodes } from "../../store/people/recovery-codes.ts";
+import { disableTotp, endOtherSessions, holdCredentials, removePassword } from "../../store/people/user-credentials.ts";
+import { revokeAllUserTokens } from "../../store/people/user-tokens.ts";
+import { insertUser } from "../../store/people/users.ts";
+import {
+  bringMembershipUpToDate,
+  type MembershipParts,
+  type MembershipState,
+  membershipToday,
+} from "./provided-membership.ts";
+
+export interface AdmissionParts extends MembershipParts {
+  /** Called after a change: what the person may do holds at once on this node. */
+  readonly onChanged: () => void;
+}
+
+/**
+ * Admits a person for whom a provider vouches. One who was here before is known by issuer and subject, never by their address. At the first time the
+ * account with their address is taken for theirs, or one is made.
+ */
+export async function admit(
+  parts: AdmissionParts,
+  provider: ExternalProvider,
+  claims: ExternalClaims,
+  source: RequestSource,
+): Promise<AdmissionOutcome> {
+  const known = await findUserByExternalIdentity(parts.database, claims.issuer, claims.subject);
+  if (known !== undefined) return await admitKnown(parts, provider, claims, source, known);
+  const admission = await admitNew(parts, provider, claims, source).catch((error: unknown) => {
+    if (isUniqueViolation(error)) return undefined;
+    throw error;
+  });
+  if (admission !== undefined && !isAddressTaken(admission)) return admission;
+  // At this instant another sign-in of the same person, or an invitation for the same address, may have been first.
+  const rival = await findUserByExternalIdentity(parts.database, claims.issuer, claims.subject);
+  if (rival !== undefined) return await admitKnown(parts, provider, claims, source, rival);
+  return admission ?? (await admitNew(parts, provider, claims, source));
+}
+
+function isAddressTaken(admission: AdmissionOutcome): boolean {
+  return admission.outcome === "rejected" && admission.reason === "address-taken";
+}
+
+async function admitKnown(
+  parts: AdmissionParts,
+  provider: ExternalProvider,
+  claims: ExternalClaims,
+  source: RequestSource,
+  user: IdentifiedUser,
+): Promise<AdmissionOutcome> {
+  if (user.disabledAt !== null) return rejected("disabled");
+  // Two providers may share an issuer: each speaks for its own domains alone.
+  if (!hasDomainOf(provider, claims.email ?? user.email)) return rejected("foreign-domain");
+  const { userId, displayName: userName } = user;
+  const today = await membershipToday(parts.database, provider, userId, claims);
+  if (today !== "to-be-changed") return resultOf(today, userId, userName);
+  const state = await parts.database.transaction((transaction) =>
+    bringMembershipUpToDate(parts, transaction, provider, { userId, claims, source }),
+  );
+  parts.onChanged();
+  return resultOf(state, userId, userName);
+}
+
+async function admitNew(
+  parts: AdmissionParts,
+  provider: ExternalProvider,
+  claims: ExternalClaims,
+  source: RequestSource,
+): Promise<AdmissionOutcome> {
+  const { email } = claims;
+  if (email === undefined) return rejected("unverified-email");
+  if (!hasDomainOf(provider, email)) return rejected("foreign-domain");
+  const { database, onChanged } = parts;
+  try {
+    return await database.transaction(async (transaction) => {
+      const user = await takeAccount(parts, transaction, provider, { ...claims, email }, source);
+      const { userId, userName } = user;
+      const state = await bringMembershipUpToDate(parts, transaction, provider, { userId, claims, source });
+      if (state !== "member") throw new RejectedError(state);
+      return resultOf(state, userId, userName);
+    });
+  } catch (error) {
+    // Nothing was written: a person who is rejected leaves no account behind.
+    if (error instanceof RejectedError) return rejected(error.reason);
+    throw error;
+  } finally {
+    onChanged();
+  }
+}
+
+async function takeAccount(
+  { engine }: AdmissionParts,
+  transaction: Transaction,
+  provider: ExternalProvider,
+  { issuer, subject, email, name }: ExternalClaims & { readonly email: string },
+  { address }: RequestSource,
+): Promise<{ readonly userId: string; readonly userName: string }> {
+  const createdAt = engine.now();
+  const found = await holdLinkCandidate(transaction, email, issuer);
+  if (found?.disabledAt !== undefined && found.disabledAt !== null) throw new RejectedError("disabled");
+  if (found?.isKnownToIssuer === true) throw new RejectedError("address-taken");
+  const userId = found?.userId ?? engine.newId();
+  const note = async (action: "account-created" | "identity-linked") => {
+    const details = { by: signInNameOf(provider) };
+    await insertAccountActivity(transaction, {
+      userId,
+      activityId: engine.newId(),
+      happenedAt: createdAt,
+      action,
+      address,
+      details,
+    });
+  };
+  if (found === undefined) {
+    await insertUser(transaction, { userId, email, displayName: name, createdAt });
+    await note("account-created");
+  } else {
+    await endEarlierCredentials(transaction, userId, createdAt);
+  }
+  await insertExternalIdentity(transaction, { issuer, subject, userId, createdAt });
+  await note("identity-linked");
+  return { userId, userName: found?.displayName ?? name };
+}
+
+/** Looked at only once it is held: two persons may come with one address at one instant, and the second must see the first. */
+async function holdLinkCandidate(
+  transaction: Transaction,
+  email: string,
+  issuer: string,
+): Promise<LinkCandidate | undefined> {
+  const found = await findLinkCandidate(transaction, email, issuer);
+  if (found === undefined) return undefined;
+  await holdCredentials(transaction, found.userId);
+  return await findLinkCandidate(transaction, email, issuer);
+}
+
+/**
+ * The service sends no mail: an account with this address may be of anybody who typed it in before. So every credential that it had ends here,
+ * and the person for whom the issuer vouches has it alone.
+ */
+async function endEarlierCredentials(transaction: Transaction, userId: string, at: number): Promise<void> {
+  await removePassword(transaction, userId, at);
+  await disableTotp(transaction, userId);
+  await replaceRecoveryCodes(transaction, userId, []);
+  await endPasswordLink(transaction, userId);
+  await revokeAllUserTokens(transaction, userId, at);
+  await endOtherSessions(transaction, userId, null, at);
+}
+
+/** Rolls the transaction back. */
+class RejectedError extends Error {
+  readonly reason: AdmissionRejection;
+
+  constructor(reason: AdmissionRejection) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+function resultOf(state: MembershipState, userId: string, userName: string): AdmissionOutcome {
+  return state === "member" ? { outcome: "admitted", userId, userName } : rejected(state);
+}
+
+function rejected(reason: AdmissionRejection): AdmissionOutcome {
+  return { outcome: "rejected", reason };
+}

@@ -1,0 +1,23 @@
+import { ServiceError } from "../../core/service-error.ts";
+import { hasMemberWithRole, type Member } from "../../store/access/members.ts";
+import type { Transaction } from "../../store/home/database.ts";
+
+/**
+ * True for the only owner of an organization. They must stay one: an organization without an owner could never have one again. Lock the grants
+ * first, or two owners who leave at one instant both find that the other one stays.
+ */
+export async function isLastOwner(
+  transaction: Transaction,
+  { organizationId, userId, roles }: Pick<Member, "organizationId" | "userId" | "roles">,
+): Promise<boolean> {
+  return roles.includes("owner") && !(await hasMemberWithRole(transaction, organizationId, "owner", userId));
+}
+
+/** Throws 409 for the last owner. */
+export async function requireOtherOwner(transaction: Transaction, member: Member): Promise<void> {
+  if (!(await isLastOwner(transaction, member))) return;
+  throw new ServiceError(
+    "ConflictError",
+    "This is the organization's last owner. Make another member an owner first, or delete the organization.",
+  );
+}

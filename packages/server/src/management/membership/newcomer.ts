@@ -1,0 +1,79 @@
+import { normalizePassword } from "../../auth/passwords/password-rules.ts";
+import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
+import {
+  addressSubject,
+  blockedForSeconds,
+  claimAttempt,
+  refundAttempt,
+} from "../../auth/passwords/sign-in-backoff.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import { isUniqueViolation } from "../../store/home/database.ts";
+import { insertAccountActivity } from "../../store/people/account-activity.ts";
+import { setPassword } from "../../store/people/user-credentials.ts";
+import { findUserByEmail, insertUser } from "../../store/people/users.ts";
+import type { Act, ManagementParts } from "../act/act.ts";
+import { joinByInvitation, openInvitation } from "./invitation-acceptance.ts";
+
+export interface NewcomerParts extends ManagementParts {
+  readonly signIn: PasswordSignIn;
+}
+
+export interface Newcomer {
+  readonly code: string;
+  readonly email: string;
+  readonly displayName: string;
+  /** Checked against the rules before. */
+  readonly password: string;
+}
+
+/** The act of somebody who has no account before it. */
+export type NewcomerAct = Omit<Act, "actor">;
+
+/**
+ * Makes an account for a person who was invited, and makes them a member: both, or neither. Answers false when the e-mail address has an account. Such an
+ * attempt counts as a failed sign-in of the network address that it came from, so that nobody can ask for one e-mail address after the other, and
+ * have a password hashed for each. Throws 429 when there were too many, and whatever `acceptInvitation` throws.
+ */
+export async function joinAsNewcomer(parts: NewcomerParts, act: NewcomerAct, newcomer: Newcomer): Promise<boolean> {
+  const { database, engine } = parts;
+  const subjects = [addressSubject(act.address)];
+  const claims = await claimAttempt(database, subjects, engine.now());
+  if (claims === undefined) throw tooMany((await blockedForSeconds(database, subjects, engine.now())) ?? 1);
+  const isMade = await makeAccount(parts, act, newcomer);
+  if (isMade) await refundAttempt(database, claims);
+  return isMade;
+}
+
+async function makeAccount(
+  { database, engine, signIn }: NewcomerParts,
+  act: NewcomerAct,
+  { code, email, displayName, password }: Newcomer,
+): Promise<boolean> {
+  // Before the organization is locked: a hash takes its time.
+  const passwordHash = await signIn.hasher.inTurn((hashing) => hashing.hash(normalizePassword(password) ?? ""));
+  try {
+    return await database.transaction(async (transaction) => {
+      const createdAt = engine.now();
+      const invitation = await openInvitation(transaction, code, createdAt);
+      if ((await findUserByEmail(transaction, email)) !== undefined) return false;
+      const userId = engine.newId();
+      const user = { userId, email, displayName, createdAt };
+      await insertUser(transaction, user);
+      await setPassword(transaction, userId, passwordHash, createdAt);
+      const activity = { userId, activityId: engine.newId(), happenedAt: createdAt, address: act.address, details: {} };
+      await insertAccountActivity(transaction, { ...activity, action: "account-created" });
+      const actor = { type: "user", id: userId, name: displayName } as const;
+      await joinByInvitation(transaction, engine, { ...act, actor }, invitation, user);
+      return true;
+    });
+  } catch (error) {
+    // The same address was taken at this instant, by way of another organization's invitation.
+    if (isUniqueViolation(error)) return false;
+    throw error;
+  }
+}
+
+function tooMany(retryAfterSeconds: number): ServiceError {
+  const detail = `Too many attempts from your address failed. Try again in ${retryAfterSeconds} seconds.`;
+  return new ServiceError("RateLimitError", detail, { retryAfterSeconds });
+}

@@ -1,0 +1,133 @@
+import { actorOf } from "../../auth/authenticator.ts";
+import { createInvitationCode } from "../../auth/credentials/token-form.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { notFound, ServiceError } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
+import {
+  countOpenInvitations,
+  findInvitation,
+  type Invitation,
+  insertInvitation,
+  revokeInvitation as revokeInvitationRow,
+} from "../../store/access/invitations.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
+import { recordAudit } from "../act/audit-trail.ts";
+import { lockGrants, lockGrantsFor, requireGrantableRoles } from "../act/grants.ts";
+import { transactAnew } from "../act/repetition.ts";
+
+export interface InvitationRequest {
+  readonly organizationId: string;
+  readonly roles: readonly string[];
+  /** The pointer to a role in the request, for an error about it. Left out: it has a list `roles`. */
+  readonly pointerOf?: (index: number) => string;
+  /** Only a user with this address can accept it; null: anybody who has the link. */
+  readonly email: string | null;
+  /** Left out: in `defaultInvitationDays`. */
+  readonly expiresAt?: Timestamp;
+}
+
+export interface IssuedInvitation {
+  readonly invitation: Invitation;
+  /** The end of the link. Shown once and kept nowhere. */
+  readonly code: string;
+}
+
+export const defaultInvitationDays = 7;
+
+/**
+ * Invites somebody. Throws 400 for an end that is too far or past and for a name that is no role, 403 unless the caller holds all that the roles permit,
+ * and 409 when too many invitations are open. A repetition revokes the invitation of the attempt before.
+ */
+export async function createInvitation(
+  parts: ManagementParts,
+  act: CallerAct,
+  { organizationId, roles, pointerOf, email, expiresAt: askedFor }: InvitationRequest,
+): Promise<IssuedInvitation> {
+  const { engine, config } = parts;
+  const createdAt = engine.now();
+  const expiresAt = expiryOf(askedFor, createdAt, config.maxInvitationDays);
+  const { code, codeHash } = createInvitationCode(organizationId);
+  const invitation: Invitation = {
+    organizationId,
+    invitationId: engine.newId(),
+    email,
+    roles,
+    createdBy: actorOf(act.caller),
+    createdAt,
+    expiresAt,
+    acceptedAt: null,
+    acceptedBy: null,
+  };
+  const { invitationId } = invitation;
+  return await transactAnew(parts, act, { organizationId }, async (transaction, earlier?: MadeInvitation) => {
+    const granted = await lockGrantsFor(transaction, engine, act, organizationId);
+    await endLostInvitation(transaction, engine, act, earlier?.invitationId, invitation);
+    await requireGrantableRoles(transaction, organizationId, granted, roles, pointerOf);
+    const openCount = await countOpenInvitations(transaction, organizationId, createdAt);
+    if (openCount >= config.maxOpenInvitations) throw tooManyOpen(config.maxOpenInvitations);
+    await insertInvitation(transaction, invitation, codeHash);
+    const details = { roles: [...roles], email, expiresAt: toTime(expiresAt) };
+    const note = { organizationId, targetType: "invitation", targetId: invitationId, details } as const;
+    await recordAudit(transaction, engine, act, note);
+    return { made: { invitationId }, answer: { invitation, code } };
+  });
+}
+
+type MadeInvitation = { readonly invitationId: string };
+
+/** Revokes an invitation for good. Throws 404 when there is none, and 409 when it was accepted. */
+export async function revokeInvitation(
+  { database, engine }: ManagementParts,
+  act: Act,
+  { organizationId, invitationId }: { readonly organizationId: string; readonly invitationId: string },
+): Promise<void> {
+  await database.transaction(async (transaction) => {
+    await lockGrants(transaction, organizationId);
+    const invitation = await findInvitation(transaction, organizationId, invitationId);
+    if (invitation === undefined) throw notFound("invitation");
+    if (invitation.acceptedAt !== null) throw wasAccepted();
+    await revokeInvitationRow(transaction, organizationId, invitationId, engine.now());
+    const details = { roles: [...invitation.roles], email: invitation.email };
+    const note = { organizationId, targetType: "invitation", targetId: invitationId, details } as const;
+    await recordAudit(transaction, engine, act, note);
+  });
+}
+
+/** Revokes the invitation of an attempt whose answer was lost: nobody has its link. */
+async function endLostInvitation(
+  transaction: Transaction,
+  clock: Pick<ManagementParts["engine"], "now">,
+  act: Act,
+  lostId: string | undefined,
+  { organizationId, invitationId: replacedBy, createdAt }: Invitation,
+): Promise<void> {
+  const lost = lostId && (await findInvitation(transaction, organizationId, lostId));
+  if (!lost || lost.acceptedAt !== null) return;
+  const { invitationId: targetId, roles, email } = lost;
+  await revokeInvitationRow(transaction, organizationId, targetId, createdAt);
+  const details = { roles: [...roles], email, replacedBy };
+  const note = { organizationId, targetType: "invitation", targetId, details } as const;
+  await recordAudit(transaction, clock, { ...act, operation: "RevokeInvitation" }, note);
+}
+
+const dayMs = 24 * 60 * 60 * 1_000;
+
+function expiryOf(askedFor: Timestamp | undefined, now: Timestamp, maxDays: number): Timestamp {
+  const latest = now + maxDays * dayMs;
+  const expiresAt = askedFor ?? now + defaultInvitationDays * dayMs;
+  if (askedFor === undefined || (expiresAt > now && expiresAt <= latest)) return expiresAt;
+  const detail = `must be in the future and at most ${maxDays} days from now: from ${toTime(now)} to ${toTime(latest)}`;
+  throw new ServiceError("ValidationError", `expiresAt ${detail}.`, { problems: [{ pointer: "/expiresAt", detail }] });
+}
+
+function wasAccepted(): ServiceError {
+  return new ServiceError("ConflictError", "This invitation was accepted already. Remove the member instead.");
+}
+
+function tooManyOpen(maxOpenInvitations: number): ServiceError {
+  return new ServiceError(
+    "ConflictError",
+    `An organization has at most ${maxOpenInvitations} open invitations. Revoke some, or wait until they expire.`,
+  );
+}

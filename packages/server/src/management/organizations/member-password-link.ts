@@ -1,0 +1,69 @@
+import { actorOf } from "../../auth/authenticator.ts";
+import { type IssuedPasswordLink, issuePasswordLink } from "../../auth/passwords/password-link.ts";
+import { organizationIdsOf } from "../../auth/permissions/own-organizations.ts";
+import { notFound, ServiceError } from "../../core/service-error.ts";
+import { findMember } from "../../store/access/members.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import { insertAccountActivity } from "../../store/people/account-activity.ts";
+import { findCredentials } from "../../store/people/user-credentials.ts";
+import type { CallerAct, ManagementParts } from "../act/act.ts";
+import { recordAudit } from "../act/audit-trail.ts";
+import { lockGrantsFor, requireRolesHeld } from "../act/grants.ts";
+import { transactAnew } from "../act/repetition.ts";
+import type { MemberKey } from "./members.ts";
+
+/**
+ * Makes a link that sets a member's password; it ends the link before it. Throws 403 unless the caller is a person who holds all that the member may
+ * do, and the member is in no other organization.
+ */
+export async function createPasswordLink(
+  parts: ManagementParts,
+  act: CallerAct,
+  member: MemberKey,
+): Promise<IssuedPasswordLink> {
+  const { engine } = parts;
+  const { organizationId, userId } = member;
+  const createdAt = engine.now();
+  // A repetition needs nothing of the attempt before: a new link ends the earlier one.
+  return await transactAnew(parts, act, { organizationId }, async (transaction) => {
+    await requireMayReset(transaction, engine, act, member);
+    const credentials = await findCredentials(transaction, userId);
+    if (credentials === undefined) throw notFound("member");
+    const kind = credentials.passwordHash === null ? "first" : "reset";
+    const createdBy = actorOf(act.caller);
+    const link = await issuePasswordLink(transaction, { userId, kind, createdBy, createdAt });
+    const activity = { userId, activityId: engine.newId(), happenedAt: createdAt, address: act.address };
+    const details = { by: act.actor.id };
+    await insertAccountActivity(transaction, { ...activity, action: "password-link-made", details });
+    const note = { organizationId, targetType: "member", targetId: userId, details: { kind } } as const;
+    await recordAudit(transaction, engine, act, note);
+    return { made: {}, answer: link };
+  });
+}
+
+/** Whoever sets a person's password can sign in as that person. */
+async function requireMayReset(
+  transaction: Transaction,
+  clock: Pick<ManagementParts["engine"], "now">,
+  act: CallerAct,
+  { organizationId, userId }: MemberKey,
+): Promise<void> {
+  const granted = await lockGrantsFor(transaction, clock, act, organizationId);
+  const member = await findMember(transaction, organizationId, userId);
+  if (member === undefined) throw notFound("member");
+  await requireRolesHeld(transaction, organizationId, granted, member.roles);
+  if (act.actor.type !== "user")
+    throw denied("Only a person may make such a link: an account can do what no API token can.");
+  if (act.actor.id === userId)
+    throw denied("Your own password you change with ChangePassword, which asks for the present one.");
+  const organizationIds = await organizationIdsOf(transaction, userId);
+  if (organizationIds.some((id) => id !== organizationId)) {
+    throw denied(
+      "This person is a member of other organizations too, and their account is not yours to open. Whoever runs the service can make a link: `stepwell user reset-link`.",
+    );
+  }
+}
+
+function denied(detail: string): ServiceError {
+  return new ServiceError("AuthorizationError", detail);
+}

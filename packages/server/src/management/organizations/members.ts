@@ -1,0 +1,90 @@
+import { notFound, ServiceError } from "../../core/service-error.ts";
+import { deleteMember, findMember, type Member, updateMemberRoles } from "../../store/access/members.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
+import { changesOf, recordAudit } from "../act/audit-trail.ts";
+import { lockGrants, lockGrantsFor, requireGrantableRoles, requireRolesHeld } from "../act/grants.ts";
+import { requireOtherOwner } from "../membership/last-owner.ts";
+
+export interface MemberKey {
+  readonly organizationId: string;
+  readonly userId: string;
+}
+
+/**
+ * Gives a member these roles instead of those that they have. Throws 403 unless the caller holds all that the member may do, before and afterwards,
+ * and 409 when the last owner would be none any more.
+ */
+export async function updateMember(
+  { database, engine }: ManagementParts,
+  act: CallerAct,
+  { organizationId, userId }: MemberKey,
+  roles: readonly string[],
+): Promise<Member> {
+  return await database.transaction(async (transaction) => {
+    const granted = await lockGrantsFor(transaction, engine, act, organizationId);
+    const member = await findMember(transaction, organizationId, userId);
+    if (member === undefined) throw notFound("member");
+    await requireGrantableRoles(transaction, organizationId, granted, roles);
+    await requireRolesHeld(transaction, organizationId, granted, member.roles);
+    if (!roles.includes("owner")) await requireOtherOwner(transaction, member);
+    const changed = { ...member, roles };
+    await updateMemberRoles(transaction, changed);
+    const details = changesOf({ roles: [...member.roles] }, { roles: [...roles] });
+    const note = { organizationId, targetType: "member", targetId: userId, details } as const;
+    await recordAudit(transaction, engine, act, note);
+    return changed;
+  });
+}
+
+/** Removes a member. Throws 403 unless the caller holds all that the member may do, and 409 for the last owner. */
+export async function removeMember(
+  { database, engine }: ManagementParts,
+  act: CallerAct,
+  { organizationId, userId }: MemberKey,
+): Promise<void> {
+  await database.transaction(async (transaction) => {
+    const granted = await lockGrantsFor(transaction, engine, act, organizationId);
+    const member = await findMember(transaction, organizationId, userId);
+    if (member === undefined) throw notFound("member");
+    await requireRolesHeld(transaction, organizationId, granted, member.roles);
+    await endMembership(transaction, engine, act, member);
+  });
+}
+
+/** Ends the membership of the actor. Throws 403 for an API token, which has none, and 409 for the last owner. */
+export async function leaveOrganization(
+  { database, engine }: ManagementParts,
+  act: Act,
+  organizationId: string,
+): Promise<void> {
+  const { type, id } = act.actor;
+  if (type !== "user") throw tokenCannotLeave();
+  await database.transaction(async (transaction) => {
+    await lockGrants(transaction, organizationId);
+    const member = await findMember(transaction, organizationId, id);
+    if (member === undefined) throw notFound("organization");
+    await endMembership(transaction, engine, act, member);
+  });
+}
+
+async function endMembership(
+  transaction: Transaction,
+  clock: Pick<ManagementParts["engine"], "now">,
+  act: Act,
+  member: Member,
+): Promise<void> {
+  const { organizationId, userId, roles } = member;
+  await requireOtherOwner(transaction, member);
+  await deleteMember(transaction, organizationId, userId);
+  const details = { roles: [...roles] };
+  const note = { organizationId, targetType: "member", targetId: userId, details } as const;
+  await recordAudit(transaction, clock, act, note);
+}
+
+function tokenCannotLeave(): ServiceError {
+  return new ServiceError(
+    "AuthorizationError",
+    "An API token is no member of its organization and cannot leave it. Revoke the token instead.",
+  );
+}

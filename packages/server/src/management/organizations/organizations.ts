@@ -1,0 +1,109 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { notFound, ServiceError } from "../../core/service-error.ts";
+import { insertMember } from "../../store/access/members.ts";
+import { deleteOrganizationKey } from "../../store/access/organization-keys.ts";
+import {
+  claimOrganization,
+  deleteOrganization as deleteOrganizationRow,
+  hasUnfinishedJobs,
+  insertOrganization,
+  lockOrganization,
+  type Organization,
+  updateOrganization as updateOrganizationRow,
+} from "../../store/access/organizations.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
+import { changesOf, recordAudit } from "../act/audit-trail.ts";
+import { transactOnce } from "../act/repetition.ts";
+import { claimKey, type KeyedOrganization, keyOf } from "./organization-key.ts";
+
+export interface OrganizationNames {
+  readonly name: string;
+  readonly displayName: string;
+}
+
+/**
+ * Makes an organization, of which the caller becomes the owner. `key` is the one that was asked for, if any. Throws 409 when another organization
+ * has it. `answerOf` makes the answer that a repetition gets too.
+ */
+export async function createOrganization<Answer extends object>(
+  parts: ManagementParts,
+  act: CallerAct,
+  asked: OrganizationNames & { readonly key?: string },
+  answerOf: (organization: KeyedOrganization) => Answer,
+): Promise<Answer> {
+  const ownerId = act.actor.id;
+  return await transactOnce(parts, act, { userId: ownerId }, async (transaction, createdAt) => {
+    const organizationId = parts.engine.newId();
+    const created = { ...asked, organizationId, ownerId, createdAt };
+    return answerOf(await insertOwnedOrganization(transaction, parts.engine, act, created));
+  });
+}
+
+export interface OwnedOrganization extends OrganizationNames {
+  readonly organizationId: string;
+  /** The key that was asked for; left out: one that is made from the name. */
+  readonly key?: string;
+  /** The user who becomes the owner: an organization without one could never have one. */
+  readonly ownerId: string;
+  readonly createdAt: Timestamp;
+}
+
+/** Writes an organization with its key, its owner and its first audit entry. Throws 409 when another organization has the key. */
+export async function insertOwnedOrganization(
+  transaction: Transaction,
+  clock: Pick<ManagementParts["engine"], "now">,
+  act: Act,
+  { key: askedFor, ownerId, ...organization }: OwnedOrganization,
+): Promise<KeyedOrganization> {
+  const { organizationId, name, displayName, createdAt } = organization;
+  await insertOrganization(transaction, organization);
+  const key = await claimKey(transaction, organization, askedFor);
+  await insertMember(transaction, { organizationId, userId: ownerId, roles: ["owner"], createdAt });
+  const owner = ownerId === act.actor.id ? {} : { owner: ownerId };
+  const note = { organizationId, targetType: "organization", targetId: organizationId } as const;
+  await recordAudit(transaction, clock, act, { ...note, details: { name, displayName, key, ...owner } });
+  return { ...organization, key };
+}
+
+/** Renames an organization. Throws 404 when there is none. */
+export async function updateOrganization(
+  { database, engine }: ManagementParts,
+  act: Act,
+  organizationId: string,
+  names: Partial<OrganizationNames>,
+): Promise<KeyedOrganization> {
+  const changed = await database.transaction(async (transaction): Promise<Organization> => {
+    const organization = await lockOrganization(transaction, organizationId);
+    if (organization === undefined) throw notFound("organization");
+    const changed = { ...organization, ...names };
+    await updateOrganizationRow(transaction, changed, engine.now());
+    const note = { organizationId, targetType: "organization", targetId: organizationId } as const;
+    await recordAudit(transaction, engine, act, { ...note, details: changesOf(organization, names) });
+    return changed;
+  });
+  return { ...changed, key: await keyOf(database, changed) };
+}
+
+/** Deletes an organization. Throws 404 when there is none, and 409 while it has jobs that are not finished. */
+export async function deleteOrganization(
+  { database, engine }: ManagementParts,
+  act: Act,
+  organizationId: string,
+): Promise<void> {
+  await database.transaction(async (transaction) => {
+    if (!(await claimOrganization(transaction, organizationId))) throw notFound("organization");
+    if (await hasUnfinishedJobs(transaction, organizationId)) throw unfinishedJobs();
+    await deleteOrganizationRow(transaction, organizationId, engine.now());
+    await deleteOrganizationKey(transaction, organizationId);
+    const note = { organizationId, targetType: "organization", targetId: organizationId } as const;
+    await recordAudit(transaction, engine, act, note);
+  });
+}
+
+function unfinishedJobs(): ServiceError {
+  return new ServiceError(
+    "ConflictError",
+    "The organization has jobs that are not finished. Cancel them or let them finish, then delete it.",
+  );
+}
