@@ -1,16 +1,16 @@
-import { createToken } from "../auth/credentials/token-form.ts";
 import { hashAlone } from "../auth/passwords/password-hasher.ts";
 import { type IssuedPasswordLink, issuePasswordLink } from "../auth/passwords/password-link.ts";
 import { organizationKeysFor } from "../core/organization-key.ts";
 import { hasFormat } from "../core/schema/format.ts";
 import { newId } from "../engine/identifier.ts";
+import { addUserToken } from "../management/account/user-tokens.ts";
 import { insertMember } from "../store/access/members.ts";
 import { claimOrganizationKey } from "../store/access/organization-keys.ts";
 import { insertOrganization } from "../store/access/organizations.ts";
 import { insertAuditEntries } from "../store/audit/audit.ts";
 import type { Database } from "../store/home/database.ts";
 import { setPassword } from "../store/people/user-credentials.ts";
-import { hasUsers, insertUser, insertUserToken } from "../store/people/users.ts";
+import { hasUsers, insertUser } from "../store/people/users.ts";
 
 export interface InitialOwner {
   readonly userId: string;
@@ -48,7 +48,6 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
   const createdAt = Date.now();
   const userId = newId(createdAt);
   const organizationId = newId(createdAt);
-  const { token, tokenHash, tokenPrefix } = createToken("user", userId);
   const { email, displayName, organizationName, password } = request;
   const passwordHash = password === undefined ? undefined : await hashAlone(password);
   return await database.transaction(async (transaction) => {
@@ -83,8 +82,8 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
       },
     ]);
     const tokenId = newId(createdAt);
-    const firstToken = { userId, tokenId, name: "first token", tokenPrefix, createdAt, expiresAt: null };
-    await insertUserToken(transaction, firstToken, tokenHash);
+    const firstToken = { userId, tokenId, name: "first token", createdAt, expiresAt: null };
+    const { token } = await addUserToken(transaction, firstToken);
     if (passwordHash !== undefined) {
       await setPassword(transaction, userId, passwordHash, createdAt);
       return { userId, organizationId, token, passwordLink: undefined };

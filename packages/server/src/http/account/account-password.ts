@@ -1,8 +1,7 @@
 import { Type } from "typebox";
-import { changeOwnPassword, confirmPasswordChange } from "../../auth/passwords/password-change.ts";
+import { changePassword } from "../../management/account/password.ts";
+import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { addressOf } from "../door/client-address.ts";
-import { transactOnce } from "../door/request-acts.ts";
 import { closed, noContent } from "../door/schemas.ts";
 
 /**
@@ -16,10 +15,7 @@ export const CodeSchema = Type.String({
   description: "A code of your authenticator app, or a recovery code. Needed when the account has a second factor.",
 });
 
-export function accountPasswordRoutes(app: App, service: ServerParts): void {
-  const { engine, database, signIn, authenticator } = service;
-  const parts = { database, signIn, now: () => engine.now(), newId: () => engine.newId() };
-
+export function accountPasswordRoutes(app: App, parts: ServerParts): void {
   app.post(
     "/account/password",
     {
@@ -45,20 +41,7 @@ export function accountPasswordRoutes(app: App, service: ServerParts): void {
     },
     async (request, reply) => {
       const { currentPassword, newPassword, code } = request.body;
-      const { principal, sessionId = null } = request.caller;
-      const userId = principal.id;
-      const change = { userId, sessionId, address: addressOf(request), currentPassword, newPassword, code };
-      await transactOnce(
-        service,
-        request,
-        { userId },
-        async (transaction, _, confirmed) => {
-          await changeOwnPassword(parts, transaction, change, confirmed);
-          return {};
-        },
-        () => confirmPasswordChange(parts, change),
-      );
-      authenticator.forgetAll();
+      await changePassword(parts, callerActOf(request), { currentPassword, newPassword, code });
       return reply.code(204).send(null);
     },
   );

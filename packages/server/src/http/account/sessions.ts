@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
-import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
+import { endSession } from "../../management/account/sessions.ts";
 import { listUserSessions, type UserSession } from "../../store/people/user-sessions.ts";
+import { actOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { addressOf } from "../door/client-address.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
 import { closed, Id, noContent, Time } from "../door/schemas.ts";
 
@@ -24,9 +24,13 @@ const SessionSchema = Type.Object(
   { title: "Session" },
 );
 
-export function sessionRoutes(app: App, { engine, database, authenticator, openId }: ServerParts): void {
-  const { sessions } = openId;
+export function sessionRoutes(app: App, parts: ServerParts): void {
+  listSessionsRoute(app, parts);
+  endSessionRoute(app, parts);
+}
 
+function listSessionsRoute(app: App, parts: ServerParts): void {
+  const { engine, database, openId } = parts;
   app.get(
     "/account/sessions",
     {
@@ -45,13 +49,15 @@ export function sessionRoutes(app: App, { engine, database, authenticator, openI
     async (request) => {
       const { principal, sessionId } = request.caller;
       const page = pageOfShortList(request);
-      const holding = { now: engine.now(), seenAfter: sessions.seenAfter() };
+      const holding = { now: engine.now(), seenAfter: openId.sessions.seenAfter() };
       const found = await listUserSessions(database, principal.id, holding, page.after, page.limit);
       const { rows, ...next } = page.cut(found, (session) => session.sessionId);
       return { sessions: rows.map((session) => renderSession(session, sessionId)), ...next };
     },
   );
+}
 
+function endSessionRoute(app: App, parts: ServerParts): void {
   app.delete(
     "/account/sessions/:sessionId",
     {
@@ -68,11 +74,7 @@ export function sessionRoutes(app: App, { engine, database, authenticator, openI
       },
     },
     async (request, reply) => {
-      const userId = request.caller.principal.id;
-      const { sessionId } = request.params;
-      const isEnded = await sessions.end({ userId, sessionId, action: "session-ended", address: addressOf(request) });
-      if (!isEnded) throw notFound("session");
-      authenticator.forgetAll();
+      await endSession(parts, actOf(request), request.params.sessionId);
       return reply.code(204).send(null);
     },
   );

@@ -1,96 +1,164 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import { recordAccountActivity } from "../../auth/account-activity.ts";
+import type { ConfirmedUser } from "../../auth/credentials/credential-check.ts";
+import type { SecretBox } from "../../auth/credentials/secret-box.ts";
+import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
+import { createRecoveryCodes, createSecondFactor, stepOfCode } from "../../auth/passwords/second-factor.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { Transaction } from "../../store/home/database.ts";
-import { type AccountAction, insertAccountActivity } from "../../store/people/account-activity.ts";
+import type { AccountAction } from "../../store/people/account-activity.ts";
 import { replaceRecoveryCodes } from "../../store/people/recovery-codes.ts";
 import { disableTotp, enableTotp, findCredentials, startTotp } from "../../store/people/user-credentials.ts";
-import type { SecretBox } from "../credentials/secret-box.ts";
-import { createRecoveryCodes, createSecondFactor, stepOfCode } from "./second-factor.ts";
+import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
+import { transactAnew, transactOnce } from "../act/repetition.ts";
 
-export interface SecondFactorChangeParts {
-  readonly now: () => Timestamp;
-  readonly newId: () => string;
+export interface SecondFactorParts extends ManagementParts {
+  readonly signIn: Pick<PasswordSignIn, "confirm">;
   readonly secrets: SecretBox;
 }
 
-/** Whose it is, and from where they ask. */
-export interface SecondFactorOwner {
-  readonly userId: string;
-  readonly address: string;
+/** What the user proves to know before a second factor is taken away or renewed. */
+export interface SecondFactorProof {
+  readonly password: string;
+  readonly code: string;
 }
 
 /** Makes a secret for an authenticator app. It is in force only once a code of that app has shown that it arrived there. */
 export async function startSecondFactor(
-  parts: SecondFactorChangeParts,
-  transaction: Transaction,
-  user: SecondFactorOwner & { readonly email: string },
+  parts: SecondFactorParts,
+  act: CallerAct,
+  password: string,
 ): Promise<{ readonly secret: string; readonly uri: string }> {
-  const { secret, uri, sealedSecret } = createSecondFactor(parts.secrets, user);
-  if (!(await startTotp(transaction, user.userId, sealedSecret))) throw isEnabledAlready();
-  await note(parts, transaction, user, "second-factor-started");
-  return { secret, uri };
+  const { id: userId } = act.actor;
+  const { email } = await confirmPassword(parts, act, password, undefined);
+  // A new secret ends the one before by itself.
+  return await transactAnew(parts, act, { userId }, async (transaction) => {
+    const { secret, uri, sealedSecret } = createSecondFactor(parts.secrets, { userId, email });
+    if (!(await startTotp(transaction, userId, sealedSecret))) throw isEnabledAlready();
+    await record(parts, transaction, act, "second-factor-started");
+    return { made: {}, answer: { secret, uri } };
+  });
 }
 
-/** Answers the recovery codes. Throws `ServiceError`. */
-export async function enableSecondFactor(
-  parts: SecondFactorChangeParts,
-  transaction: Transaction,
-  owner: SecondFactorOwner,
+/** Puts a second factor in force. Answers the recovery codes. */
+export async function confirmSecondFactor(
+  parts: SecondFactorParts,
+  act: CallerAct,
   code: string,
 ): Promise<readonly string[]> {
-  const { secrets, now } = parts;
-  const { userId } = owner;
+  const { id: userId } = act.actor;
+  return await transactAnew(parts, act, { userId }, async (transaction, earlier) => {
+    // The first attempt put the factor in force; its codes were lost.
+    const answer =
+      earlier === undefined
+        ? await enableSecondFactor(parts, transaction, act, code)
+        : await newRecoveryCodes(parts, transaction, act);
+    return { made: {}, answer };
+  });
+}
+
+/** Removes the second factor: the password alone lets in again. */
+export async function disableSecondFactor(
+  parts: SecondFactorParts,
+  act: CallerAct,
+  proof: SecondFactorProof,
+): Promise<void> {
+  const { id: userId } = act.actor;
+  const work = async (transaction: Transaction) => {
+    if (!(await removeSecondFactor(transaction, userId))) throw isNotEnabled();
+    await record(parts, transaction, act, "second-factor-disabled");
+    return {};
+  };
+  await transactOnce(parts, act, { userId }, work, () => confirmWithCode(parts, act, proof));
+}
+
+/** Answers new recovery codes; the earlier ones stop working. Throws 409 when there is no second factor. */
+export async function renewRecoveryCodes(
+  parts: SecondFactorParts,
+  act: CallerAct,
+  proof: SecondFactorProof,
+): Promise<readonly string[]> {
+  const { id: userId } = act.actor;
+  const work = async (transaction: Transaction) => ({
+    made: {},
+    answer: await newRecoveryCodes(parts, transaction, act),
+  });
+  return await transactAnew(parts, act, { userId }, work, () => confirmWithCode(parts, act, proof));
+}
+
+/** Removes an account's second factor and its recovery codes. False when it has none. */
+export async function removeSecondFactor(transaction: Transaction, userId: string): Promise<boolean> {
+  if (!(await disableTotp(transaction, userId))) return false;
+  await replaceRecoveryCodes(transaction, userId, []);
+  return true;
+}
+
+async function enableSecondFactor(
+  parts: SecondFactorParts,
+  transaction: Transaction,
+  act: Act,
+  code: string,
+): Promise<readonly string[]> {
+  const { secrets, engine } = parts;
+  const { id: userId } = act.actor;
   const user = await findCredentials(transaction, userId);
   if (user !== undefined && user.totpEnabledAt !== null) throw isEnabledAlready();
   if (user === undefined || user.totpSecret === null) throw isNotStarted();
   const { totpSecret } = user;
-  const step = stepOfCode(secrets, userId, totpSecret, code, now());
+  const now = engine.now();
+  const step = stepOfCode(secrets, userId, totpSecret, code, now);
   if (step === undefined) throw wrongCode();
-  if (!(await enableTotp(transaction, userId, totpSecret, step, now()))) throw isEnabledAlready();
-  await note(parts, transaction, owner, "second-factor-enabled");
-  return await newRecoveryCodes(transaction, userId);
+  if (!(await enableTotp(transaction, userId, totpSecret, step, now))) throw isEnabledAlready();
+  await record(parts, transaction, act, "second-factor-enabled");
+  return await replacedCodes(transaction, userId);
 }
 
-export async function disableSecondFactor(
-  parts: SecondFactorChangeParts,
+async function newRecoveryCodes(
+  parts: SecondFactorParts,
   transaction: Transaction,
-  owner: SecondFactorOwner,
-): Promise<void> {
-  if (!(await disableTotp(transaction, owner.userId))) throw isNotEnabled();
-  await replaceRecoveryCodes(transaction, owner.userId, []);
-  await note(parts, transaction, owner, "second-factor-disabled");
-}
-
-/** Answers new recovery codes; the earlier ones stop working. Throws `ServiceError` when there is no second factor. */
-export async function renewRecoveryCodes(
-  parts: SecondFactorChangeParts,
-  transaction: Transaction,
-  owner: SecondFactorOwner,
+  act: Act,
 ): Promise<readonly string[]> {
-  const user = await findCredentials(transaction, owner.userId);
+  const { id: userId } = act.actor;
+  const user = await findCredentials(transaction, userId);
   if (user === undefined || user.totpEnabledAt === null) throw isNotEnabled();
-  await note(parts, transaction, owner, "recovery-codes-renewed");
-  return await newRecoveryCodes(transaction, owner.userId);
+  await record(parts, transaction, act, "recovery-codes-renewed");
+  return await replacedCodes(transaction, userId);
 }
 
-export function isNotEnabled(): ServiceError {
-  return new ServiceError("ConflictError", "Your account has no second factor. Start one with StartSecondFactor.");
-}
-
-async function newRecoveryCodes(transaction: Transaction, userId: string): Promise<readonly string[]> {
+async function replacedCodes(transaction: Transaction, userId: string): Promise<readonly string[]> {
   const { codes, codeHashes } = createRecoveryCodes();
   await replaceRecoveryCodes(transaction, userId, codeHashes);
   return codes;
 }
 
-async function note(
-  { now, newId }: SecondFactorChangeParts,
+async function confirmPassword(
+  { signIn }: SecondFactorParts,
+  { actor, address }: Act,
+  password: string,
+  code: string | undefined,
+): Promise<ConfirmedUser> {
+  return await signIn.confirm({ userId: actor.id, address, password, code, passwordPointer: "/password" });
+}
+
+async function confirmWithCode(
+  parts: SecondFactorParts,
+  act: Act,
+  { password, code }: SecondFactorProof,
+): Promise<void> {
+  const { totpEnabledAt } = await confirmPassword(parts, act, password, code);
+  if (totpEnabledAt === null) throw isNotEnabled();
+}
+
+async function record(
+  { engine }: ManagementParts,
   transaction: Transaction,
-  { userId, address }: SecondFactorOwner,
+  { actor, address }: Act,
   action: AccountAction,
 ): Promise<void> {
-  const activity = { userId, activityId: newId(), happenedAt: now(), action, address, details: {} };
-  await insertAccountActivity(transaction, activity);
+  await recordAccountActivity(transaction, engine, { userId: actor.id, action, address });
+}
+
+function isNotEnabled(): ServiceError {
+  return new ServiceError("ConflictError", "Your account has no second factor. Start one with StartSecondFactor.");
 }
 
 function isEnabledAlready(): ServiceError {
