@@ -36,7 +36,7 @@ export class AuditDenials {
     const target = targetOf(request);
     const recent = this.#recentOf(`${organizationId} ${request.caller.principal.id}`);
     const what = `${request.routeOptions.schema?.operationId} ${target.targetId}`;
-    const unrecorded = recent.admit(what, performance.now());
+    const unrecorded = recent.note(what, performance.now());
     return unrecorded === undefined
       ? undefined
       : this.#write(request, organizationId, target, error.message, unrecorded);
@@ -77,8 +77,8 @@ class RecentDenials {
   #unrecorded = 0;
   readonly #lastOf = new Map<string, number>();
 
-  /** How many were left out since the last row; undefined when this one is left out too. */
-  admit(what: string, now: number): number | undefined {
+  /** Notes a denial. Answers how many were left out since the last row; undefined when this one is left out too. */
+  note(what: string, now: number): number | undefined {
     if (now - this.#minuteBegan >= minuteMs) {
       this.#minuteBegan = now;
       this.#rows = 0;

@@ -151,11 +151,11 @@ function commandOf(request: FastifyRequest<{ Params: JobKey; Body: SentEvent }>)
     type: "fact",
     ...params,
     fact: { type: "event.received", ...sent, sentBy: actorOf(caller), keptAs: null },
-    answer: (_job, outcome): JsonObject => ({
+    answer: (_job, verdict): JsonObject => ({
       jobId,
       eventId,
-      outcome: outcome.type === "event" ? outcome.outcome : "duplicate",
-      warnings: outcome.type === "event" ? outcome.warnings.map((warning) => ({ ...warning })) : [],
+      outcome: verdict.type === "event" ? verdict.outcome : "duplicate",
+      warnings: verdict.type === "event" ? verdict.warnings.map((warning) => ({ ...warning })) : [],
     }),
     bytes: bodyBytes,
     // Programs send by the thousands, and each event says who sent it; what a person sends is an act of theirs.

@@ -1,6 +1,6 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { commandLineClientId } from "../../auth/oidc/clients.ts";
-import { completeSignIn, refuseSignIn } from "../../auth/oidc/complete-sign-in.ts";
+import { cancelSignIn, completeSignIn } from "../../auth/oidc/complete-sign-in.ts";
 import type { Middleware } from "../../auth/oidc/provider-parts.ts";
 import type { SignInResult } from "../../auth/passwords/password-sign-in.ts";
 import type { ServerParts } from "../door/app.ts";
@@ -54,7 +54,7 @@ async function answer(
 ): Promise<void> {
   const { provider, parts, look } = site;
   const { openId, signIn, singleSignOn, secrets, engine, publicUrl } = parts;
-  if (form.has("cancel")) return goTo(ctx, await refuseSignIn(provider, ctx));
+  if (form.has("cancel")) return goTo(ctx, await cancelSignIn(provider, ctx));
   const firstStep = openFirstStep(secrets, interaction.uid, form.get("firstStep"), engine.now());
   const { email, password } = firstStep ?? { email: form.get("email") ?? "", password: form.get("password") ?? "" };
   // People of a domain with a provider of its own sign in there and nowhere else: whoever has to leave is taken out in one place.
