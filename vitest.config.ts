@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-const store = ["packages/server/test/{store,engine,http,management}/**/*.test.ts", "packages/cli/test/**/*.test.ts"];
+const store = ["packages/server/test/{store,engine,management,http}/**/*.test.ts", "packages/cli/test/**/*.test.ts"];
 const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
 
 export default defineConfig({
