@@ -8,7 +8,7 @@ import { closed, noContent } from "../door/schemas.ts";
  * Passwords have no bounds in their schemas: what is too long or too short is told by the rules for passwords, which count in characters
  * and not in UTF-16 halves.
  */
-export const PasswordSchema = Type.String({ description: "Your password, once more." });
+export const PasswordSchema = Type.String({ description: "Your password, as a confirmation." });
 
 export const CodeSchema = Type.String({
   maxLength: 64,
@@ -30,13 +30,13 @@ export function accountPasswordRoutes(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Change your password",
         description:
-          "12 to 256 characters, of any kind. All other sessions of yours end. Who forgot the password asks an owner for a link that sets another.",
+          "12 to 256 characters, of any kind. All your other sessions end. If you forgot the password, ask an owner for a link that sets another.",
         body: closed({
           currentPassword: Type.String(),
           newPassword: Type.String(),
           code: Type.Optional(CodeSchema),
         }),
-        response: { 204: noContent("It is changed.") },
+        response: { 204: noContent("The password is changed.") },
       },
     },
     async (request, reply) => {

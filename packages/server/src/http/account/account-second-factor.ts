@@ -12,8 +12,8 @@ import { CodeSchema, PasswordSchema } from "./account-password.ts";
 
 const NewSecondFactorSchema = Type.Object(
   {
-    secret: Type.String({ description: "In base32, to be typed into an authenticator app." }),
-    uri: Type.String({ description: "The same as an `otpauth://` address, to be shown as a QR code." }),
+    secret: Type.String({ description: "The secret in base32, to be typed into an authenticator app." }),
+    uri: Type.String({ description: "The secret as an `otpauth://` address, to be shown as a QR code." }),
   },
   { title: "NewSecondFactor" },
 );
@@ -22,7 +22,7 @@ const RecoveryCodesSchema = Type.Object(
   {
     recoveryCodes: Type.Array(Type.String(), {
       description:
-        "Each lets in once instead of a code of the app. They are shown this once: keep them apart from the app.",
+        "Each code replaces a code of the app once. They are shown only in this answer: keep them apart from the app.",
     }),
   },
   { title: "RecoveryCodes" },
@@ -52,7 +52,7 @@ function startSecondFactorRoute(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Start a second factor",
         description:
-          "The answer holds the secret for an authenticator app (TOTP: SHA-1, 6 digits, 30 seconds). It counts once ConfirmSecondFactor has seen a code.",
+          "The answer holds the secret for an authenticator app (TOTP: SHA-1, 6 digits, 30 seconds). The factor is in force once ConfirmSecondFactor has accepted a code.",
         body: closed({ password: PasswordSchema }),
         response: { 200: answer("The secret.", NewSecondFactorSchema) },
       },
@@ -101,7 +101,7 @@ function disableSecondFactorRoute(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Remove your second factor",
         body: proof,
-        response: { 204: noContent("The password alone lets in again.") },
+        response: { 204: noContent("The second factor is removed: the password alone is enough to sign in.") },
       },
     },
     async (request, reply) => {
@@ -125,7 +125,7 @@ function renewRecoveryCodesRoute(app: App, parts: ServerParts): void {
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "Get new recovery codes",
-        description: "Those before hold no longer.",
+        description: "The earlier recovery codes stop working.",
         body: proof,
         response: { 200: answer("The recovery codes.", RecoveryCodesSchema) },
       },

@@ -17,12 +17,20 @@ const tokenFields = {
 };
 
 const UserTokenSchema = Type.Object(
-  { ...tokenFields, lastUsedAt: Type.Optional(Type.String({ format: "date-time", description: "To the minute." })) },
+  {
+    ...tokenFields,
+    lastUsedAt: Type.Optional(
+      Type.String({ format: "date-time", description: "When the token was last used, to the minute." }),
+    ),
+  },
   { title: "UserToken" },
 );
 
 const NewUserTokenSchema = Type.Object(
-  { ...tokenFields, token: Type.String({ description: "The token itself. It is shown this once and kept nowhere." }) },
+  {
+    ...tokenFields,
+    token: Type.String({ description: "The token itself. It is shown only in this answer and stored nowhere." }),
+  },
   { title: "NewUserToken" },
 );
 
@@ -46,10 +54,12 @@ function createUserTokenRoute(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Create a user token",
         description:
-          "It acts as you, in every organization of yours; for programs take an API token, which can do less. The answer holds the token, this once. Therefore it takes no Idempotency-Key: when the answer was lost, revoke the token and create another.",
+          "The token acts as you in all your organizations. For programs use an API token, which can do less. The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.",
         body: closed({
           name: nameSchema(config.maxNameLength, "What the token is for."),
-          expiresAt: Type.Optional(Type.String({ format: "date-time", description: "Left out: it does not expire." })),
+          expiresAt: Type.Optional(
+            Type.String({ format: "date-time", description: "If left out, the token does not expire." }),
+          ),
         }),
         response: { 201: answer("The token.", NewUserTokenSchema) },
       },
@@ -102,9 +112,9 @@ function revokeUserTokenRoute(app: App, parts: ServerParts): void {
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "Revoke a user token",
-        description: "For good. Holds on every node within a second. It may be the very token of this request.",
+        description: "The token ends for good, on every node within a second. It may be the token of this request.",
         params: Type.Object({ userTokenId: Type.String({ format: "uuid", description: "The user token." }) }),
-        response: { 204: noContent("It is revoked.") },
+        response: { 204: noContent("The token is revoked.") },
       },
     },
     async (request, reply) => {

@@ -14,7 +14,7 @@ const AccountSchema = Type.Object(
     userId: Id,
     email: Type.String(),
     displayName: Type.String(),
-    hasPassword: Type.Boolean({ description: "Whether it can be signed in to with a password." }),
+    hasPassword: Type.Boolean({ description: "True when the account can be signed in to with a password." }),
     secondFactorEnabledAt: Type.Optional(Time),
     recoveryCodesLeft: Type.Integer({ minimum: 0, description: "Recovery codes that were not used yet." }),
     createdAt: Time,
@@ -93,7 +93,7 @@ function listAccountActivityRoute(app: App, parts: ServerParts): void {
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "List what happened to your account",
-        description: "Sign-ins, refused ones too, and changes of what you sign in with. Newest first.",
+        description: "Lists sign-ins, failed ones too, and changes of what you sign in with. Newest first.",
         querystring: closed({ ...pagingParameters }),
         response: {
           200: Type.Object(

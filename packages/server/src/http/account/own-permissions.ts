@@ -8,7 +8,7 @@ import { answer, closed, OrganizationParams, oneOf, PermissionSchema } from "../
 const OwnPermissionsSchema = Type.Object(
   {
     permissions: Type.Array(PermissionSchema),
-    roles: Type.Optional(Type.Array(Type.String(), { description: "Of a user. An API token has none." })),
+    roles: Type.Optional(Type.Array(Type.String(), { description: "The roles of a user. An API token has none." })),
   },
   { title: "OwnPermissions" },
 );
@@ -82,7 +82,7 @@ function checkPermissionsRoute(app: App): void {
             uniqueItems: true,
           }),
         }),
-        response: { 200: answer("What of it you may do in this organization.", PermissionCheckSchema) },
+        response: { 200: answer("Which of these you have in this organization.", PermissionCheckSchema) },
       },
     },
     async (request) => {

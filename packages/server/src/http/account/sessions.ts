@@ -10,7 +10,7 @@ import { closed, Id, noContent, Time } from "../door/schemas.ts";
 const SessionSchema = Type.Object(
   {
     sessionId: Id,
-    isCurrent: Type.Boolean({ description: "The session that this very request was made in." }),
+    isCurrent: Type.Boolean({ description: "True for the session of this request." }),
     signedInBy: Type.String({
       description:
         "`password`, `link` for a link of `stepwell dev`, `device` for a command line that was let in from a browser, or an issuer outside.",
@@ -18,7 +18,7 @@ const SessionSchema = Type.Object(
     userAgent: Type.String({ description: "What the browser or the device calls itself." }),
     address: Type.String({ description: "Where the sign-in came from." }),
     createdAt: Time,
-    lastSeenAt: Type.String({ format: "date-time", description: "To the minute." }),
+    lastSeenAt: Type.String({ format: "date-time", description: "When the session was last used, to the minute." }),
     expiresAt: Type.String({ format: "date-time", description: "When it ends at the latest." }),
   },
   { title: "Session" },
@@ -39,7 +39,7 @@ function listSessionsRoute(app: App, parts: ServerParts): void {
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "List your sessions",
-        description: "Every sign-in that holds, newest first.",
+        description: "Lists every session that has not ended, newest first.",
         querystring: closed({ ...shortListParameters }),
         response: {
           200: Type.Object({ sessions: Type.Array(SessionSchema), nextPageToken }, { description: "One page." }),
@@ -68,9 +68,9 @@ function endSessionRoute(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "End a session",
         description:
-          "For good, with every token that was issued in it. Holds on every node within a second. It may be the session of this request.",
+          "The session ends for good, with every token that was issued in it, on every node within a second. It may be the session of this request.",
         params: Type.Object({ sessionId: Type.String({ format: "uuid", description: "The session." }) }),
-        response: { 204: noContent("It is ended.") },
+        response: { 204: noContent("The session is ended.") },
       },
     },
     async (request, reply) => {

@@ -5,7 +5,7 @@ import { closed, eventIdSchema, Id, TagName } from "./schemas.ts";
 
 const maxBound = 100;
 
-/** What a request binds a token to. */
+/** The field of a body that binds a token. */
 export function boundToBody(maxNameLength: number) {
   return closed(
     {
@@ -14,7 +14,7 @@ export function boundToBody(maxNameLength: number) {
           minItems: 1,
           maxItems: maxBound,
           uniqueItems: true,
-          description: "For the token there are only these workflows, with their versions, tags and jobs.",
+          description: "The token reaches only these workflows, with their versions, tags and jobs.",
         }),
       ),
       tags: Type.Optional(
@@ -40,7 +40,7 @@ export function boundToBody(maxNameLength: number) {
   );
 }
 
-const boundDescription = "What the token is bound to, beside its permissions. Left out: to nothing.";
+const boundDescription = "What the token is bound to, beside its permissions. If left out, it is bound to nothing.";
 
 export const BoundToSchema = Type.Object(
   {

@@ -44,12 +44,14 @@ function createApiTokenRoute(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Create an API token",
         description:
-          "The answer holds the token, this once. Therefore it takes no Idempotency-Key: when the answer was lost, revoke the token and create another.",
+          "The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.",
         params: OrganizationParams,
         body: closed({
           name: tokenName(config),
           permissions: Permissions,
-          expiresAt: Type.Optional(Type.String({ format: "date-time", description: "Left out: it does not expire." })),
+          expiresAt: Type.Optional(
+            Type.String({ format: "date-time", description: "If left out, the token does not expire." }),
+          ),
           boundTo: Type.Optional(boundToBody(config.maxNameLength)),
         }),
         response: { 201: answer("The token.", NewApiTokenSchema) },
@@ -109,7 +111,7 @@ function getApiTokenRoute(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Get an API token",
         params: TokenParams,
-        response: { 200: answer("All but the token itself.", ApiTokenSchema) },
+        response: { 200: answer("Everything except the token itself.", ApiTokenSchema) },
       },
     },
     async (request) => {
@@ -132,7 +134,7 @@ function updateApiTokenRoute(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Change an API token",
         description:
-          "Holds on every node within a second. You must hold all that the token may do, before and afterwards.",
+          "The change is in force on every node within a second. You must hold everything that the token may do, before and after it.",
         params: TokenParams,
         body: closed(
           {
@@ -142,7 +144,7 @@ function updateApiTokenRoute(app: App, parts: ServerParts): void {
               Type.Unsafe<string | null>({
                 type: ["string", "null"],
                 format: "date-time",
-                description: "null: it does not expire any more.",
+                description: "With null, the token does not expire any more.",
               }),
             ),
             boundTo: Type.Optional(
@@ -150,7 +152,7 @@ function updateApiTokenRoute(app: App, parts: ServerParts): void {
                 ...boundTo,
                 type: ["object", "null"],
                 description:
-                  "Takes the place of all that the token is bound to. null: it is bound to nothing any more.",
+                  "Replaces everything that the token is bound to. With null, it is bound to nothing any more.",
               }),
             ),
           },
@@ -177,9 +179,9 @@ function revokeApiTokenRoute(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Revoke an API token",
         description:
-          "For good, with a secret that was rotated away. Holds on every node within a second. You must hold all that the token may do.",
+          "The token ends for good, on every node within a second, and a secret that was rotated away with it. You must hold everything that the token may do.",
         params: TokenParams,
-        response: { 204: noContent("It is revoked.") },
+        response: { 204: noContent("The token is revoked.") },
       },
     },
     async (request, reply) => {
