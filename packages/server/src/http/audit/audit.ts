@@ -37,7 +37,7 @@ const VerificationSchema = Type.Object(
       description: "Entries that wait for a seal, and so cannot be checked yet.",
     }),
     newestSeal: Type.Optional(Type.Object({ number: Type.Integer(), hash: Type.String() })),
-    findings: Type.Array(FindingSchema, { description: "What is wrong; the first hundred of it." }),
+    findings: Type.Array(FindingSchema, { description: "The findings, the first hundred of them." }),
   },
   { title: "AuditVerification", description: "What was found." },
 );
@@ -58,7 +58,7 @@ function listAuditRoute(app: App, parts: ServerParts): void {
         tags: ["audit"],
         summary: "List the audit trail",
         description:
-          "Who changed what, and who was refused to. Newest first. What a job did by itself, and who submitted it, is in the job's history.",
+          "Lists who changed what, and what was denied to whom, newest first. What a job did by itself, and who submitted it, is in the job's history.",
         params: OrganizationParams,
         querystring: closed({ ...auditFilters, ...pagingParameters }),
         response: {
