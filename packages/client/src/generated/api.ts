@@ -576,7 +576,7 @@ export interface paths {
         };
         /**
          * List the audit trail
-         * @description Who changed what, and who was refused to. Newest first. What a job did by itself, and who submitted it, is in the job's history.
+         * @description Lists who changed what, and what was denied to whom, newest first. What a job did by itself, and who submitted it, is in the job's history.
          */
         get: operations["ListAudit"];
         put?: never;
@@ -2245,7 +2245,7 @@ export interface components {
                 number: number;
                 hash: string;
             };
-            /** @description What is wrong; the first hundred of it. */
+            /** @description The findings, the first hundred of them. */
             findings: components["schemas"]["AuditFinding"][];
         };
         /** Account */
