@@ -13,8 +13,8 @@ import type { Scene } from "./scene.ts";
 export interface CampaignOptions {
   readonly cycles: number;
   readonly store: StoreKind;
-  /** Settings of the service besides the usual ones. */
-  readonly environment: Readonly<Record<string, string>>;
+  /** The program that runs as the service. Left out: the command line. */
+  readonly program?: readonly string[] | undefined;
   readonly progress: (line: string) => void;
 }
 

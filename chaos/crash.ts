@@ -10,10 +10,10 @@ import { setScene } from "./scene.ts";
  * Kills the service at any moment of its work, again and again on the same store. What it acknowledged before must be there
  * afterwards.
  */
-export async function playCrashes({ cycles, store, environment, progress }: CampaignOptions): Promise<Campaign> {
+export async function playCrashes({ cycles, store, program, progress }: CampaignOptions): Promise<Campaign> {
   const homes = await openStoreHomes(store);
   const home = await homes.fresh();
-  const options = { home, port: await findFreePort(), environment };
+  const options = { home, port: await findFreePort(), program };
   let service = new ServiceProcess(options);
   const campaign = new Campaign(await setScene(options.port, await service.seeded()));
   await campaign.play(async () => {

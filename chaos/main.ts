@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { UsageError } from "../bench/options.ts";
 import type { Campaign } from "./campaign.ts";
 import type { Finding } from "./check/finding.ts";
@@ -15,11 +16,12 @@ const usage = `Usage: npm run chaos -- CAMPAIGN [--cycles N] [--store embedded|p
 
 Each plays N such faults and then checks every job.
 
---fault answer-before-commit|no-sync|replay-without-key  runs a service with that defect, to prove that the check finds it.
+--fault answer-before-commit|no-sync|replay-without-key  runs the service over a store with that defect, to prove that the check finds it.
 The last line on stdout is the result as JSON. Exit codes: 0 no finding, 1 findings, 2 usage, 3 the run proved nothing.
 `;
 
 const plays = { crash: playCrashes, "postgres-crash": playPostgresCrashes, pause: playPauses };
+const faultyService = fileURLToPath(new URL("./faults/faulty-service.ts", import.meta.url));
 const exitCodes = { sound: 0, findings: 1, usage: 2, void: 3 };
 
 async function main(args: readonly string[]): Promise<number> {
@@ -36,9 +38,9 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function run(options: ChaosOptions): Promise<number> {
-  const environment: Record<string, string> = options.fault === "none" ? {} : { STEPWELL_PLANTED_FAULT: options.fault };
+  const program = options.fault === "none" ? undefined : [faultyService, options.fault];
   const play = plays[options.campaign];
-  return await report(options, await play({ ...options, environment, progress }));
+  return await report(options, await play({ ...options, program, progress }));
 }
 
 async function report(options: ChaosOptions, campaign: Campaign): Promise<number> {

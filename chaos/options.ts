@@ -1,16 +1,16 @@
 import { parseArgs } from "node:util";
 import { type StoreKind, storeKinds } from "@stepwell/testing/processes/store-home.ts";
 import { count, oneOf, UsageError } from "../bench/options.ts";
+import { type Fault, faults } from "./faults/faulty-store.ts";
 
 const campaigns = ["crash", "postgres-crash", "pause"] as const;
-const faults = ["none", "answer-before-commit", "no-sync", "replay-without-key"] as const;
 
 export interface ChaosOptions {
   readonly campaign: (typeof campaigns)[number];
   readonly cycles: number;
   readonly store: StoreKind;
-  /** A defect that the service puts into itself, to prove that the check finds it. */
-  readonly fault: (typeof faults)[number];
+  /** A defect of the store under the service, to prove that the check finds it. */
+  readonly fault: "none" | Fault;
 }
 
 /** Throws `UsageError`. */
@@ -23,7 +23,7 @@ export function parseChaosOptions(args: readonly string[]): ChaosOptions {
     campaign,
     cycles: count("cycles", values.cycles) ?? 20,
     store: oneOf("store", values.store, campaign === "crash" ? storeKinds : ["postgres"]),
-    fault: oneOf("fault", values.fault, faults),
+    fault: oneOf("fault", values.fault, ["none", ...faults]),
   };
 }
 

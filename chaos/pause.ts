@@ -11,13 +11,14 @@ import { setScene } from "./scene.ts";
  * Three nodes over one database. One of them hangs for longer than its lease and comes back, or is killed and started again; the
  * clients go on with all three.
  */
-export async function playPauses({ cycles, environment, progress }: CampaignOptions): Promise<Campaign> {
+export async function playPauses({ cycles, program, progress }: CampaignOptions): Promise<Campaign> {
   const homes = await openStoreHomes("postgres");
   const home = await homes.fresh();
-  const leases = { STEPWELL_HEARTBEAT_MS: "200", STEPWELL_LEASE_MS: String(leaseMs), ...environment };
-  const first = await startNode({ home, port: await findFreePort(), environment: leases });
+  const leases = { STEPWELL_HEARTBEAT_MS: "200", STEPWELL_LEASE_MS: String(leaseMs) };
+  const options = { program, environment: leases };
+  const first = await startNode({ home, port: await findFreePort(), ...options });
   const campaign = new Campaign(await setScene(first.options.port, await first.service.seeded()), leaseMs);
-  const nodes = [first, await startNeighbour(home, leases), await startNeighbour(home, leases)];
+  const nodes = [first, await startNeighbour(home, options), await startNeighbour(home, options)];
   const ports = nodes.map(({ options }) => options.port);
   await campaign.play(async () => {
     for (let cycle = 1; cycle <= cycles; cycle += 1) {
@@ -59,10 +60,13 @@ async function startNode(options: ServiceOptions): Promise<Node> {
 }
 
 /** The first node has seeded the database. */
-async function startNeighbour(home: StoreHome, environment: Readonly<Record<string, string>>): Promise<Node> {
+async function startNeighbour(
+  home: StoreHome,
+  options: Pick<ServiceOptions, "program" | "environment">,
+): Promise<Node> {
   const { path } = ownTemporaryDirectory("node");
   const ofNode = { ...home, dataDir: path, environment: { ...home.environment, STEPWELL_DATA_DIR: path } };
-  return await startNode({ home: ofNode, port: await findFreePort(), command: "serve", environment });
+  return await startNode({ home: ofNode, port: await findFreePort(), command: "serve", ...options });
 }
 
 async function pause(nodes: readonly Node[], index: number): Promise<void> {

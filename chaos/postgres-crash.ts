@@ -12,13 +12,13 @@ import { setScene } from "./scene.ts";
  * Kills the database under the service and starts it again. The service must say so meanwhile, lose nothing, and find its way
  * back by itself.
  */
-export async function playPostgresCrashes({ cycles, environment, progress }: CampaignOptions): Promise<Campaign> {
+export async function playPostgresCrashes({ cycles, program, progress }: CampaignOptions): Promise<Campaign> {
   const server = await startPostgresServer();
   const home = await freshDatabase(server);
   const port = await findFreePort();
-  // Less patience than usual, so that a short outage already shows.
-  const impatient = { STEPWELL_STORE_PATIENCE_MS: "500", ...environment };
-  const service = new ServiceProcess({ home, port, environment: impatient });
+  // A shorter timeout than usual, so that a short outage already shows.
+  const environment = { STEPWELL_COMMIT_TIMEOUT_MS: "500" };
+  const service = new ServiceProcess({ home, port, program, environment });
   const campaign = new Campaign(await setScene(port, await service.seeded()));
   await campaign.play(async () => {
     for (let cycle = 1; cycle <= cycles; cycle += 1) {

@@ -1,8 +1,8 @@
 import { Browser } from "@stepwell/testing/browser.ts";
-import { SecretBox } from "../../packages/server/src/auth/credentials/secret-box.ts";
-import { secretKeyOf } from "../../packages/server/src/auth/credentials/secret-key.ts";
 import { createRecoveryCodes, createSecondFactor } from "../../packages/server/src/auth/passwords/second-factor.ts";
 import type { Config } from "../../packages/server/src/config.ts";
+import { SecretBox } from "../../packages/server/src/sealing/secret-box.ts";
+import { secretKeyOf } from "../../packages/server/src/sealing/secret-key.ts";
 import type { RunningService } from "../../packages/server/src/service.ts";
 import { replaceRecoveryCodes } from "../../packages/server/src/store/people/recovery-codes.ts";
 import { enableTotp, startTotp } from "../../packages/server/src/store/people/user-credentials.ts";

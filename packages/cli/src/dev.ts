@@ -10,6 +10,7 @@ import {
   randomBase62,
   readConfig,
   replacePassword,
+  type StartOptions,
   signInLinkUrl,
 } from "@stepwell/server";
 import { type DevFile, readDevFile, writeDevFile } from "./dev-file.ts";
@@ -21,9 +22,9 @@ const email = "owner@localhost";
 const passwordLength = 24;
 
 /** Starts the service with all that a newcomer needs to see a job run; started again, goes on with the same data. */
-export async function dev(): Promise<void> {
+export async function dev(open?: StartOptions["open"]): Promise<void> {
   const config = readConfig({ STEPWELL_LOG_LEVEL: "warn", ...process.env });
-  const service = await startUntilSignal(config);
+  const service = await startUntilSignal(config, open);
   try {
     printWelcome(config, await seed(config, service), await signInLink(service));
   } catch (error) {

@@ -1,15 +1,22 @@
-import { type Config, describeUnknownVariables, type RunningService, readConfig, startService } from "@stepwell/server";
+import {
+  type Config,
+  describeUnknownVariables,
+  type RunningService,
+  readConfig,
+  type StartOptions,
+  startService,
+} from "@stepwell/server";
 
-export async function serve(): Promise<void> {
-  await startUntilSignal(readConfig(process.env));
+export async function serve(open?: StartOptions["open"]): Promise<void> {
+  await startUntilSignal(readConfig(process.env), open);
 }
 
 /**
  * Starts the service and stops it in order on SIGTERM or SIGINT; a second signal ends the process at once. Under `npm start` one key press
  * arrives twice, from the terminal and from npm, so signals within a second count as one.
  */
-export async function startUntilSignal(config: Config): Promise<RunningService> {
-  const service = await startService(config, describeUnknownVariables(process.env));
+export async function startUntilSignal(config: Config, open?: StartOptions["open"]): Promise<RunningService> {
+  const service = await startService(config, { warnings: describeUnknownVariables(process.env), open });
   let stoppingSince: number | undefined;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {

@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
   type RouteComponent,
 } from "@tanstack/react-router";
+import { executorsQuery } from "./api/executors.ts";
 import { ownPermissionsQuery } from "./api/permissions.ts";
 import { queryClient } from "./api/query-client.ts";
 import { workflowsQuery } from "./api/workflows.ts";
@@ -142,6 +143,9 @@ const settingsPages = [
   ),
 ] as const;
 
+/** For pages that show steps: the executors are asked for while the page's script is on its way. */
+const showsSteps = { loader: () => void queryClient.prefetchQuery(executorsQuery) };
+
 const organizationPages = [
   createRoute({
     getParentRoute: inOrganization,
@@ -162,6 +166,7 @@ const organizationPages = [
   createRoute({
     getParentRoute: inOrganization,
     path: "workflows/$workflowId/edit",
+    ...showsSteps,
     validateSearch: parseEditorSearch,
     component: lazyRouteComponent(() => import("./pages/editor/EditorPage.tsx"), "EditorPage"),
   }),
@@ -174,6 +179,7 @@ const organizationPages = [
   createRoute({
     getParentRoute: inOrganization,
     path: "workflows/$workflowId/versions/$versionId",
+    ...showsSteps,
     component: lazyRouteComponent(() => import("./pages/workflow/VersionPage.tsx"), "VersionPage"),
   }),
   createRoute({
@@ -185,6 +191,7 @@ const organizationPages = [
   createRoute({
     getParentRoute: inOrganization,
     path: "jobs/$jobId",
+    ...showsSteps,
     validateSearch: parseJobPageSearch,
     component: lazyRouteComponent(() => import("./pages/job/JobPage.tsx"), "JobPage"),
   }),

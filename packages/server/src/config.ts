@@ -1,6 +1,7 @@
 import {
   boolean,
   directory,
+  formerly,
   integer,
   list,
   machineName,
@@ -82,12 +83,15 @@ export const settings = {
     600_000,
     "A statement that takes longer is given up: a half-open connection must not hold a caller for ever.",
   ),
-  storePatienceMs: integer(
+  commitTimeoutMs: formerly(
     "STEPWELL_STORE_PATIENCE_MS",
-    4_000,
-    0,
-    600_000,
-    "How long a caller waits for a store that is out of reach before it gets 503. Short enough for a load balancer.",
+    integer(
+      "STEPWELL_COMMIT_TIMEOUT_MS",
+      4_000,
+      0,
+      600_000,
+      "How long a caller waits for a store that is out of reach before it gets 503. Short enough for a load balancer.",
+    ),
   ),
   embeddedBufferMb: integer(
     "STEPWELL_EMBEDDED_BUFFER_MB",
@@ -386,19 +390,13 @@ export const settings = {
     ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
     "Least level that is logged, as JSON lines.",
   ),
-  plantedFault: oneOf(
-    "STEPWELL_PLANTED_FAULT",
-    "none",
-    ["none", "answer-before-commit", "no-sync", "replay-without-key"],
-    "For the crash check only: breaks the build in a known way, to prove that the check notices.",
-  ),
 } as const;
 
 /** Throws one error that lists every setting that is wrong. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
   const entries = Object.entries(settings).map(([name, setting]) => {
-    const raw = environment[setting.variable];
+    const raw = environment[setting.variable] || environment[setting.formerVariable ?? ""];
     try {
       return [name, setting.parse(raw === undefined || raw === "" ? undefined : raw)];
     } catch (error) {

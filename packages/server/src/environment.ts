@@ -1,12 +1,29 @@
 import { settings } from "./config.ts";
 import { didYouMean } from "./core/closest-name.ts";
 
-/** Answers a sentence for each variable that begins with `STEPWELL_` and is no setting: a mistyped one would otherwise be ignored in silence. */
+/**
+ * Answers a sentence for each variable that begins with `STEPWELL_` and is no setting, since a mistyped one would otherwise be ignored in silence,
+ * and for each that has another name by now.
+ */
 export function describeUnknownVariables(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   const known = [...Object.values(settings).map(({ variable }) => variable), ...commandLineVariables];
   return Object.entries(environment)
     .filter(([name, value]) => name.startsWith(prefix) && !known.includes(name) && !isServiceLink(name, value ?? ""))
-    .map(([name]) => `The variable ${name} is set, but Stepwell knows no such setting${suggestion(name, known)}`);
+    .map(([name]) => {
+      const renamed = Object.values(settings).find(({ formerVariable }) => formerVariable === name);
+      if (renamed !== undefined) return describeFormerName(name, renamed.variable, environment);
+      return `The variable ${name} is set, but Stepwell knows no such setting${suggestion(name, known)}`;
+    });
+}
+
+function describeFormerName(
+  name: string,
+  variable: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  return environment[variable]
+    ? `The variable ${name} is now named ${variable}, which is set too: ${name} is ignored. Please remove it.`
+    : `The variable ${name} is now named ${variable}. It still counts for now; please rename it.`;
 }
 
 const prefix = "STEPWELL_";

@@ -17,6 +17,6 @@ export { verifyStoredAudit } from "./operator/audit.ts";
 export { examineInstallation } from "./operator/doctor.ts";
 export { type InitialOwner, initializeOwner, requireOwnerRequest } from "./operator/initial-owner.ts";
 export { changeOrganizationLimits, type LimitChanges } from "./operator/organization-limits.ts";
-export { openStore, type RunningService, startService } from "./service.ts";
+export { openStore, type RunningService, type StartOptions, startService } from "./service.ts";
 export { inDataDirectory } from "./store/home/data-directory.ts";
 export { DirectoryLockedError } from "./store/home/directory-lock.ts";

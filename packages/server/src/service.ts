@@ -2,8 +2,6 @@ import { type Logger, pino } from "pino";
 import { Authenticator } from "./auth/authenticator.ts";
 import { IdTokenBearers } from "./auth/credentials/id-token-bearers.ts";
 import { resealingDuty } from "./auth/credentials/resealing.ts";
-import type { SecretBox } from "./auth/credentials/secret-box.ts";
-import { secretBoxOf } from "./auth/credentials/secret-key.ts";
 import { requireSecretKey } from "./auth/credentials/secret-key-check.ts";
 import { ExternalBearers } from "./auth/external/bearers.ts";
 import type { ExternalProvider } from "./auth/external/provider.ts";
@@ -30,6 +28,8 @@ import type { App } from "./http/door/app.ts";
 import { explainListening } from "./http/door/listening.ts";
 import { Metrics, serveMetrics } from "./http/operations/prometheus.ts";
 import { createServer, publicUrlOf } from "./http/server.ts";
+import type { SecretBox } from "./sealing/secret-box.ts";
+import { secretBoxOf } from "./sealing/secret-key.ts";
 import type { Database } from "./store/home/database.ts";
 import type { SyncOptions } from "./store/home/durable-file-system.ts";
 import { migrate } from "./store/home/migrate.ts";
@@ -52,26 +52,36 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-/**
- * Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. `warnings` are
- * sentences about the environment, which are logged.
- */
-export async function startService(config: Config, warnings: readonly string[] = []): Promise<RunningService> {
+export interface StartOptions {
+  /** Sentences about the environment, which are logged. */
+  readonly warnings?: readonly string[];
+  /** Where the store comes from, for somebody who wants to stand between it and the service. Left out: `openStore`. */
+  readonly open?: typeof openStore | undefined;
+}
+
+/** Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. */
+export async function startService(config: Config, options: StartOptions = {}): Promise<RunningService> {
+  const { warnings = [], open = openStore } = options;
   const logger = pino({ level: config.logLevel, base: { node: config.nodeName } });
   for (const warning of warnings) logger.warn(warning);
   const parts = new AsyncDisposableStack();
   try {
-    return await startParts(config, logger, parts);
+    return await startParts(config, logger, parts, open);
   } catch (error) {
     await parts.disposeAsync();
     throw explained(config, error);
   }
 }
 
-async function startParts(config: Config, logger: Logger, parts: AsyncDisposableStack): Promise<RunningService> {
+async function startParts(
+  config: Config,
+  logger: Logger,
+  parts: AsyncDisposableStack,
+  open: typeof openStore,
+): Promise<RunningService> {
   const secrets = secretBoxOf(config);
   const providers = readProviderFile(config.signInProvidersFile);
-  const database = await openStore(config, logger);
+  const database = await open(config, logger);
   parts.defer(() => database.close());
   await requireSecretKey(database, secrets);
 
@@ -278,7 +288,6 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
   return await openEmbedded({
     dataDir: config.dataDir,
     bufferMb: config.embeddedBufferMb,
-    isSynced: config.plantedFault !== "no-sync",
     onSyncFailed: (error) => {
       throw error;
     },
@@ -296,7 +305,7 @@ async function readFacts(database: Database, config: Config, logger: Logger): Pr
   const { databaseUrl, databaseStartSeconds: seconds } = config;
   if (databaseUrl === undefined) return await readServerFacts(database);
   const onWaiting = (reason: string) => logger.warn({ reason, seconds }, "waiting for the database");
-  return await reachServer(database, { databaseUrl, patienceMs: seconds * 1_000, onWaiting });
+  return await reachServer(database, { databaseUrl, timeoutMs: seconds * 1_000, onWaiting });
 }
 
 /** The error that stopped a start; where the database did, one about DATABASE_URL. */

@@ -5,6 +5,8 @@ import { resolve } from "node:path";
 /** One setting: its variable, its default as text, what it means and why, and how its text is read. */
 export interface Setting<Value> {
   readonly variable: string;
+  /** Its name in an earlier release. It still counts where the present name is not set. */
+  readonly formerVariable?: string;
   readonly fallback: string;
   readonly meaning: string;
   readonly parse: (raw: string | undefined) => Value;
@@ -12,6 +14,11 @@ export interface Setting<Value> {
 
 export function text(variable: string, fallback: string, meaning: string): Setting<string> {
   return { variable, fallback, meaning, parse: (raw) => raw ?? fallback };
+}
+
+/** Renames a setting: `formerVariable` goes on to count, and a start warns of it. */
+export function formerly<Value>(formerVariable: string, setting: Setting<Value>): Setting<Value> {
+  return { ...setting, formerVariable };
 }
 
 export function machineName(variable: string, meaning: string): Setting<string> {

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { readConfig } from "../src/config.ts";
 import { describeUnknownVariables } from "../src/environment.ts";
 
 test.each([
@@ -31,4 +32,23 @@ test("what only the command line reads is known, and so is what Kubernetes sets 
   };
   const ours = { STEPWELL_URL: "u", STEPWELL_TOKEN: "t", STEPWELL_ORGANIZATION: "o", STEPWELL_CREDENTIALS_FILE: "f" };
   expect(describeUnknownVariables({ ...links, ...ours })).toEqual([]);
+});
+
+describe("a setting that has another name by now", () => {
+  const former = { STEPWELL_STORE_PATIENCE_MS: "700" };
+
+  test("counts under its former name, and a start names the present one", () => {
+    expect(readConfig({ ...former, STEPWELL_COMMIT_TIMEOUT_MS: "" }).commitTimeoutMs).toBe(700);
+    expect(describeUnknownVariables(former)).toEqual([
+      "The variable STEPWELL_STORE_PATIENCE_MS is now named STEPWELL_COMMIT_TIMEOUT_MS. It still counts for now; please rename it.",
+    ]);
+  });
+
+  test("is ignored under its former name where the present one is set", () => {
+    const both = { ...former, STEPWELL_COMMIT_TIMEOUT_MS: "900" };
+    expect(readConfig(both).commitTimeoutMs).toBe(900);
+    expect(describeUnknownVariables(both)).toEqual([
+      "The variable STEPWELL_STORE_PATIENCE_MS is now named STEPWELL_COMMIT_TIMEOUT_MS, which is set too: STEPWELL_STORE_PATIENCE_MS is ignored. Please remove it.",
+    ]);
+  });
 });

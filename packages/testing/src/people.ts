@@ -1,8 +1,8 @@
 import { TOTP } from "otpauth";
-import { SecretBox } from "../../server/src/auth/credentials/secret-box.ts";
 import { hashAlone } from "../../server/src/auth/passwords/password-hasher.ts";
 import { PasswordSignIn, type SignInAttempt } from "../../server/src/auth/passwords/password-sign-in.ts";
 import { createRecoveryCodes, createSecondFactor } from "../../server/src/auth/passwords/second-factor.ts";
+import { SecretBox } from "../../server/src/sealing/secret-box.ts";
 import { listAccountActivity } from "../../server/src/store/people/account-activity.ts";
 import { replaceRecoveryCodes } from "../../server/src/store/people/recovery-codes.ts";
 import { enableTotp, setPassword, startTotp } from "../../server/src/store/people/user-credentials.ts";

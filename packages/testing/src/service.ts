@@ -1,11 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
-import { SecretBox } from "../../server/src/auth/credentials/secret-box.ts";
 import { createToken } from "../../server/src/auth/credentials/token-form.ts";
 import { readConfig } from "../../server/src/config.ts";
+import { SecretBox } from "../../server/src/sealing/secret-box.ts";
 import { type RunningService, startService } from "../../server/src/service.ts";
 import { insertMember } from "../../server/src/store/access/members.ts";
-import { insertUser, insertUserToken } from "../../server/src/store/people/users.ts";
+import { insertUserToken } from "../../server/src/store/people/user-tokens.ts";
+import { insertUser } from "../../server/src/store/people/users.ts";
 import { Client } from "./client.ts";
 import type { PreparedStore, StoreHome } from "./stores.ts";
 

@@ -92,6 +92,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/executors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the executors
+         * @description What steps can do on this service: every executor that a definition can name, with the schema of its config. The list is short and comes whole. It is the same for everybody.
+         */
+        get: operations["ListExecutors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/organizations/{organizationId}/workflows/{workflowId}/versions": {
         parameters: {
             query?: never;
@@ -1308,6 +1328,36 @@ export interface components {
                 versionId: string;
                 versionNumber: number;
             }[];
+        };
+        /** Executor */
+        Executor: {
+            /**
+             * @description What a step's `integrationDetails.type` says.
+             * @example /service/noop
+             */
+            type: string;
+            /**
+             * @description Its name for people.
+             * @example No-op
+             */
+            title: string;
+            /** @description What a step with it does, in one sentence. */
+            summary: string;
+            /**
+             * @description `pass`: the step is over at once. `wait`: it waits for events. `call`: the service calls something outside.
+             * @enum {string}
+             */
+            behaviour: "pass" | "wait" | "call";
+            /** @description The JSON Schema (2020-12) that registering a version checks the step's `config` with. Each property has a `description`. Registering also checks what no schema can say, such as that each event id is listed once. */
+            configSchema: {
+                [key: string]: unknown;
+            };
+            /** @description Config fields that the operator of this service does not allow; a definition that gives one is refused. */
+            disallowedConfigFields: string[];
+        };
+        /** Executors */
+        Executors: {
+            executors: components["schemas"]["Executor"][];
         };
         /** DefinitionRemark */
         DefinitionRemark: {
@@ -3526,6 +3576,35 @@ export interface operations {
             };
             /** @description Not available at the moment (`UnavailableError`). */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ListExecutors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Executors"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -2,6 +2,7 @@ import { type Node, ReactFlow, ReactFlowProvider } from "@xyflow/react";
 import { type KeyboardEvent, useCallback, useMemo, useRef, useState } from "react";
 import "@xyflow/react/dist/base.css";
 import "./GraphCanvas.css";
+import { titleOf, useExecutors } from "../api/executors.ts";
 import { texts } from "../texts/texts.ts";
 import { GraphButtons } from "./GraphButtons.tsx";
 import { GraphEdges } from "./GraphEdges.tsx";
@@ -91,6 +92,7 @@ function useLayout(steps: StepGraphProps["steps"]): Layout {
 type FlowNode = Node<GraphNodeData>;
 
 function useNodes(layout: Layout, { looks, selected, onSelect }: StepGraphProps, entrance: string | undefined) {
+  const executors = useExecutors();
   const known = useRef(new Map<string, FlowNode>());
   const isSelectable = onSelect !== undefined;
   const reuse = useCallback((node: FlowNode) => {
@@ -113,7 +115,7 @@ function useNodes(layout: Layout, { looks, selected, onSelect }: StepGraphProps,
           data: {
             kind,
             label,
-            type,
+            executor: titleOf(executors, type),
             look: looks === undefined ? undefined : (looks.get(label) ?? null),
             isSelected: kind === "step" && label === selected,
             isEntrance: id === entrance,
@@ -121,7 +123,7 @@ function useNodes(layout: Layout, { looks, selected, onSelect }: StepGraphProps,
           },
         }),
       ),
-    [layout, looks, selected, entrance, isSelectable, reuse],
+    [layout, looks, selected, entrance, isSelectable, executors, reuse],
   );
 }
 

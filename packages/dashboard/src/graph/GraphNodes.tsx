@@ -4,12 +4,13 @@ import { classNames } from "../parts/controls/class-names.ts";
 import { Icon } from "../parts/layout/Icon.tsx";
 import { texts } from "../texts/texts.ts";
 import type { GraphNode } from "./graph.ts";
-import { countsOf, type StepLook, stepIcons, typeName } from "./step-look.ts";
+import { countsOf, type StepLook, stepIcons } from "./step-look.ts";
 
 export interface GraphNodeData extends Record<string, unknown> {
   readonly kind: GraphNode["kind"];
   readonly label: string;
-  readonly type: string;
+  /** As people call it. */
+  readonly executor: string;
   /** Undefined where no job is shown, null where the job has not come to this step. */
   readonly look: StepLook | null | undefined;
   readonly isSelected: boolean;
@@ -21,7 +22,7 @@ export interface GraphNodeData extends Record<string, unknown> {
 type Props = NodeProps<Node<GraphNodeData>>;
 
 export const StepNode = memo(function StepNode({ data }: Props) {
-  const { kind, label, type, look, isSelected, isEntrance, isSelectable } = data;
+  const { kind, label, executor, look, isSelected, isEntrance, isSelectable } = data;
   const { graph } = texts;
   if (kind === "missing") {
     return (
@@ -51,7 +52,7 @@ export const StepNode = memo(function StepNode({ data }: Props) {
         {label}
       </span>
       <span className="graph-step-type">
-        <span className="graph-step-does">{typeName(type)}</span>
+        <span className="graph-step-does">{executor}</span>
         {status !== undefined && (
           <span className="graph-step-status">
             <span className="visually-hidden">, </span>

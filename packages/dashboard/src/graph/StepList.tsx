@@ -1,14 +1,16 @@
 import "./StepList.css";
+import { titleOf, useExecutors } from "../api/executors.ts";
 import { classNames } from "../parts/controls/class-names.ts";
 import { Icon } from "../parts/layout/Icon.tsx";
 import { texts } from "../texts/texts.ts";
 import type { GraphStep } from "./graph-step.ts";
 import type { StepGraphProps } from "./step-graph-props.ts";
-import { countsOf, stepIcons, typeName } from "./step-look.ts";
+import { countsOf, stepIcons } from "./step-look.ts";
 
 /** The graph in words, in the order of the definition. */
 export function StepList({ steps, looks, selected, onSelect }: StepGraphProps) {
   const { graph } = texts;
+  const executors = useExecutors();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
     <div className="step-list" tabIndex={0}>
@@ -32,7 +34,7 @@ export function StepList({ steps, looks, selected, onSelect }: StepGraphProps) {
                     {step.name}
                   </button>
                 )}
-                <span className="soft">{typeName(step.type)}</span>
+                <span className="soft">{titleOf(executors, step.type)}</span>
               </th>
               {looks !== undefined && (
                 <td>

@@ -26,8 +26,3 @@ export function countsOf({ visit, attempts }: StepLook): string {
   const { graph } = texts;
   return [visit > 1 && graph.visit(visit), attempts > 1 && graph.attempt(attempts)].filter(Boolean).join(", ");
 }
-
-/** The executor's type as people say it. */
-export function typeName(type: string): string {
-  return (texts.graph.types as Readonly<Record<string, string>>)[type] ?? type;
-}

@@ -149,8 +149,8 @@ onEveryStore((home) => {
       await page.keyboard.press("End");
       await page.keyboard.press("Enter");
       await page.keyboard.press("Control+Space");
-      await page.getByRole("option", { name: /Step: wait for events/ }).click();
-      await expect.poll(async () => (await lines(page)).join("\n")).toContain('"eventIds": ["event"]');
+      await page.getByRole("option", { name: /Step: Wait for events/ }).click();
+      await expect.poll(async () => (await lines(page)).join("\n")).toContain('"eventIds": ["eventId"]');
       await page.locator("[data-step=name]").or(page.getByText("The text is no JSON at the moment")).first().waitFor();
     });
 

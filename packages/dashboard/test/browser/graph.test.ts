@@ -39,6 +39,23 @@ onOneStore((home) => {
     return { owner, workflowId, jobId, page };
   }
 
+  test("a step says what it does by the title that the service gives its executor, in the graph and in the list", async () => {
+    const { owner, jobId, page } = await openJob(branching);
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await page.locator("[data-step=approve]", { hasText: "Wait for events" }).waitFor();
+    await page.locator("[data-step=ship]", { hasText: "No-op" }).waitFor();
+    await page.getByRole("radio", { name: "List" }).click();
+    await page.getByRole("row", { name: /approve.*Wait for events/ }).waitFor();
+  });
+
+  test("where the executors cannot be had, a step says what it does by its type", async () => {
+    browser.expectFault(/500/);
+    const { owner, jobId, page } = await openJob(branching);
+    await page.route("**/executors", (route) => route.fulfill({ status: 500 }));
+    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+    await page.locator("[data-step=approve]", { hasText: "/service/waitForEventIds" }).waitFor();
+  });
+
   test("a job of 500 steps is drawn in under a second, where it stands, and goes on without a jump", async () => {
     const { owner, workflowId, jobId, page } = await openJob(large);
     // What loads once is there, as for whoever looks at one job after the other.

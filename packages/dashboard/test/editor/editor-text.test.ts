@@ -1,9 +1,13 @@
-import { CompletionContext } from "@codemirror/autocomplete";
+import { CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { json } from "@codemirror/lang-json";
 import { ensureSyntaxTree } from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
+import { catalog } from "@stepwell/testing/catalog.ts";
+import { listedExecutors } from "@stepwell/testing/executors.ts";
 import { describe, expect, test } from "vitest";
+import type { Executor } from "../../src/api/executors.ts";
 import { completeDefinition } from "../../src/pages/editor/completion.ts";
+import { configSnippet } from "../../src/pages/editor/config-words.ts";
 import { placeOf } from "../../src/pages/editor/json-tree.ts";
 
 function stateOf(text: string): EditorState {
@@ -68,10 +72,16 @@ describe("a JSON pointer", () => {
 });
 
 /** What is offered where the bar stands. */
-function offered(text: string, explicit = true): string[] | undefined {
+function offered(
+  text: string,
+  explicit = true,
+  executors: readonly Executor[] = listedExecutors,
+): string[] | undefined {
   const position = text.indexOf("|");
   const state = stateOf(text.replace("|", ""));
-  const found = completeDefinition(new CompletionContext(state, position, explicit));
+  const found = completeDefinition(() => executors)(
+    new CompletionContext(state, position, explicit),
+  ) as CompletionResult | null;
   return found?.options.map(({ label }) => label);
 }
 
@@ -101,8 +111,31 @@ describe("the editor offers", () => {
     expect(offered('{"steps": [{"retry": {"|"}}]}')).toContain("maxAttempts");
   });
 
-  test("executors, steps and definitions by name", () => {
-    expect(offered('{"steps": [{"integrationDetails": {"type": "|"}}]}')).toContain("/service/waitForEventIds");
+  test("of a config what the executor's schema says: fields that the operator allows, values, and what is within", () => {
+    const config = (type: string, text: string) =>
+      `{"steps": [{"integrationDetails": {"type": "${type}", "config": ${text}}}]}`;
+    expect(offered(config("/service/cloud/function", '{"region": "eu-west-1", "|"}'))).toEqual([
+      "accountId",
+      "functionName",
+      "qualifier",
+      "timeoutMs",
+    ]);
+    const wait = "/service/waitForEventIds";
+    expect(offered(config(wait, '{"match": "|"}'))).toEqual(["all", "any"]);
+    expect(offered(config(wait, '{"payloadDefinitions": {"approved": {"|"}}}'))).toEqual(["$ref"]);
+    expect(offered(config(wait, '{"eventIds": ["|"]}'))).toBeUndefined();
+    expect(offered(config("/service/nothing", '{"|"}'))).toBeUndefined();
+  });
+
+  test("every executor of the service, and every word that is no executor's where the service has not answered", () => {
+    const text = '{"steps": [{"integrationDetails": {"type": "|"}}]}';
+    expect(offered(text)).toEqual([...catalog.keys()]);
+    expect(offered(text, true, [])).toBeUndefined();
+    expect(offered('{"steps": [|]}', true, [])).toBeUndefined();
+    expect(offered('{"steps": [{"integrationDetails": {"|"}}]}', true, [])).toContain("type");
+  });
+
+  test("steps and definitions by name", () => {
     const steps = (step: string) => `{"steps": [{"name": "a"}, {"name": "b", ${step}}]}`;
     expect(offered(steps('"transitionToStep": "|"'))).toEqual(["a", "b", "null"]);
     expect(offered(steps('"transitionToStep": |'))).toEqual(["a", "b", "null"]);
@@ -124,8 +157,9 @@ describe("the editor offers", () => {
   });
 
   test("whole steps in the list of steps", () => {
-    expect(offered('{"steps": [|]}')).toHaveLength(3);
-    expect(offered('{"steps": [{"name": "a"}, |]}')).toHaveLength(3);
+    const steps = listedExecutors.map(({ title }) => `Step: ${title}`);
+    expect(offered('{"steps": [|]}')).toEqual(steps);
+    expect(offered('{"steps": [{"name": "a"}, |]}')).toEqual(steps);
   });
 
   test("nothing while nobody asks and nothing is typed, and nothing where it knows nothing", () => {
@@ -134,3 +168,18 @@ describe("the editor offers", () => {
     expect(offered("|")).toBeUndefined();
   });
 });
+
+test.each(listedExecutors)(
+  "the snippet of a step with $type gives its config every field that it needs, each place apart",
+  (executor) => {
+    const places: string[] = [];
+    const snippet = configSnippet(executor, (text) => {
+      places.push(text);
+      return text;
+    });
+    const { required = [] } = executor.configSchema as { required?: string[] };
+    const config: object = snippet === "" ? {} : JSON.parse(snippet);
+    expect(Object.keys(config)).toEqual(required);
+    expect(places).toHaveLength(required.length);
+  },
+);

@@ -4,7 +4,7 @@ import { ServiceError } from "../core/service-error.ts";
 import { findMemberships } from "../store/access/members.ts";
 import { findApiTokenByHash } from "../store/access/tokens.ts";
 import type { Database } from "../store/home/database.ts";
-import { findUserTokenByHash } from "../store/people/users.ts";
+import { findUserTokenByHash } from "../store/people/user-tokens.ts";
 import { BriefCache } from "./credentials/brief-cache.ts";
 import type { IdTokenBearers } from "./credentials/id-token-bearers.ts";
 import { type CredentialKind, LastUse } from "./credentials/last-use.ts";

@@ -1,10 +1,9 @@
 import type { JobLimits } from "../core/job/draft.ts";
 import { type EventPayload, holdsPayloads, payloadsToRead } from "../core/job/event-payloads.ts";
-import type { CallEffect, Change, EventChange, Fact, UntimedFact, Verdict } from "../core/job/fact.ts";
+import type { CallEffect, Change, EventChange, Fact } from "../core/job/fact.ts";
 import type { HistoryEntry } from "../core/job/history.ts";
 import { submitJob, transition } from "../core/job/job.ts";
-import { type Actor, awaitedEventIds, type Job, type Timestamp, wakeAtOf } from "../core/job/job-state.ts";
-import type { JsonObject } from "../core/json/json.ts";
+import { awaitedEventIds, type Job, type Timestamp, wakeAtOf } from "../core/job/job-state.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import { pointerTo } from "../core/problem.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
@@ -12,46 +11,12 @@ import { holdOrganizations } from "../store/access/organizations.ts";
 import { type AuditEntry, insertAuditEntries } from "../store/audit/audit.ts";
 import type { Transaction } from "../store/home/database.ts";
 import { findKeptEvents, readPayloads, writeEventChanges } from "../store/jobs/events.ts";
-import { claimKeys, type KeyClaim, releaseKeys, storeAnswers } from "../store/jobs/idempotency.ts";
 import { insertHistory, insertJobs, type JobKey, lockJobs, updateJobs, type WrittenJob } from "../store/jobs/jobs.ts";
-import { type ChosenVersion, chooseVersions, type VersionChoice } from "../store/workflows/versions.ts";
+import { type ChosenVersion, chooseVersions } from "../store/workflows/versions.ts";
+import type { Command, FactCommand, Outcome, SubmitCommand } from "./command.ts";
 import { newId } from "./identifier.ts";
 import type { Plans } from "./plans.ts";
-
-/** A durable change that somebody asks for. Every one goes through the group commit. */
-export type Command = SubmitCommand | FactCommand;
-
-interface CommandFields extends JobKey {
-  /** The small answer that a caller gets, and gets again under the same idempotency key. */
-  readonly answer: (job: Job, verdict: Verdict) => JsonObject;
-  readonly idempotency?: { readonly key: string; readonly requestHash: Buffer };
-  /** Written with the change, and only if there is one: a repetition that changes nothing leaves no row. */
-  readonly audit?: UntimedAuditEntry;
-  /** Payload bytes, for the bound on a batch. */
-  readonly bytes: number;
-}
-
-export interface SubmitCommand extends CommandFields {
-  readonly type: "submit";
-  readonly workflowId: string;
-  readonly choice: VersionChoice;
-  readonly input: JsonObject;
-  readonly submittedBy: Actor;
-}
-
-export interface FactCommand extends CommandFields {
-  readonly type: "fact";
-  readonly fact: UntimedFact;
-}
-
-/** An audit entry before it is in a transaction, which gives it its time. */
-export type UntimedAuditEntry = Omit<AuditEntry, "organizationId" | "entryId" | "recordedAt">;
-
-/** What became of one command. */
-export type Outcome =
-  | { readonly type: "done"; readonly answer: JsonObject; readonly job: Job; readonly entries: readonly HistoryEntry[] }
-  | { readonly type: "replayed"; readonly answer: JsonObject }
-  | { readonly type: "refused"; readonly error: ServiceError };
+import { type ReplayContext, replayKnownKeys, replyTo, settleKeys } from "./replay.ts";
 
 /** One job that the batch changed. */
 export interface ChangedJob {
@@ -67,13 +32,10 @@ export interface AppliedBatch {
   readonly changed: readonly ChangedJob[];
 }
 
-export interface BatchContext {
+export interface BatchContext extends ReplayContext {
   readonly plans: Plans;
   readonly limits: JobLimits;
   readonly nodeId: string;
-  readonly now: Timestamp;
-  readonly commitId: string;
-  readonly idempotencyHours: number;
   /** Of the jobs that are loaded. */
   readonly maxBytes: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
@@ -95,53 +57,6 @@ export async function applyBatch(
   await writeJobs(transaction, jobs, context);
   await settleKeys(transaction, fresh, replies);
   return { outcomes: commands.map((command) => replyTo(replies, command)), changed: changedJobs(jobs) };
-}
-
-type Replies = Map<Command, Outcome>;
-
-function replyTo(replies: Replies, command: Command): Outcome {
-  const reply = replies.get(command);
-  if (reply === undefined) throw new Error("A command got no outcome.");
-  return reply;
-}
-
-async function replayKnownKeys(
-  transaction: Transaction,
-  commands: readonly Command[],
-  context: BatchContext,
-): Promise<Replies> {
-  const replies: Replies = new Map();
-  const claims = new Map<string, { command: Command; claim: KeyClaim }>();
-  for (const command of commands) {
-    if (command.idempotency === undefined) continue;
-    const { key: idempotencyKey, requestHash } = command.idempotency;
-    const claim = { organizationId: command.organizationId, idempotencyKey, requestHash, claimId: context.commitId };
-    claims.set(`${command.organizationId} ${idempotencyKey}`, { command, claim });
-  }
-  const held = await claimKeys(
-    transaction,
-    [...claims.values()].map(({ claim }) => claim),
-    context.now,
-    context.idempotencyHours,
-  );
-  for (const key of held) {
-    const ours = claims.get(`${key.organizationId} ${key.idempotencyKey}`);
-    if (ours === undefined || key.claimId === context.commitId) continue;
-    replies.set(ours.command, replay(key, ours.claim.requestHash));
-  }
-  return replies;
-}
-
-/** The first answer again, or a refusal when the key was used for something else. */
-export function replay(
-  held: { readonly requestHash: Buffer; readonly answer: unknown },
-  requestHash: Buffer,
-): Exclude<Outcome, { type: "done" }> {
-  if (!held.requestHash.equals(requestHash)) {
-    const message = "This Idempotency-Key was used for another request. Use a new key for each new request.";
-    return { type: "refused", error: new ServiceError("ConflictError", message) };
-  }
-  return { type: "replayed", answer: held.answer as JsonObject };
 }
 
 /** One job while the batch changes it. `before` is undefined for a job that the batch creates. */
@@ -367,20 +282,6 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
 
 function written(job: Job): WrittenJob {
   return { ...job, wakeAt: wakeAtOf(job.state), awaitingEventIds: awaitedEventIds(job.state) };
-}
-
-async function settleKeys(transaction: Transaction, fresh: readonly Command[], replies: Replies): Promise<void> {
-  const answered: { organizationId: string; idempotencyKey: string; answer: JsonObject }[] = [];
-  const released: { organizationId: string; idempotencyKey: string }[] = [];
-  for (const command of fresh) {
-    if (command.idempotency === undefined) continue;
-    const outcome = replyTo(replies, command);
-    const key = { organizationId: command.organizationId, idempotencyKey: command.idempotency.key };
-    if (outcome.type === "done") answered.push({ ...key, answer: outcome.answer });
-    else if (outcome.type === "refused") released.push(key);
-  }
-  await storeAnswers(transaction, answered);
-  await releaseKeys(transaction, released);
 }
 
 function changedJobs(jobs: LoadedJobs): ChangedJob[] {

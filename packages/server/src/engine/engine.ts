@@ -2,13 +2,13 @@ import type { HistoryEntry, StepRun } from "../core/job/history.ts";
 import type { Job, Timestamp } from "../core/job/job-state.ts";
 import type { JsonValue } from "../core/json/json.ts";
 import type { JobKey } from "../store/jobs/jobs.ts";
-import type { Command } from "./batch.ts";
-import type { Done, Patience } from "./group-commit.ts";
+import type { Command } from "./command.ts";
+import type { Done, Sender } from "./group-commit.ts";
 
 /** What the HTTP room may ask of the engine. */
 export interface Engine {
   /** The one way to change a job. Throws `ServiceError`. */
-  commit(command: Command, patience?: Patience): Promise<Done>;
+  commit(command: Command, sender?: Sender): Promise<Done>;
   /** The job as the store has it now, with its history folded; undefined when it is not there. Reads of one turn share a statement. */
   readJob(key: JobKey): Promise<WholeJob | undefined>;
   /**

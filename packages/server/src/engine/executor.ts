@@ -3,10 +3,21 @@ import type { StepError } from "../core/job/job-state.ts";
 import type { JsonObject, JsonValue } from "../core/json/json.ts";
 
 /**
- * An executor is one file that exports one of these: its type, its config schema and, where it calls the outside, one function. Adding
- * one touches nothing but the list in `executors/catalog.ts`.
+ * An executor is one file that exports one of these: its type, its texts, its config schema and, where it calls the outside, one function.
+ * Adding one touches the list in `executors/catalog.ts` and docs/executors.md, and nothing else: the API, the dashboard and the tests take it from
+ * that list.
  */
-export type Executor = PassKind | WaitKind | CallExecutor;
+export type Executor = (PassKind | WaitKind | CallExecutor) & ExecutorDescription;
+
+/** What people are told of an executor, besides its type and the descriptions in its config schema. */
+export interface ExecutorDescription {
+  /** Its name in lists and pictures. */
+  readonly title: string;
+  /** What a step with this executor does, in one sentence. */
+  readonly summary: string;
+  /** The config fields that this service's operator does not allow, each with the setting that allows it. `checkConfig` refuses them. */
+  readonly disallowedConfigFields?: ReadonlyMap<string, string>;
+}
 
 export interface CallExecutor extends CallKind {
   /**

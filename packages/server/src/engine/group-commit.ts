@@ -4,15 +4,9 @@ import type { JobLimits } from "../core/job/draft.ts";
 import { ServiceError } from "../core/service-error.ts";
 import { type Database, StoreUnavailableError, TransactionAbortedError } from "../store/home/database.ts";
 import { hasCommit } from "../store/jobs/jobs.ts";
-import {
-  type AppliedBatch,
-  applyBatch,
-  type BatchContext,
-  type ChangedJob,
-  type Command,
-  type Outcome,
-} from "./batch.ts";
+import { type AppliedBatch, applyBatch, type BatchContext, type ChangedJob } from "./batch.ts";
 import type { DatabaseClock } from "./clock.ts";
+import type { Command, Outcome } from "./command.ts";
 import type { Plans } from "./plans.ts";
 
 export interface GroupCommitOptions {
@@ -25,7 +19,7 @@ export interface GroupCommitOptions {
   readonly maxBatchBytes: number;
   readonly maxQueuedFacts: number;
   readonly maxQueuedFactsPerOrganization: number;
-  readonly storePatienceMs: number;
+  readonly commitTimeoutMs: number;
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
   /** This node's, by which it owns the calls that a commit hands to it. */
@@ -34,8 +28,6 @@ export interface GroupCommitOptions {
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
   /** Called with what could not be applied for a reason that is no caller's: a defect, to be logged. */
   readonly onDefect: (error: unknown, command: Command) => void;
-  /** Faults planted for the crash check, to prove that it notices. */
-  readonly plantedFault: "none" | "answer-before-commit" | "no-sync" | "replay-without-key";
 }
 
 export interface CommitStats {
@@ -49,8 +41,8 @@ export interface CommitStats {
 
 export type Done = Exclude<Outcome, { type: "refused" }>;
 
-/** Who waits for a command: a caller has the patience of one request, the engine's own facts wait until the store is back. */
-export type Patience = "caller" | "engine";
+/** Who sends a command: a caller's has a deadline, the engine's own facts wait until the store is back. */
+export type Sender = "caller" | "engine";
 
 /**
  * The one way in for every durable change of a job. Commands queue up; what is there, up to a bound, is one transaction. When nothing
@@ -68,17 +60,14 @@ export class GroupCommit {
   }
 
   /** Answers once the change is committed. Throws `ServiceError` when the command was refused, or when the store is out of reach. */
-  async commit(command: Command, patience: Patience = "caller"): Promise<Done> {
+  async commit(command: Command, sender: Sender = "caller"): Promise<Done> {
     const { organizationId } = command;
-    if (patience === "caller") this.#requireRoom(organizationId);
-    const deadline =
-      patience === "caller" ? performance.now() + this.#options.storePatienceMs : Number.POSITIVE_INFINITY;
+    if (sender === "caller") this.#requireRoom(organizationId);
+    const deadline = sender === "caller" ? performance.now() + this.#options.commitTimeoutMs : Number.POSITIVE_INFINITY;
     this.#count(organizationId, 1);
     try {
       const outcome = await new Promise<Outcome>((resolve, reject) => {
-        const { idempotency: _, ...keyless } = command;
-        const queued = this.#options.plantedFault === "replay-without-key" ? keyless : command;
-        this.#groupFor(organizationId).add({ command: queued, deadline, resolve, reject });
+        this.#groupFor(organizationId).add({ command, deadline, resolve, reject });
       });
       if (outcome.type === "refused") throw outcome.error;
       return outcome;
@@ -258,7 +247,6 @@ class Group {
       return await database.transaction(async (transaction) => {
         const applied = await applyBatch(transaction, commands, context);
         attempt = { batch, applied, commitId, startedAt, leaseTerm };
-        if (this.#options.plantedFault === "answer-before-commit") await this.#answerTooEarly(attempt);
         return attempt;
       });
     } catch (error) {
@@ -284,15 +272,6 @@ class Group {
       const outcome = applied.outcomes[index];
       if (outcome !== undefined) resolve(outcome);
     }
-  }
-
-  /** The planted fault of the crash check: answers while the change can still be lost. */
-  async #answerTooEarly({ batch, applied }: Attempt): Promise<void> {
-    for (const [index, { resolve }] of batch.entries()) {
-      const outcome = applied.outcomes[index];
-      if (outcome !== undefined) resolve(outcome);
-    }
-    await delay(plantedDelayMs);
   }
 
   #dismissLate(waiting: readonly Waiting[], cause: Error): Waiting[] {
@@ -328,4 +307,3 @@ class FateUnknownError extends Error {
 /** How long to wait before the store is asked again. */
 const retryStoreMs = 200;
 const watchdogMs = 250;
-const plantedDelayMs = 20;

@@ -6,12 +6,13 @@ import { isTerminal, wakeAtOf } from "../core/job/job-state.ts";
 import type { Database } from "../store/home/database.ts";
 import type { JobKey } from "../store/jobs/jobs.ts";
 import { ownsJob } from "../store/jobs/nodes.ts";
-import type { ChangedJob, Command } from "./batch.ts";
+import type { ChangedJob } from "./batch.ts";
 import { DatabaseClock } from "./clock.ts";
+import type { Command } from "./command.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import type { Engine, WholeJob } from "./engine.ts";
 import type { Executor } from "./executor.ts";
-import { type CommitStats, type Done, GroupCommit, type Patience } from "./group-commit.ts";
+import { type CommitStats, type Done, GroupCommit, type Sender } from "./group-commit.ts";
 import { newId } from "./identifier.ts";
 import { JobReader } from "./job-reader.ts";
 import { JobWatch } from "./job-watch.ts";
@@ -92,7 +93,7 @@ export class NodeEngine implements Engine {
       maxBatchBytes: config.maxBatchBytes,
       maxQueuedFacts: config.maxQueuedFacts,
       maxQueuedFactsPerOrganization: config.maxQueuedFactsPerOrganization,
-      storePatienceMs: config.storePatienceMs,
+      commitTimeoutMs: config.commitTimeoutMs,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: (organizationId) => this.#dispatcher.hasRoom(organizationId),
       leaseTerm: () => this.#node.leaseTerm(),
@@ -106,7 +107,6 @@ export class NodeEngine implements Engine {
         }
       },
       onDefect: (error) => onFailure("group commit", error),
-      plantedFault: config.plantedFault,
     });
     const roomCount = () => this.#dispatcher.roomCount();
     this.#timers = timersDuty({
@@ -157,13 +157,13 @@ export class NodeEngine implements Engine {
   async stop(): Promise<void> {
     this.drain();
     await this.#dispatcher.leave(this.#config.drainSeconds * 1000);
-    await this.#roster.stop(this.#config.storePatienceMs);
+    await this.#roster.stop(this.#config.commitTimeoutMs);
     // Who cannot say that it leaves is missed when its lease is over.
     if (this.#isStarted) await this.#node.leave().catch((error: unknown) => this.#onFailure("leaving", error));
   }
 
-  commit(command: Command, patience: Patience = "caller"): Promise<Done> {
-    return this.#groupCommit.commit(command, patience);
+  commit(command: Command, sender: Sender = "caller"): Promise<Done> {
+    return this.#groupCommit.commit(command, sender);
   }
 
   readJob(key: JobKey): Promise<WholeJob | undefined> {
@@ -261,9 +261,9 @@ export class NodeEngine implements Engine {
     this.#watch.notify(job);
   }
 
-  async #report(key: JobKey, fact: UntimedFact, patience: Patience): Promise<void> {
+  async #report(key: JobKey, fact: UntimedFact, sender: Sender): Promise<void> {
     const bytes = fact.type === "step.succeeded" ? JSON.stringify(fact.output).length : 0;
-    await this.commit({ type: "fact", ...key, fact, answer: () => ({}), bytes }, patience);
+    await this.commit({ type: "fact", ...key, fact, answer: () => ({}), bytes }, sender);
   }
 }
 

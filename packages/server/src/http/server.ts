@@ -54,6 +54,7 @@ import { signInLinkRoutes } from "./pages/sign-in-link.ts";
 import { aliasApiTokens } from "./tokens/api-token-alias.ts";
 import { apiTokenRoutes } from "./tokens/api-tokens.ts";
 import { tokenRotationRoutes } from "./tokens/token-rotation.ts";
+import { executorRoutes } from "./workflows/executors.ts";
 import { tagRoutes } from "./workflows/tags.ts";
 import { versionRoutes } from "./workflows/versions.ts";
 import { workflowRoutes } from "./workflows/workflows.ts";
@@ -66,6 +67,7 @@ export interface ServerOptions extends Omit<ServerParts, "basePath" | "publicUrl
 const resources = [
   organizationRoutes,
   workflowRoutes,
+  executorRoutes,
   versionRoutes,
   tagRoutes,
   jobRoutes,

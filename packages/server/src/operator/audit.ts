@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { secretBoxOf } from "../auth/credentials/secret-key.ts";
 import { judgeSecretKey, WrongSecretKeyError } from "../auth/credentials/secret-key-check.ts";
 import type { Config } from "../config.ts";
 import type { SealLink } from "../core/audit-chain.ts";
 import { type AuditVerification, expectSeal, verifyAudit } from "../engine/audit-verification.ts";
+import { secretBoxOf } from "../sealing/secret-key.ts";
 import { openStore } from "../service.ts";
 import { listAllOrganizationIds } from "../store/audit/audit-verification.ts";
 

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { secretBoxOf } from "../auth/credentials/secret-key.ts";
 import { judgeSecretKey, WrongSecretKeyError } from "../auth/credentials/secret-key-check.ts";
 import { type Config, readConfig } from "../config.ts";
 import { type Finding, ok, problem, warning } from "../doctor/finding.ts";
 import { judgeServer } from "../doctor/server.ts";
 import { judgeSurroundings } from "../doctor/surroundings.ts";
 import { describeUnknownVariables } from "../environment.ts";
+import { secretBoxOf } from "../sealing/secret-key.ts";
 import { openHome } from "../service.ts";
 import type { Database } from "../store/home/database.ts";
 import { DirectoryLockedError } from "../store/home/directory-lock.ts";
@@ -38,7 +38,7 @@ async function examineServer(config: Config): Promise<Finding[]> {
   // A pooler that breaks named statements is one of the findings and must not hide the others, so none are used here.
   const database = await openHome({ ...config, preparedStatements: false }, { onPooler: () => (isPooled = true) });
   try {
-    const facts = await reachServer(database, { databaseUrl, patienceMs: 0, onWaiting: () => {} });
+    const facts = await reachServer(database, { databaseUrl, timeoutMs: 0, onWaiting: () => {} });
     return [
       ok("database", `PostgreSQL ${facts.version} answers.`),
       ...judgeServer(facts, config),
@@ -78,7 +78,10 @@ async function examineEmbedded(config: Config): Promise<Finding[]> {
   const synced =
     syncCount > 0
       ? ok("durability", "An fsync of the embedded store reaches the disk.")
-      : problem("durability", "No fsync of the embedded store reached the disk. Unset STEPWELL_PLANTED_FAULT.");
+      : problem(
+          "durability",
+          "No fsync of the embedded store reached the disk: a power cut can lose what was acknowledged. This is a defect of Stepwell; please report it.",
+        );
   return [...findings, synced];
 }
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { SecretBox } from "../../src/auth/credentials/secret-box.ts";
-import { secretBoxOf, secretKeyOf } from "../../src/auth/credentials/secret-key.ts";
+import { SecretBox } from "../../src/sealing/secret-box.ts";
+import { secretBoxOf, secretKeyOf } from "../../src/sealing/secret-key.ts";
 
 const box = new SecretBox(randomBytes(32));
 

@@ -326,7 +326,7 @@ test("what may be anything is a warning for every property that must be somethin
   ]);
 });
 
-test("broken schemas and broken ways are told before their consequences", () => {
+test("broken schemas and broken transitions are told before their consequences", () => {
   const steps = [call("a", ["order", "order"], "b"), call("b", ["wish", "any"], null)];
   expect(findings(steps, { order: closed({}), wish: { ...closed({ sku: text }), typ: 1 } })).toHaveLength(1);
   expect(

@@ -1,9 +1,9 @@
+import { catalog, limits } from "@stepwell/testing/catalog.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseDefinition } from "../../src/core/definition/definition.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { compilePlan } from "../../src/core/plan/plan.ts";
-import { catalog, limits } from "./catalog.ts";
 import { call, closed, noop, number, parse, text, wait, workflow } from "./sketches.ts";
 
 const any = ["any", "any"] as const;
@@ -228,7 +228,7 @@ describe("a definition is refused that", () => {
       `${lastDetails}/outputDefinition/$ref`,
       "others are not followed",
     ],
-    // Its ways.
+    // Its transitions.
     [
       "leads to an unknown step",
       withLast(noop("b", any, "aproove")),
@@ -266,7 +266,7 @@ describe("a definition is refused that", () => {
       `${last}/onFailure`,
       "cannot take over after its own failure",
     ],
-    // Its patience.
+    // Its retry policy and its timeout.
     [
       "retries what calls nothing",
       withLast(noop("b", any, null, { retry: {} })),
@@ -437,7 +437,7 @@ describe("what a step may leave out has a default", () => {
   });
 });
 
-describe("the ways through a definition", () => {
+describe("reachability in a definition", () => {
   const problemsOf = (...steps: JsonValue[]) =>
     parse(workflow(steps)).problems.map(({ pointer, detail }) => `${pointer} ${detail}`);
 

@@ -1,3 +1,4 @@
+import { catalog, limits as definitionLimits } from "@stepwell/testing/catalog.ts";
 import { parseDefinition } from "../../src/core/definition/definition.ts";
 import {
   type EventPayload,
@@ -10,7 +11,6 @@ import { submitJob, transition } from "../../src/core/job/job.ts";
 import type { Actor, Job } from "../../src/core/job/job-state.ts";
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { compilePlan, type Plan } from "../../src/core/plan/plan.ts";
-import { catalog, limits as definitionLimits } from "./catalog.ts";
 
 export const someone: Actor = { type: "user", id: "0190b1f0-0000-7000-8000-000000000001" };
 export const jobLimits = { maxStepRuns: 50, maxEvents: 20, maxOutputBytes: 1_000 };

@@ -1,7 +1,7 @@
+import { limits } from "@stepwell/testing/catalog.ts";
 import { expect, test } from "vitest";
 import { parseDefinition } from "../../src/core/definition/definition.ts";
 import { waitForEvents } from "../../src/engine/executors/wait-for-events.ts";
-import { limits } from "./catalog.ts";
 
 const executor = waitForEvents({ maxEventIdsPerStep: 100, maxNameLength: 256 });
 const catalog = new Map([[executor.type, executor]]);

@@ -1,8 +1,8 @@
+import { catalog, limits } from "@stepwell/testing/catalog.ts";
 import { parseDefinition } from "../../src/core/definition/definition.ts";
 import type { Definition } from "../../src/core/definition/definition-parts.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import type { Problem } from "../../src/core/problem.ts";
-import { catalog, limits } from "./catalog.ts";
 
 /** Definitions in a few words. A step is named by its function; its definitions by what they describe. */
 export function call(

@@ -1,3 +1,4 @@
+import { catalog } from "@stepwell/testing/catalog.ts";
 import fc from "fast-check";
 import type { StepDefinition, Steps } from "../../src/core/definition/definition-parts.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/core/json/json.ts";
@@ -11,7 +12,6 @@ import {
   propertiesAlone,
   type Schema,
 } from "../../src/core/schema/schema.ts";
-import { catalog } from "./catalog.ts";
 import { schemasOf } from "./schema-arbitraries.ts";
 import { call, noop, wait, workflow } from "./sketches.ts";
 

@@ -1,3 +1,4 @@
+import { limits } from "@stepwell/testing/catalog.ts";
 import { definitionOf } from "@stepwell/testing/definitions.ts";
 import { accountId, configOf, settings } from "@stepwell/testing/functions/calls.ts";
 import { functionStep } from "@stepwell/testing/functions/function-server.ts";
@@ -11,7 +12,6 @@ import { executorMap } from "../../src/engine/executor.ts";
 import { cloudFunction } from "../../src/engine/executors/cloud-function.ts";
 import type { CloudFunctionSettings } from "../../src/engine/executors/cloud-function-settings.ts";
 import { targetOf } from "../../src/engine/executors/cloud-function-target.ts";
-import { limits } from "../core/catalog.ts";
 
 const allowed = { allowFunctionEndpoints: true, allowFunctionRoles: true };
 const ownRole = `arn:aws:iam::${accountId}:role/path/invoke`;

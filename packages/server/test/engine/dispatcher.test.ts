@@ -10,6 +10,8 @@ const leaseTerm = 1;
 const type = "/service/cloud/function";
 const answering: Executor = {
   type,
+  title: "Answers at once",
+  summary: "Answers at once.",
   behaviour: "call",
   configSchema: {},
   call: async () => ({ type: "succeeded", output: {} }),

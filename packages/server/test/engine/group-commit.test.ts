@@ -6,8 +6,8 @@ import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
 import type { UntimedFact } from "../../src/core/job/fact.ts";
-import type { Command } from "../../src/engine/batch.ts";
 import { DatabaseClock } from "../../src/engine/clock.ts";
+import type { Command } from "../../src/engine/command.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { type CommitStats, GroupCommit, type GroupCommitOptions } from "../../src/engine/group-commit.ts";
 import { JobReader } from "../../src/engine/job-reader.ts";
@@ -54,13 +54,12 @@ onEveryStore((home) => {
       maxBatchBytes: config.maxBatchBytes,
       maxQueuedFacts: config.maxQueuedFacts,
       maxQueuedFactsPerOrganization: config.maxQueuedFactsPerOrganization,
-      storePatienceMs: config.storePatienceMs,
+      commitTimeoutMs: config.commitTimeoutMs,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: () => true,
       leaseTerm: () => 1,
       onCommitted: (_changed, stats) => commits.push(stats),
       onDefect: (_error, command) => defects.push(command),
-      plantedFault: "none",
       ...more,
     });
     return { commit, commits, defects };

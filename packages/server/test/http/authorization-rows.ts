@@ -229,7 +229,7 @@ async function rejoin({ ids }: World, service: TestService, { userId, roles }: M
 }
 
 /** Operations that everybody may call. */
-export const publicOperations = ["GetOpenApiDocument", "GetLiveness", "GetReadiness"];
+export const publicOperations = ["GetOpenApiDocument", "GetLiveness", "GetReadiness", "ListExecutors"];
 
 export async function buildWorld(service: TestService): Promise<World> {
   const organization = await service.newOrganization();

@@ -6,8 +6,8 @@ import { signIn } from "@stepwell/testing/sign-in.ts";
 import { Splitter } from "@stepwell/testing/splitter.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resealingDuty } from "../../src/auth/credentials/resealing.ts";
-import { SecretBox } from "../../src/auth/credentials/secret-box.ts";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
+import { SecretBox } from "../../src/sealing/secret-box.ts";
 import { useCluster } from "../engine/cluster.ts";
 
 const oldKey = testSecretKey;

@@ -3,8 +3,8 @@ import { secrets } from "@stepwell/testing/people.ts";
 import { type TestService, testSecretKey, useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { SecretBox } from "../../src/auth/credentials/secret-box.ts";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
+import { SecretBox } from "../../src/sealing/secret-box.ts";
 
 const dayMs = 86_400_000;
 

@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 
 /** A service whose PostgreSQL can be taken out of its reach. */
 
-const patienceMs = 800;
+const commitTimeoutMs = 800;
 /** What a busy machine takes on top: a test must not fail for that. */
 const slackMs = 2_000;
 
@@ -40,8 +40,8 @@ async function startService(settings: Record<string, string> = {}): Promise<Test
     { name: "postgres", prepare: async () => store },
     {
       ...functions.environment,
-      STEPWELL_STORE_PATIENCE_MS: String(patienceMs),
-      STEPWELL_DATABASE_TIMEOUT_MS: String(patienceMs),
+      STEPWELL_COMMIT_TIMEOUT_MS: String(commitTimeoutMs),
+      STEPWELL_DATABASE_TIMEOUT_MS: String(commitTimeoutMs),
       STEPWELL_LEASE_MS: "1000",
       STEPWELL_HEARTBEAT_MS: "100",
       STEPWELL_POLL_MS: "50",
@@ -107,7 +107,7 @@ describe.each(["refuse", "freeze"] as const)("while the database is out of reach
     );
 
     for (const { operationId, afterMs, retryAfter } of answers) {
-      expect(afterMs, operationId).toBeLessThan(patienceMs + slackMs);
+      expect(afterMs, operationId).toBeLessThan(commitTimeoutMs + slackMs);
       expect(retryAfter, operationId).toBeGreaterThan(0);
     }
   });
@@ -154,7 +154,7 @@ describe.each(["refuse", "freeze"] as const)("while the database is out of reach
     const begunAt = performance.now();
     await leaving.stop();
 
-    expect(performance.now() - begunAt).toBeLessThan(3 * patienceMs + slackMs);
+    expect(performance.now() - begunAt).toBeLessThan(3 * commitTimeoutMs + slackMs);
   });
 });
 
@@ -194,7 +194,7 @@ test("while connections break again and again every job is accepted once, and th
 });
 
 test("a statement that is stuck until the server ends its session is made again", async () => {
-  const patient = await startService({ STEPWELL_DATABASE_TIMEOUT_MS: "300", STEPWELL_STORE_PATIENCE_MS: "10000" });
+  const patient = await startService({ STEPWELL_DATABASE_TIMEOUT_MS: "300", STEPWELL_COMMIT_TIMEOUT_MS: "10000" });
   onTestFinished(() => patient.stop());
   const { api } = await patient.newOrganization();
   const { workflowId } = await deploy(api, straightDefinition);
@@ -214,7 +214,7 @@ describe("a commit whose answer does not come", () => {
   // What is asked here is what comes of it, and not how soon.
   let patient: TestService;
   beforeAll(async () => {
-    patient = await startService({ STEPWELL_STORE_PATIENCE_MS: "10000" });
+    patient = await startService({ STEPWELL_COMMIT_TIMEOUT_MS: "10000" });
   });
   afterAll(() => patient.stop());
 

@@ -1,3 +1,4 @@
+import { readConfig } from "../../../server/src/config.ts";
 import type { JsonObject } from "../../../server/src/core/json/json.ts";
 import type { CallRequest, CallResult } from "../../../server/src/engine/executor.ts";
 import { cloudFunction } from "../../../server/src/engine/executors/cloud-function.ts";
@@ -6,15 +7,7 @@ import type { CloudFunctionSettings } from "../../../server/src/engine/executors
 export const accountId = "123456789012";
 
 /** The service's defaults. */
-export const settings: CloudFunctionSettings = {
-  cloudFunctionEndpoint: undefined,
-  allowFunctionEndpoints: false,
-  cloudFunctionRoleName: undefined,
-  allowFunctionRoles: false,
-  maxOutputBytes: 1024 * 1024,
-  maxJsonDepth: 64,
-  maxNameLength: 256,
-};
+export const settings: CloudFunctionSettings = readConfig({});
 
 export interface Call extends Partial<CallRequest> {
   readonly signal?: AbortSignal;

@@ -13,6 +13,8 @@ export interface ServiceOptions {
   readonly port: number;
   /** `dev` seeds an empty store, `serve` does not. */
   readonly command?: "dev" | "serve";
+  /** A program that takes the command as its last argument. Left out: the command line. */
+  readonly program?: readonly string[] | undefined;
   /** Settings besides those that every run has. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -36,11 +38,11 @@ export class ServiceProcess {
   readonly #ended: Promise<unknown>;
 
   constructor(options: ServiceOptions) {
-    const { home, port, command = "dev", environment } = options;
+    const { home, port, program = [entry], command = "dev", environment } = options;
     this.#options = options;
     this.logFile = join(home.dataDir, "service.log");
     const log = openSync(this.logFile, "a", 0o600);
-    this.#child = spawn(process.execPath, [entry, command], {
+    this.#child = spawn(process.execPath, [...program, command], {
       stdio: ["ignore", log, log],
       // A process group of its own, so that a kill takes what the service started with it.
       detached: true,

@@ -8,6 +8,7 @@ import { EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { type RefObject, useEffect, useImperativeHandle, useRef } from "react";
 import "./DefinitionEditor.css";
+import type { Executor } from "../../api/executors.ts";
 import { texts } from "../../texts/texts.ts";
 import type { Remark } from "./checked.ts";
 import { editorTheme, jsonColours } from "./colours.ts";
@@ -22,6 +23,8 @@ export interface EditorHandle {
 interface DefinitionEditorProps {
   readonly initialText: string;
   readonly remarks: readonly Remark[];
+  /** For completion. */
+  readonly executors: readonly Executor[];
   readonly onChange: (text: string) => void;
   /** The index of the step that the cursor is in. */
   readonly onStep: (index: number | undefined) => void;
@@ -32,11 +35,11 @@ interface DefinitionEditorProps {
  * The definition as text. It lives in a shadow tree: there the editor's styles are constructed style sheets, where in the page itself they would
  * be a style element, which our content security policy refuses.
  */
-export function DefinitionEditor({ initialText, remarks, onChange, onStep, handle }: DefinitionEditorProps) {
+export function DefinitionEditor({ initialText, remarks, executors, onChange, onStep, handle }: DefinitionEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
-  const latest = useRef({ onChange, onStep });
-  latest.current = { onChange, onStep };
+  const latest = useRef({ executors, onChange, onStep });
+  latest.current = { executors, onChange, onStep };
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text it begins with is that of its first moment
   useEffect(() => {
@@ -44,7 +47,7 @@ export function DefinitionEditor({ initialText, remarks, onChange, onStep, handl
     if (host === null) return;
     const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
     const made = new EditorView({
-      state: EditorState.create({ doc: initialText, extensions: [...extensions, listen(latest)] }),
+      state: EditorState.create({ doc: initialText, extensions: [...extensions, complete(latest), listen(latest)] }),
       parent: root,
       root,
     });
@@ -83,7 +86,6 @@ const extensions: Extension[] = [
   closeBrackets(),
   highlightSelectionMatches(),
   search({ top: true }),
-  autocompletion({ override: [completeDefinition], icons: false }),
   EditorView.lineWrapping,
   EditorView.contentAttributes.of({
     "aria-label": texts.editor.definition,
@@ -105,9 +107,13 @@ const extensions: Extension[] = [
   jsonColours,
 ];
 
-type Listeners = RefObject<Pick<DefinitionEditorProps, "onChange" | "onStep">>;
+type Latest = RefObject<Pick<DefinitionEditorProps, "executors" | "onChange" | "onStep">>;
 
-function listen(latest: Listeners): Extension {
+function complete(latest: Latest): Extension {
+  return autocompletion({ override: [completeDefinition(() => latest.current.executors)], icons: false });
+}
+
+function listen(latest: Latest): Extension {
   return EditorView.updateListener.of(({ docChanged, selectionSet, state }) => {
     if (docChanged) latest.current.onChange(state.doc.toString());
     if (docChanged || selectionSet) latest.current.onStep(stepAt(state));

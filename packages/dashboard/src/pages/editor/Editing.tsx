@@ -1,5 +1,6 @@
 import { useBlocker } from "@tanstack/react-router";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
+import { useExecutors } from "../../api/executors.ts";
 import type { WorkflowKey } from "../../api/workflows.ts";
 import { type GraphStep, stepNamesOfText, stepsOfText } from "../../graph/graph-step.ts";
 import { StepGraph } from "../../graph/StepGraph.tsx";
@@ -32,6 +33,7 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
   const [stepIndex, setStepIndex] = useState<number | undefined>();
   const editor = useRef<EditorHandle>(null);
   const checked = useChecked(workflow, text);
+  const executors = useExecutors();
   const { steps, names, isOld } = useDrawnSteps(text);
   const current = stepIndex === undefined ? undefined : names[stepIndex];
   const isChanged = text !== saved;
@@ -59,6 +61,7 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
             <DefinitionEditor
               initialText={begunWith}
               remarks={checked.remarks}
+              executors={executors}
               onChange={setText}
               onStep={setStepIndex}
               handle={editor}

@@ -1,36 +1,49 @@
-import { type Completion, type CompletionContext, type CompletionResult, snippet } from "@codemirror/autocomplete";
+import {
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  type CompletionSource,
+  snippet,
+} from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
 import type { EditorView } from "@codemirror/view";
+import type { Executor } from "../../api/executors.ts";
 import { texts } from "../../texts/texts.ts";
+import { configSnippet } from "./config-words.ts";
 import { type Node, nodeAt, pathOf, propertiesOf } from "./json-tree.ts";
-import { propertyWords, valueWords, type Word } from "./vocabulary.ts";
+import { propertyWords, valueWords } from "./vocabulary.ts";
+import type { Word } from "./word.ts";
 
 /** What may stand where the cursor is: names of properties, executors, steps, definitions; whole steps in the list of steps. */
-export function completeDefinition(context: CompletionContext): CompletionResult | null {
+export function completeDefinition(executors: () => readonly Executor[]): CompletionSource {
+  return (context) => complete(context, executors());
+}
+
+function complete(context: CompletionContext, executors: readonly Executor[]): CompletionResult | null {
   const { state, pos } = context;
   const node = syntaxTree(state).resolveInner(pos, -1);
-  if (node.name === "PropertyName" && pos > node.from) return named(context, node);
+  if (node.name === "PropertyName" && pos > node.from) return named(context, node, executors);
   if (node.name === "String" && pos > node.from) {
     const path = pathOf(state, node);
     // A text in an object where no name is yet is the beginning of a name.
-    if (node.parent?.name === "Object") return named(context, node);
-    return result(node.from + 1, wordsOf(valueWords(state, path), replaceNode(node)));
+    if (node.parent?.name === "Object") return named(context, node, executors);
+    return result(node.from + 1, wordsOf(valueWords(state, path, executors), replaceNode(node)));
   }
-  return bare(context, node);
+  return bare(context, node, executors);
 }
 
-function named({ state }: CompletionContext, node: Node): CompletionResult | null {
+function named({ state }: CompletionContext, node: Node, executors: readonly Executor[]): CompletionResult | null {
   const object = node.parent?.name === "Property" ? node.parent.parent : node.parent;
   if (object === null || object === undefined) return null;
   const path = pathOf(state, object);
   const there = propertiesOf(state, nodeAt(state, path));
   const own = state.sliceDoc(node.from + 1, node.to - 1);
-  const free = propertyWords(state, path).filter(({ text }) => text === own || !there.has(text));
+  const free = propertyWords(state, path, executors).filter(({ text }) => text === own || !there.has(text));
   return result(node.from + 1, wordsOf(free, replaceName(node)));
 }
 
 /** Outside of quotes, or after one that is not closed yet: after a colon a value may begin, within braces a name, in the list of steps a whole step. */
-function bare(context: CompletionContext, node: Node): CompletionResult | null {
+function bare(context: CompletionContext, node: Node, executors: readonly Executor[]): CompletionResult | null {
   const { state, pos, explicit } = context;
   const word = context.matchBefore(/[\w$/-]*/);
   const from = word?.from ?? pos;
@@ -46,13 +59,14 @@ function bare(context: CompletionContext, node: Node): CompletionResult | null {
     if (name === undefined) return null;
     const object = around.name === "Property" ? path : [...path, name];
     const replace: Apply = (view, word, at) => replaceRange(view, word, isOpened ? at - 1 : at);
-    return result(from, wordsOf(valueWords(state, object), replace));
+    return result(from, wordsOf(valueWords(state, object, executors), replace));
   }
-  if (around.name === "Array" && path.length === 1 && path[0] === "steps") return result(from, stepSnippets());
-  if (around.name === "Array") return result(from, wordsOf(valueWords(state, [...path, 0]), replaceRange));
+  if (around.name === "Array" && path.length === 1 && path[0] === "steps")
+    return result(from, executors.map(stepSnippet));
+  if (around.name === "Array") return result(from, wordsOf(valueWords(state, [...path, 0], executors), replaceRange));
   if (around.name !== "Object" || (before !== "{" && before !== ",")) return null;
   const there = propertiesOf(state, around);
-  const free = propertyWords(state, path).filter(({ text }) => !there.has(text));
+  const free = propertyWords(state, path, executors).filter(({ text }) => !there.has(text));
   return result(from, wordsOf(free, insertName));
 }
 
@@ -113,33 +127,29 @@ function put(view: EditorView, from: number, to: number, insert: string): void {
   view.dispatch({ changes: { from, to, insert }, selection: { anchor }, userEvent: "input.complete" });
 }
 
-function stepSnippets(): Completion[] {
-  const { editor } = texts;
-  const make = (label: string, type: string, config: string): Completion => ({
-    label,
+/** Its places are numbered, so that two with one name are two. */
+function stepSnippet(executor: Executor): Completion {
+  let placeCount = 0;
+  const place = (text: string) => `#{${++placeCount}:${text}}`;
+  const name = place("name");
+  const config = configSnippet(executor, place);
+  return {
+    label: texts.editor.step(executor.title),
     type: "class",
-    detail: type,
+    detail: executor.type,
     apply: snippet(
       [
         "{",
-        '\t"name": "#{name}",',
+        `\t"name": "${name}",`,
         '\t"integrationDetails": {',
-        `\t\t"type": "${type}",${config}`,
-        '\t\t"inputDefinition": { "$ref": "#/definitions/#{input}" },',
-        '\t\t"outputDefinition": { "$ref": "#/definitions/#{output}" }',
+        `\t\t"type": "${executor.type}",`,
+        ...(config === "" ? [] : [`\t\t"config": ${config},`]),
+        `\t\t"inputDefinition": { "$ref": "#/definitions/${place("input")}" },`,
+        `\t\t"outputDefinition": { "$ref": "#/definitions/${place("output")}" }`,
         "\t},",
-        '\t"transitionToStep": #{null}',
+        `\t"transitionToStep": ${place("null")}`,
         "}",
       ].join("\n"),
     ),
-  });
-  return [
-    make(editor.snippets.noop, "/service/noop", ""),
-    make(editor.snippets.wait, "/service/waitForEventIds", '\n\t\t"config": { "eventIds": ["#{event}"] },'),
-    make(
-      editor.snippets.call,
-      "/service/cloud/function",
-      '\n\t\t"config": { "region": "#{region}", "accountId": "#{accountId}", "functionName": "#{functionName}" },',
-    ),
-  ];
+  };
 }

@@ -1,17 +1,12 @@
 import type { EditorState } from "@codemirror/state";
+import type { Executor } from "../../api/executors.ts";
 import { texts } from "../../texts/texts.ts";
+import { configProperties, configValues } from "./config-words.ts";
 import { nodeAt, type Path, propertiesOf, textOf, valuesIn } from "./json-tree.ts";
-
-/** A word of the definition language that may stand somewhere. */
-export interface Word {
-  readonly text: string;
-  readonly info?: string;
-  /** Written as it is, without quotes: null, true, false. */
-  readonly isBare?: boolean;
-}
+import type { Word } from "./word.ts";
 
 /** The names that a property may have in the object at this path. */
-export function propertyWords(state: EditorState, path: Path): readonly Word[] {
+export function propertyWords(state: EditorState, path: Path, executors: readonly Executor[]): readonly Word[] {
   const [first, , third] = path;
   if (path.length === 0) return words(root);
   if (first === "definitions") return path.length === 1 ? [] : schemaProperties(path);
@@ -20,22 +15,21 @@ export function propertyWords(state: EditorState, path: Path): readonly Word[] {
   if (third === "retry" && path.length === 3) return words(retry);
   if (third !== "integrationDetails") return [];
   if (path.length === 3) return words(details);
-  if (path[3] === "config" && path.length === 4) return words(configOf(typeAt(state, path)));
-  const isReference =
-    path[3] === "inputDefinition" || path[3] === "outputDefinition" || path[4] === "payloadDefinitions";
-  return isReference ? words(reference) : [];
+  if (path[3] === "config") return configProperties(executorAt(state, path, executors), path.slice(4));
+  return path[3] === "inputDefinition" || path[3] === "outputDefinition" ? words(reference) : [];
 }
 
 /** The values that may stand at this path. */
-export function valueWords(state: EditorState, path: Path): readonly Word[] {
+export function valueWords(state: EditorState, path: Path, executors: readonly Executor[]): readonly Word[] {
   const name = path.at(-1);
   if (name === "$ref") return definitionNames(state).map((text) => ({ text: `#/definitions/${text}` }));
   if (path[0] === "steps") {
     if (path.length === 3 && name === "transitionToStep")
       return [...stepWords(state), { text: "null", isBare: true, info: texts.vocabulary.end }];
     if (path.length === 3 && name === "onFailure") return stepWords(state);
-    if (path.length === 4 && name === "type") return words(executors);
-    if (name === "match") return words(matches);
+    if (path.length === 4 && name === "type")
+      return executors.map(({ type, summary }) => ({ text: type, info: summary }));
+    if (path[3] === "config") return configValues(executorAt(state, path, executors), path.slice(4));
     if (name === "jitter") return booleans;
   }
   if (path[0] === "definitions") return schemaValues(state, path);
@@ -44,7 +38,7 @@ export function valueWords(state: EditorState, path: Path): readonly Word[] {
 
 type Meanings = Readonly<Record<string, string>>;
 
-const { root, step, details, retry, executors, configs, reference, matches, types, formats, schema } = texts.vocabulary;
+const { root, step, details, retry, reference, types, formats, schema } = texts.vocabulary;
 
 const booleans: readonly Word[] = [
   { text: "true", isBare: true },
@@ -83,13 +77,10 @@ function isSchema(path: Path): boolean {
   return (name === "items" || name === "additionalProperties") && isSchema(path.slice(0, -1));
 }
 
-function configOf(type: string): Meanings {
-  const known: Readonly<Record<string, Meanings>> = configs;
-  return Object.hasOwn(known, type) ? (known[type] ?? {}) : {};
-}
-
-function typeAt(state: EditorState, path: Path): string {
-  return textOf(state, nodeAt(state, [...path.slice(0, 3), "type"])) ?? "";
+/** The executor of the step that this path leads into. */
+function executorAt(state: EditorState, path: Path, executors: readonly Executor[]): Executor | undefined {
+  const written = textOf(state, nodeAt(state, [...path.slice(0, 3), "type"]));
+  return executors.find(({ type }) => type === written);
 }
 
 function stepWords(state: EditorState): Word[] {

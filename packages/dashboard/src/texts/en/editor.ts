@@ -32,7 +32,8 @@ export const editor = {
   leaveText: "What you changed is on this page only, and is lost when you leave.",
   leave: "Leave",
   stay: "Stay",
-  snippets: { noop: "Step: no-op", wait: "Step: wait for events", call: "Step: cloud function" },
+  /** A whole step of one executor, put in by one choice. */
+  step: (executor: string) => `Step: ${executor}`,
   newWorkflow: "New workflow",
   newWorkflowText: "A workflow is a name with a row of versions. Its first version is written in the editor.",
   newWorkflowName: "Name",

@@ -37,16 +37,4 @@ export const graph = {
     failed: "Failed",
     cancelled: "Cancelled",
   },
-  types: {
-    "/service/noop": "No-op",
-    "/service/cloud/function": "Cloud function",
-    "/service/waitForEventIds": "Waits for events",
-    "/service/http": "HTTP request",
-    "/service/delay": "Delay",
-    "/service/task": "Task",
-    "/service/job": "Child job",
-    "/service/transform": "Transform",
-    "/service/parallel": "Parallel",
-    "/service/forEach": "For each",
-  },
 } as const;

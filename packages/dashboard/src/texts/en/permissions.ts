@@ -33,7 +33,7 @@ export const permissions: Readonly<Record<GrantablePermission, string>> = {
   "audit:read": "Read the audit log",
 };
 
-/** By the first word of the permission. */
+/** By the first word of the permission. Without a group here, a permission would not be offered. */
 export const permissionGroups = {
   organization: "Organization",
   workflow: "Workflows",
@@ -44,4 +44,6 @@ export const permissionGroups = {
   invitation: "Invitations",
   role: "Roles",
   audit: "Audit log",
-} as const;
+} as const satisfies Readonly<Record<GroupOf<GrantablePermission>, string>>;
+
+type GroupOf<Permission> = Permission extends `${infer Group}:${string}` ? Group : never;

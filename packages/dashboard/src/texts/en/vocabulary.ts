@@ -1,4 +1,4 @@
-/** What each word of the definition language means, where completion offers it; empty where the word says it. */
+/** What each word of the definition language means, where completion offers it; empty where the word says it. Executors and their configs have their words from the service. */
 export const vocabulary = {
   end: "Ends the job",
   root: {
@@ -27,29 +27,7 @@ export const vocabulary = {
     maxIntervalSeconds: "No pause is longer",
     jitter: "Whether pauses vary, so that jobs do not come back together",
   },
-  executors: {
-    "/service/noop": "The output is the input",
-    "/service/cloud/function": "Calls a cloud function",
-    "/service/waitForEventIds": "Waits for events",
-  },
-  configs: {
-    "/service/cloud/function": {
-      region: "For example eu-west-1",
-      accountId: "Twelve digits",
-      functionName: "The function's name",
-      qualifier: "A version or an alias of the function",
-      roleArn: "The role to call it as",
-      timeoutMs: "The timeout of one attempt, in milliseconds; or give the step timeoutSeconds",
-    },
-    "/service/waitForEventIds": {
-      eventIds: "The events that the step waits for",
-      match: "How many of them are enough: all, any, or a number",
-      timeoutSeconds: "How long the step waits",
-      payloadDefinitions: "By event: the schema of its payload",
-    },
-  },
   reference: { $ref: "#/definitions/<name>" },
-  matches: { all: "Every event must come", any: "One event is enough" },
   types: { object: "", array: "", string: "", number: "", integer: "", boolean: "", null: "" },
   formats: { "date-time": "", date: "", email: "", uri: "", uuid: "" },
   schema: {

@@ -1,4 +1,5 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
+import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
 import { touchSignInAttempt } from "../../store/people/sign-in-backoff.ts";
 import { renewPasswordHash, type UserCredentials } from "../../store/people/user-credentials.ts";
@@ -13,7 +14,6 @@ import {
   forgiveAttempts,
   refundAttempt,
 } from "../passwords/sign-in-backoff.ts";
-import type { SecretBox } from "./secret-box.ts";
 
 export interface CredentialCheckParts {
   readonly database: Database;

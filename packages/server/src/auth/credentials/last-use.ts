@@ -2,7 +2,7 @@ import type { Timestamp } from "../../core/job/job-state.ts";
 import { type TokenUse, touchApiTokens } from "../../store/access/tokens.ts";
 import type { Database } from "../../store/home/database.ts";
 import { touchUserSessions } from "../../store/people/user-sessions.ts";
-import { touchUserTokens } from "../../store/people/users.ts";
+import { touchUserTokens } from "../../store/people/user-tokens.ts";
 import type { TokenKind } from "./token-form.ts";
 
 /** What a request can come with: a token of one of two kinds, or an id token of a session. */

@@ -1,3 +1,4 @@
+import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
 import {
   findSecretKeyCheck,
@@ -6,7 +7,6 @@ import {
 } from "../../store/people/secret-key-check.ts";
 import { listSigningKeys } from "../../store/people/signing-keys.ts";
 import { signingKeyPurpose } from "../oidc/signing-keys.ts";
-import type { SecretBox } from "./secret-box.ts";
 
 /**
  * Throws `WrongSecretKeyError` when none of the configured secret keys is this store's: a node that started with them could sign nobody in, and its

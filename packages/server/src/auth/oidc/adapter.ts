@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Adapter, AdapterFactory, AdapterPayload, errors } from "oidc-provider";
 import type { Timestamp } from "../../core/job/job-state.ts";
+import type { SecretBox } from "../../sealing/secret-box.ts";
 import { type Queryable, StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
 import {
   consumeOidcRecord,
@@ -12,7 +13,6 @@ import {
   findOidcRecordByUserCode,
   saveOidcRecord,
 } from "../../store/people/oidc-records.ts";
-import type { SecretBox } from "../credentials/secret-box.ts";
 import { hashName } from "./grant-id.ts";
 import type { ScopedStore } from "./scoped-store.ts";
 

@@ -1,10 +1,10 @@
 import type { Config } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
+import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
 import { deleteExpiredOidcRecords } from "../../store/people/oidc-records.ts";
 import { deleteOldRefreshExchanges } from "../../store/people/refresh-exchanges.ts";
 import { deleteExpiredUserSessions } from "../../store/people/user-sessions.ts";
-import type { SecretBox } from "../credentials/secret-box.ts";
 import { IdTokens } from "./id-token.ts";
 import { issuerOf } from "./provider.ts";
 import { RefreshLedger } from "./refresh-ledger.ts";

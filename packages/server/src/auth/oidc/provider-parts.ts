@@ -1,7 +1,7 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { Config } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
-import type { SecretBox } from "../credentials/secret-box.ts";
+import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { ScopedStore } from "./scoped-store.ts";
 import type { Sessions } from "./sessions.ts";
 import type { SigningKeys } from "./signing-keys.ts";

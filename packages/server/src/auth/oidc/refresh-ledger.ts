@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Timestamp } from "../../core/job/job-state.ts";
+import type { SecretBox } from "../../sealing/secret-box.ts";
 import { findOidcRecord } from "../../store/people/oidc-records.ts";
 import {
   claimRefreshExchange,
   deleteRefreshExchange,
   storeRefreshAnswer,
 } from "../../store/people/refresh-exchanges.ts";
-import type { SecretBox } from "../credentials/secret-box.ts";
 import { hashName } from "./grant-id.ts";
 import type { ScopedStore } from "./scoped-store.ts";
 

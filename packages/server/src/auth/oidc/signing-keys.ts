@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, hash, type JsonWebKey, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import type { Timestamp } from "../../core/job/job-state.ts";
+import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
 import {
   deleteRetiredSigningKeys,
@@ -10,7 +11,6 @@ import {
   retireSigningKeysBefore,
   type StoredSigningKey,
 } from "../../store/people/signing-keys.ts";
-import type { SecretBox } from "../credentials/secret-box.ts";
 import { idTokenSeconds } from "./lifetimes.ts";
 
 export interface SigningKeysParts {

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { UserCredentials } from "../../store/people/user-credentials.ts";
-import type { SecretBox } from "../credentials/secret-box.ts";
 
 /**
  * The value that a browser keeps after a sign-in, and that says: from here somebody signed in to this account before. It lets nobody in;

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { Secret, TOTP } from "otpauth";
 import type { Timestamp } from "../../core/job/job-state.ts";
+import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
 import { useRecoveryCode } from "../../store/people/recovery-codes.ts";
 import {
@@ -9,7 +10,6 @@ import {
   type UserCredentials,
   useTotpStep,
 } from "../../store/people/user-credentials.ts";
-import type { SecretBox } from "../credentials/secret-box.ts";
 
 /** What every authenticator app knows: SHA-1, 6 digits, 30 seconds. One step of tolerance on both sides for clocks and slow fingers. */
 const kind = { algorithm: "SHA1", digits: 6, period: 30 } as const;

@@ -1,8 +1,8 @@
 import { hash, randomBytes } from "node:crypto";
 import type { Timestamp } from "../../core/job/job-state.ts";
+import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { replaceSignInLink, useSignInLink } from "../../store/people/sign-in-links.ts";
-import type { SecretBox } from "../credentials/secret-box.ts";
 
 /** Time to find it in the terminal. */
 const linkMs = 10 * 60_000;

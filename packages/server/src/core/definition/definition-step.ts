@@ -4,7 +4,7 @@ import { type ProblemList, quoted } from "../problem.ts";
 import { findDefinition, type Schema } from "../schema/schema.ts";
 import { readConfig } from "./definition-config.ts";
 import { readName } from "./definition-name.ts";
-import { readRetry, readTimeout } from "./definition-patience.ts";
+import { readRetry, readTimeout } from "./definition-timeouts.ts";
 import type { ExecutorCatalog, ExecutorKind, WaitRule } from "./executor-kind.ts";
 import { noPayloadSchemas, type PayloadSchemas, readPayloadSchemas } from "./payload-schemas.ts";
 import type { RetryPolicy } from "./retry.ts";
@@ -21,7 +21,7 @@ export interface RoughStep {
   readonly transitionToStep: string | null | undefined;
   readonly onFailure: string | undefined;
   /** Whether `onFailure` is there and wrong. */
-  readonly isFailureWayBroken: boolean;
+  readonly isFailureTransitionBroken: boolean;
   readonly retry: RetryPolicy | undefined;
   readonly timeoutSeconds: number | undefined;
 }
@@ -50,8 +50,8 @@ export function readStep(value: JsonValue, pointer: string, surroundings: StepSu
   const timeoutSeconds = readTimeout(raw, details.kind, configTimeoutMs);
   const transitionToStep = readTransition(raw, surroundings);
   const onFailure = readFailureWay(raw, name, surroundings);
-  const isFailureWayBroken = onFailure === undefined && value.onFailure !== undefined;
-  return { name, ...details, retry, timeoutSeconds, transitionToStep, onFailure, isFailureWayBroken };
+  const isFailureTransitionBroken = onFailure === undefined && value.onFailure !== undefined;
+  return { name, ...details, retry, timeoutSeconds, transitionToStep, onFailure, isFailureTransitionBroken };
 }
 
 const stepFields: ReadonlySet<string> = new Set([
@@ -84,7 +84,7 @@ const nothingRead: RoughStep = {
   outputSchema: undefined,
   transitionToStep: undefined,
   onFailure: undefined,
-  isFailureWayBroken: true,
+  isFailureTransitionBroken: true,
   retry: undefined,
   timeoutSeconds: undefined,
 };

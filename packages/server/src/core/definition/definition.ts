@@ -7,8 +7,8 @@ import { readName } from "./definition-name.ts";
 import type { Definition, StepDefinition, Steps } from "./definition-parts.ts";
 import { type RoughStep, readStep } from "./definition-step.ts";
 import type { ExecutorCatalog } from "./executor-kind.ts";
+import { checkReachability } from "./reachability.ts";
 import { checkSharedEvents } from "./shared-events.ts";
-import { checkWays } from "./ways.ts";
 
 export interface DefinitionLimits {
   readonly maxDefinitionBytes: number;
@@ -78,12 +78,12 @@ function readDefinition(raw: RawObject, reading: Reading): Definition | undefine
   const schemas = readSchemas(raw, problems);
   const areSchemasSound = problems.count === countBefore;
   const roughSteps = readSteps(raw, schemas, reading);
-  const areWaysSound = checkWays(roughSteps, problems);
+  const areTransitionsSound = checkReachability(roughSteps, problems);
   const [first, ...others] = roughSteps.flatMap((step) => completeStep(step) ?? []);
   if (first === undefined || others.length + 1 < roughSteps.length) return undefined;
   const steps: Steps = [first, ...others];
-  // What flows along broken ways, or is described by broken schemas, would be reported wrongly.
-  if (areSchemasSound && areWaysSound && !reading.isRegistered) {
+  // What flows along broken transitions, or is described by broken schemas, would be reported wrongly.
+  if (areSchemasSound && areTransitionsSound && !reading.isRegistered) {
     checkSharedEvents(steps, problems);
     checkDataFlow(steps, problems, warnings);
   }

@@ -14,7 +14,7 @@ export type ExecutorKind = PassKind | WaitKind | CallKind;
 interface Kind {
   /** For example "/service/noop". */
   readonly type: string;
-  /** A schema in the dialect of `schema.ts` that a step's `config` must satisfy. */
+  /** A schema in the dialect of `schema.ts` that a step's `config` must satisfy. Its descriptions are what the API and the editor say of each field. */
   readonly configSchema: JsonObject;
   /** What the schema cannot say. Pointers are relative to the config. */
   readonly checkConfig?: (config: JsonObject) => readonly Problem[];

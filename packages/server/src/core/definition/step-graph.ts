@@ -15,7 +15,7 @@ export interface Edge {
   readonly kind: "transition" | "failure";
 }
 
-/** The steps of a definition and the ways between them. A name that no step has is no way. */
+/** The steps of a definition and the transitions between them. A transition to a name that no step has is left out. */
 export interface StepGraph {
   readonly stepCount: number;
   /** By step. */

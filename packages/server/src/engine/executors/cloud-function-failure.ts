@@ -51,7 +51,7 @@ interface Fault {
   readonly message: string;
   /** Node's code of a system error. */
   readonly code: string | undefined;
-  /** Set when a system call failed, and not the SDK's patience. */
+  /** Set when a system call failed, and not the SDK's timeout. */
   readonly syscall: string | undefined;
   /** Undefined when no answer came. */
   readonly status: number | undefined;

@@ -1,6 +1,6 @@
-import { maxTimeoutSeconds } from "../../core/definition/definition-patience.ts";
+import { maxTimeoutSeconds } from "../../core/definition/definition-timeouts.ts";
 import type { JsonObject } from "../../core/json/json.ts";
-import type { Problem } from "../../core/problem.ts";
+import { type Problem, pointerTo } from "../../core/problem.ts";
 import type { Identity, LambdaAccess } from "./cloud-function-clients.ts";
 import type { CloudFunctionSettings } from "./cloud-function-settings.ts";
 
@@ -16,14 +16,48 @@ export interface FunctionTarget {
 export const configSchema: JsonObject = {
   type: "object",
   properties: {
-    region: { type: "string", pattern: "^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$", maxLength: 32 },
-    accountId: { type: "string", pattern: "^[0-9]{12}$" },
-    functionName: { type: "string", pattern: "^[A-Za-z0-9_-]+$", maxLength: 140 },
-    qualifier: { type: "string", pattern: "^(\\$LATEST|[A-Za-z0-9_-]+)$", maxLength: 128 },
-    roleArn: { type: "string", pattern: "^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$", maxLength: 2_048 },
+    region: {
+      description: "The AWS region of the function, such as eu-west-1.",
+      type: "string",
+      pattern: "^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$",
+      maxLength: 32,
+    },
+    accountId: {
+      description: "The AWS account that owns the function: 12 digits.",
+      type: "string",
+      pattern: "^[0-9]{12}$",
+    },
+    functionName: {
+      description: "The function's plain name.",
+      type: "string",
+      pattern: "^[A-Za-z0-9_-]+$",
+      maxLength: 140,
+    },
+    qualifier: {
+      description: "A version or an alias of the function.",
+      type: "string",
+      pattern: "^(\\$LATEST|[A-Za-z0-9_-]+)$",
+      maxLength: 128,
+    },
+    roleArn: {
+      description: "A role of the function's account to call it with.",
+      type: "string",
+      pattern: "^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$",
+      maxLength: 2_048,
+    },
     // No user and password in it: a definition is readable to everybody who may read the workflow.
-    endpoint: { type: "string", pattern: "^https?://[^/@?#]+(/[^?#]*)?$", maxLength: 2_048 },
-    timeoutMs: { type: "integer", minimum: 1, maximum: maxTimeoutSeconds * 1000 },
+    endpoint: {
+      description: "The address to call instead of the region's own.",
+      type: "string",
+      pattern: "^https?://[^/@?#]+(/[^?#]*)?$",
+      maxLength: 2_048,
+    },
+    timeoutMs: {
+      description: "The timeout of one attempt in milliseconds, instead of the step's timeoutSeconds.",
+      type: "integer",
+      minimum: 1,
+      maximum: maxTimeoutSeconds * 1000,
+    },
   },
   required: ["region", "accountId", "functionName"],
   additionalProperties: false,
@@ -32,14 +66,13 @@ export const configSchema: JsonObject = {
 export function checkConfig(config: JsonObject, settings: CloudFunctionSettings): readonly Problem[] {
   const { endpoint, roleArn, accountId } = config;
   const problems: Problem[] = [];
-  if (endpoint !== undefined && !settings.allowFunctionEndpoints) {
-    problems.push({ pointer: "/endpoint", detail: notAllowed("STEPWELL_ALLOW_FUNCTION_ENDPOINTS") });
+  for (const [field, setting] of disallowedConfigFields(settings)) {
+    if (config[field] === undefined) continue;
+    const detail = `is not allowed on this service; its operator can allow it with ${setting}=true`;
+    problems.push({ pointer: pointerTo("", field), detail });
   }
   if (typeof endpoint === "string" && !URL.canParse(endpoint)) {
     problems.push({ pointer: "/endpoint", detail: "is not an address; give one such as http://localhost:3002" });
-  }
-  if (roleArn !== undefined && !settings.allowFunctionRoles) {
-    problems.push({ pointer: "/roleArn", detail: notAllowed("STEPWELL_ALLOW_FUNCTION_ROLES") });
   }
   if (typeof roleArn === "string" && roleArn.split(":")[4] !== accountId) {
     // A role elsewhere would need a policy on the function, too; more likely one of the two numbers is a slip.
@@ -51,8 +84,12 @@ export function checkConfig(config: JsonObject, settings: CloudFunctionSettings)
   return problems;
 }
 
-function notAllowed(setting: string): string {
-  return `is not allowed on this service; its operator can allow it with ${setting}=true`;
+/** The fields that the operator has to allow and did not, each with the setting that allows it. */
+export function disallowedConfigFields(settings: CloudFunctionSettings): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  if (!settings.allowFunctionEndpoints) fields.set("endpoint", "STEPWELL_ALLOW_FUNCTION_ENDPOINTS");
+  if (!settings.allowFunctionRoles) fields.set("roleArn", "STEPWELL_ALLOW_FUNCTION_ROLES");
+  return fields;
 }
 
 /** The timeout of one attempt, for those who write it beside the function's name. A step has it as `timeoutSeconds`. */

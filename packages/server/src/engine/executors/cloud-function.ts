@@ -1,18 +1,28 @@
 import type { InvokeCommandInput } from "@aws-sdk/client-lambda";
-import type { CallExecutor, CallRequest, CallResult } from "../executor.ts";
+import type { CallExecutor, CallRequest, CallResult, ExecutorDescription } from "../executor.ts";
 import { readAnswer } from "./cloud-function-answer.ts";
 import { LambdaClients } from "./cloud-function-clients.ts";
 import { failed, failureOf } from "./cloud-function-failure.ts";
 import type { CloudFunctionSettings } from "./cloud-function-settings.ts";
-import { checkConfig, configSchema, type FunctionTarget, targetOf, timeoutMsOf } from "./cloud-function-target.ts";
+import {
+  checkConfig,
+  configSchema,
+  disallowedConfigFields,
+  type FunctionTarget,
+  targetOf,
+  timeoutMsOf,
+} from "./cloud-function-target.ts";
 
 /** `/service/cloud/function`: invokes an AWS Lambda function with the step's input and waits for its answer. */
-export function cloudFunction(settings: CloudFunctionSettings): CallExecutor {
+export function cloudFunction(settings: CloudFunctionSettings): CallExecutor & ExecutorDescription {
   const clients = new LambdaClients({ maxAnswerBytes: Math.max(settings.maxOutputBytes, maxErrorBytes) });
   return {
     type: "/service/cloud/function",
+    title: "Cloud function",
+    summary: "Invokes an AWS Lambda function with the step's input; the output is the function's answer.",
     behaviour: "call",
     configSchema,
+    disallowedConfigFields: disallowedConfigFields(settings),
     checkConfig: (config) => checkConfig(config, settings),
     timeoutMsOf,
     call: (request, signal) => invoke(request, signal, clients, settings),

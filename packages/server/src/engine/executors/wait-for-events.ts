@@ -1,12 +1,16 @@
-import { maxTimeoutSeconds } from "../../core/definition/definition-patience.ts";
-import type { WaitKind, WaitRule } from "../../core/definition/executor-kind.ts";
+import { maxTimeoutSeconds } from "../../core/definition/definition-timeouts.ts";
+import type { WaitRule } from "../../core/definition/executor-kind.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Problem, pointerTo } from "../../core/problem.ts";
+import type { Executor } from "../executor.ts";
 
 /** `/service/waitForEventIds`: waits until all of `eventIds` (or `any`, or a number of them) are here. */
-export function waitForEvents(limits: { maxEventIdsPerStep: number; maxNameLength: number }): WaitKind {
+export function waitForEvents(limits: { maxEventIdsPerStep: number; maxNameLength: number }): Executor {
   return {
     type: "/service/waitForEventIds",
+    title: "Wait for events",
+    summary:
+      "Waits until the events that it lists have been sent; the output is the input and what the events brought.",
     behaviour: "wait",
     configSchema: configSchema(limits.maxEventIdsPerStep, limits.maxNameLength),
     checkConfig,
@@ -18,17 +22,35 @@ function configSchema(maxEventIds: number, maxLength: number): JsonObject {
   const eventId = { type: "string", minLength: 1, maxLength };
   const reference = {
     type: "object",
-    properties: { $ref: { type: "string" } },
+    properties: { $ref: { type: "string", description: "The definition: #/definitions/<name>." } },
     required: ["$ref"],
     additionalProperties: false,
   };
   return {
     type: "object",
     properties: {
-      eventIds: { type: "array", items: eventId, minItems: 1, maxItems: maxEventIds },
-      match: { anyOf: [{ enum: ["all", "any"] }, { type: "integer", minimum: 1, maximum: maxEventIds }] },
-      payloadDefinitions: { type: "object", additionalProperties: reference },
-      timeoutSeconds: { type: "number", exclusiveMinimum: 0, maximum: maxTimeoutSeconds },
+      eventIds: {
+        description: "The ids of the events that the step waits for, each once.",
+        type: "array",
+        items: eventId,
+        minItems: 1,
+        maxItems: maxEventIds,
+      },
+      match: {
+        description: "How many of the events it takes: all (the default), any, or a number.",
+        anyOf: [{ enum: ["all", "any"] }, { type: "integer", minimum: 1, maximum: maxEventIds }],
+      },
+      payloadDefinitions: {
+        description: "For each event id, the definition that the event's payload must fit.",
+        type: "object",
+        additionalProperties: reference,
+      },
+      timeoutSeconds: {
+        description: "The wait fails with Timeout after this time; without it, it waits for ever.",
+        type: "number",
+        exclusiveMinimum: 0,
+        maximum: maxTimeoutSeconds,
+      },
     },
     required: ["eventIds"],
     additionalProperties: false,

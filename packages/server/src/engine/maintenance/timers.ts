@@ -1,7 +1,7 @@
 import type { UntimedFact } from "../../core/job/fact.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
-import { findCrowdedJobs, findDueJobs, findNextWake } from "../../store/jobs/nodes.ts";
+import { findCrowdedJobs, findDueJobs, findNextWake } from "../../store/jobs/timers.ts";
 import type { DatabaseClock } from "../clock.ts";
 import type { Duty } from "./duty.ts";
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest, onSendHookHandler } from "fastify";
 import { Type } from "typebox";
-import type { Command } from "../../engine/batch.ts";
+import type { Command } from "../../engine/command.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Done } from "../../engine/group-commit.ts";
 import { requestKeyOf } from "./request-key.ts";

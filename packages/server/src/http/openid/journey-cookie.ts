@@ -1,6 +1,6 @@
-import type { SecretBox } from "../../auth/credentials/secret-box.ts";
 import type { Journey } from "../../auth/external/journey.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
+import type { SecretBox } from "../../sealing/secret-box.ts";
 
 const purpose = "sign-in-journey";
 const lifeMs = 15 * 60_000;

@@ -1,5 +1,5 @@
-import type { SecretBox } from "../../auth/credentials/secret-box.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
+import type { SecretBox } from "../../sealing/secret-box.ts";
 
 /** What was right in the first step, for the second one to send again. */
 export interface FirstStep {

@@ -1,9 +1,9 @@
 import { recordAccountActivity } from "../../auth/account-activity.ts";
 import type { ConfirmedUser } from "../../auth/credentials/credential-check.ts";
-import type { SecretBox } from "../../auth/credentials/secret-box.ts";
 import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
 import { createRecoveryCodes, createSecondFactor, stepOfCode } from "../../auth/passwords/second-factor.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import type { AccountAction } from "../../store/people/account-activity.ts";
 import { replaceRecoveryCodes } from "../../store/people/recovery-codes.ts";

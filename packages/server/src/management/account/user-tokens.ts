@@ -5,8 +5,11 @@ import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound } from "../../core/service-error.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { holdCredentials } from "../../store/people/user-credentials.ts";
-import { revokeUserToken as revokeUserTokenRow } from "../../store/people/user-tokens.ts";
-import { insertUserToken, type UserToken } from "../../store/people/users.ts";
+import {
+  insertUserToken,
+  revokeUserToken as revokeUserTokenRow,
+  type UserToken,
+} from "../../store/people/user-tokens.ts";
 import type { Act, CallerAct, ManagementParts, RevokingParts } from "../act/act.ts";
 import { transactAnew } from "../act/repetition.ts";
 import { requireFutureExpiry } from "../tokens/expiry.ts";

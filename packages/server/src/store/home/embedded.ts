@@ -15,8 +15,6 @@ import { columnTypes, poolDatabase } from "./pool.ts";
 export interface EmbeddedOptions extends SyncOptions {
   readonly dataDir: string;
   readonly bufferMb: number;
-  /** False only for the crash check, to prove that it notices. */
-  readonly isSynced?: boolean;
 }
 
 /**
@@ -64,7 +62,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
 }
 
 /** PGlite's own defaults turn fsync off ("-F"), which is right in a browser and wrong here. */
-function startParameters(bufferMb: number, isSynced: boolean): string[] {
+function startParameters(bufferMb: number): string[] {
   const parameters = {
     search_path: "public",
     exit_on_error: "false",
@@ -74,7 +72,7 @@ function startParameters(bufferMb: number, isSynced: boolean): string[] {
     max_parallel_workers_per_gather: "0",
     max_parallel_maintenance_workers: "0",
     io_method: "sync",
-    fsync: isSynced ? "on" : "off",
+    fsync: "on",
     wal_sync_method: "fsync",
     shared_buffers: `${bufferMb}MB`,
     // A checkpoint blocks this process, and after a crash the log since the last one is replayed: keep both short.
@@ -90,7 +88,7 @@ async function openCluster(cluster: string, options: EmbeddedOptions): Promise<P
     accessSync(join(cluster, "PG_VERSION"), constants.R_OK);
     return await PGlite.create({
       fs: new DurableFileSystem(cluster, options),
-      startParams: startParameters(options.bufferMb, options.isSynced ?? true),
+      startParams: startParameters(options.bufferMb),
     });
   } catch (error) {
     const reason = `but the store in ${cluster} does not open (${describeFileError(error)}). If this user may read and write all of its files, they are damaged: restore the directory from a backup.`;

@@ -6,7 +6,7 @@ import { DatabaseUnusableError, serverTrouble } from "./server-trouble.ts";
 export interface ReachOptions {
   readonly databaseUrl: string;
   /** How long to try again where waiting may help. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   /** Told once, when the first try failed. */
   readonly onWaiting: (reason: string) => void;
 }
@@ -16,7 +16,7 @@ const pauseMs = 250;
 
 /** Waits for the server, and answers its facts. Throws `DatabaseUnusableError` when it cannot be used. */
 export async function reachServer(database: Database, options: ReachOptions): Promise<ServerFacts> {
-  const end = performance.now() + options.patienceMs;
+  const end = performance.now() + options.timeoutMs;
   for (let isFirst = true; ; isFirst = false) {
     try {
       return requireVersion(await readServerFacts(database));

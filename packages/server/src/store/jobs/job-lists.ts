@@ -1,5 +1,6 @@
-import type { Actor, JobError, JobStatus, Timestamp } from "../../core/job/job-state.ts";
+import type { JobError, JobStatus, Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
+import { type PlainJob, plainJobColumns } from "./job-columns.ts";
 import type { JobKey } from "./jobs.ts";
 
 export interface JobSearch {
@@ -19,19 +20,8 @@ export interface JobSearch {
   readonly workflowIds: readonly string[] | null;
 }
 
-export interface JobRow {
-  readonly jobId: string;
+export interface JobRow extends PlainJob {
   readonly status: JobStatus;
-  readonly workflowId: string;
-  readonly workflowName: string;
-  readonly versionId: string;
-  readonly versionNumber: number;
-  readonly tag: string | null;
-  readonly submittedBy: Actor;
-  readonly createdAt: Timestamp;
-  readonly startedAt: Timestamp | null;
-  readonly updatedAt: Timestamp;
-  readonly finishedAt: Timestamp | null;
   /** Those that it waits for and that are not there yet. */
   readonly awaitingEventIds: readonly string[] | null;
   /** Of a job that is RUNNING. */
@@ -71,10 +61,7 @@ const matches = `
      AND ($12::integer IS NULL OR version_number = $12)`;
 
 /** A state may be large, and one path into it costs a walk through it: one for each row at most. */
-const columns = `
-   job_id AS "jobId", status, workflow_id AS "workflowId", workflow_name AS "workflowName", version_id AS "versionId",
-     version_number AS "versionNumber", tag, submitted_by AS "submittedBy", created_at AS "createdAt", started_at AS "startedAt",
-     updated_at AS "updatedAt", finished_at AS "finishedAt", awaiting_event_ids AS "awaitingEventIds",
+const columns = `${plainJobColumns}, status, awaiting_event_ids AS "awaitingEventIds",
      CASE WHEN status = 'RUNNING' THEN state #>> '{step,name}' END AS "stepName",
      CASE WHEN status = 'FAILED' THEN state -> 'error' END AS error`;
 

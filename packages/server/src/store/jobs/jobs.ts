@@ -1,6 +1,19 @@
 import type { HistoryEntry } from "../../core/job/history.ts";
 import type { Job, Timestamp } from "../../core/job/job-state.ts";
 import { type Database, isUniqueViolation, type Queryable, statement, type Transaction } from "../home/database.ts";
+import {
+  assignmentsOf,
+  namesOf,
+  plainJobColumns,
+  typesOf,
+  updatedColumns,
+  updatedPartOf,
+  type WrittenJob,
+  writtenColumns,
+  writtenPartOf,
+} from "./job-columns.ts";
+
+export type { WrittenJob } from "./job-columns.ts";
 
 /** Names one job. Every look-up carries the organization, so that it goes to one shard and tenants cannot mix. */
 export interface JobKey {
@@ -32,12 +45,6 @@ export class TooMuchAtOnceError extends Error {
   }
 }
 
-const plainJobColumns = `
-  organization_id AS "organizationId", job_id AS "jobId", workflow_id AS "workflowId", workflow_name AS "workflowName",
-  version_id AS "versionId", version_number AS "versionNumber", tag, sequence, lease_epoch AS "leaseEpoch", node_id AS "nodeId",
-  submitted_by AS "submittedBy", created_at AS "createdAt", started_at AS "startedAt", updated_at AS "updatedAt",
-  finished_at AS "finishedAt"`;
-
 const jobColumns = `${plainJobColumns}, state, input`;
 
 /** As it is stored, perhaps compressed to a hundredth. Most jobs are smaller and come with their row. */
@@ -63,30 +70,18 @@ const readJobContents = statement<Pick<Job, "jobId" | "state" | "input">>(
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
 );
 
-/** A job as its row holds it: with what is looked for by an index beside the state that it follows from. */
-export interface WrittenJob extends Job {
-  readonly wakeAt: Timestamp | null;
-  /** Of a job that waits for events: those that are missing. */
-  readonly awaitingEventIds: readonly string[] | null;
-}
-
 /** Writes new jobs. A job id that exists already is a defect of ours and fails the transaction. */
 export async function insertJobs(transaction: Transaction, jobs: readonly WrittenJob[]): Promise<void> {
   if (jobs.length === 0) return;
-  await transaction.query(insertJobRows, [JSON.stringify(jobs.map(rowOfJob))]);
+  await transaction.query(insertJobRows, [JSON.stringify(jobs.map(writtenPartOf))]);
 }
 
 const insertJobRows = statement<never>(
   "insert_jobs",
   "organization",
-  `INSERT INTO job (organization_id, job_id, workflow_id, workflow_name, version_id, version_number, tag, status, sequence,
-     lease_epoch, node_id, wake_at, awaiting_event_ids, state, input, submitted_by, created_at, started_at, updated_at, finished_at)
-   SELECT organization_id, job_id, workflow_id, workflow_name, version_id, version_number, tag, status, sequence,
-     lease_epoch, node_id, wake_at, awaiting_event_ids, state, input, submitted_by, created_at, started_at, updated_at, finished_at
-   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, workflow_id uuid, workflow_name text, version_id uuid,
-     version_number integer, tag text, status text, sequence integer, lease_epoch integer, node_id uuid, wake_at timestamptz,
-     awaiting_event_ids text[], state json, input json, submitted_by json, created_at timestamptz, started_at timestamptz,
-     updated_at timestamptz, finished_at timestamptz)`,
+  `INSERT INTO job (${namesOf(writtenColumns)})
+   SELECT ${namesOf(writtenColumns)}
+   FROM json_to_recordset($1) AS new (${typesOf(writtenColumns)})`,
 );
 
 export interface JobUpdate {
@@ -98,8 +93,9 @@ export interface JobUpdate {
 export async function updateJobs(transaction: Transaction, updates: readonly JobUpdate[]): Promise<void> {
   if (updates.length === 0) return;
   const rows = updates.map(({ before, after }) => {
-    const { input: _input, submitted_by: _submittedBy, ...row } = rowOfJob(after);
-    return { ...row, sequence_before: before.sequence, lease_epoch_before: before.leaseEpoch };
+    const { organizationId: organization_id, jobId: job_id } = after;
+    const found = { sequence_before: before.sequence, lease_epoch_before: before.leaseEpoch };
+    return { organization_id, job_id, ...updatedPartOf(after), ...found };
   });
   const keys = keyArrays(updates.map(({ after }) => after));
   const written = await transaction.query(updateJobRows, [JSON.stringify(rows), ...keys]);
@@ -112,12 +108,9 @@ const updateJobRows = statement<{ jobId: string }>(
   "update_jobs",
   "organization",
   `UPDATE job
-   SET status = changed.status, sequence = changed.sequence, lease_epoch = changed.lease_epoch, node_id = changed.node_id,
-     wake_at = changed.wake_at, awaiting_event_ids = changed.awaiting_event_ids, state = changed.state,
-     started_at = changed.started_at, updated_at = changed.updated_at, finished_at = changed.finished_at
-   FROM json_to_recordset($1) AS changed (organization_id uuid, job_id uuid, status text, sequence integer, lease_epoch integer,
-     node_id uuid, wake_at timestamptz, awaiting_event_ids text[], state json, started_at timestamptz, updated_at timestamptz,
-     finished_at timestamptz, sequence_before integer, lease_epoch_before integer)
+   SET ${assignmentsOf(updatedColumns, "changed")}
+   FROM json_to_recordset($1) AS changed (organization_id uuid, job_id uuid, ${typesOf(updatedColumns)},
+     sequence_before integer, lease_epoch_before integer)
    WHERE job.organization_id = ANY($2::uuid[]) AND job.job_id = ANY($3::uuid[])
      AND job.organization_id = changed.organization_id AND job.job_id = changed.job_id
      AND job.sequence = changed.sequence_before AND job.lease_epoch = changed.lease_epoch_before
@@ -228,36 +221,6 @@ const findCommit = statement<{ found: number }>(
   `SELECT 1 AS found FROM job_history
    WHERE organization_id = $1 AND job_id = $2 AND first_sequence = $3 AND commit_id = $4`,
 );
-
-function rowOfJob(job: WrittenJob) {
-  const { state } = job;
-  return {
-    organization_id: job.organizationId,
-    job_id: job.jobId,
-    workflow_id: job.workflowId,
-    workflow_name: job.workflowName,
-    version_id: job.versionId,
-    version_number: job.versionNumber,
-    tag: job.tag,
-    status: state.status,
-    sequence: job.sequence,
-    lease_epoch: job.leaseEpoch,
-    node_id: job.nodeId,
-    wake_at: isoOrNull(job.wakeAt),
-    awaiting_event_ids: job.awaitingEventIds,
-    state,
-    input: job.input,
-    submitted_by: job.submittedBy,
-    created_at: isoOrNull(job.createdAt),
-    started_at: isoOrNull(job.startedAt),
-    updated_at: isoOrNull(job.updatedAt),
-    finished_at: isoOrNull(job.finishedAt),
-  };
-}
-
-function isoOrNull(at: Timestamp | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
-}
 
 /**
  * The keys as two parameters. Statements that take their rows from JSON name the jobs in an array as well: from the array the planner knows

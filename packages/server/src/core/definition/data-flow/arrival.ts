@@ -36,7 +36,7 @@ export function arrivalAlong(edge: Edge, step: StepDefinition, before: StepDefin
     const sources = tracer.sourcesOfProperty(edge, name);
     properties.set(name, sources);
     if (hasSource(sources)) schemas.set(name, sources.schema);
-    if (!sources.origin.mayBeMissing) required.push(name);
+    if (!sources.provenance.mayBeMissing) required.push(name);
   }
   return { edge, received: [closedObject(schemas, required, typeSets.object)], properties, whole: undefined };
 }

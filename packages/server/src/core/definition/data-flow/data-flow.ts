@@ -11,7 +11,7 @@ import { WaitOutputBudget } from "./wait-output.ts";
 /**
  * Checks that on every way through a definition each step receives what its input definition asks for, as far as the schemas tell;
  * and that what a step passes on fits its output definition. What is certain to fail is a problem, what may fail a
- * warning. To be called with steps whose ways are sound.
+ * warning. To be called with steps whose transitions are sound.
  */
 export function checkDataFlow(steps: Steps, problems: ProblemList, warnings: ProblemList): void {
   const flow = new DataFlow(steps, problems, warnings);

@@ -97,10 +97,10 @@ function tokensOf({ pointer }: Misfit): string[] {
 
 /** "`reserve`, `pay` or the job's input", with the given words before each step. */
 function placesOf(sources: readonly Sources[], words: string, { steps }: Scene): string {
-  const origins = sources.map(({ origin }) => origin);
-  const indexes = new Set(origins.flatMap((origin) => origin.steps));
+  const provenances = sources.map(({ provenance }) => provenance);
+  const indexes = new Set(provenances.flatMap((provenance) => provenance.steps));
   const places = [...indexes].map((index) => `${words}${quoted(steps[index]?.name ?? "")}`);
-  if (origins.some(({ mayBeJobInput }) => mayBeJobInput)) places.push("the job's input");
+  if (provenances.some(({ mayBeJobInput }) => mayBeJobInput)) places.push("the job's input");
   return joinWords(shortened(places), "or");
 }
 

@@ -2,7 +2,7 @@ import { anyOfSchemas } from "../../schema/node.ts";
 import type { Schema } from "../../schema/schema.ts";
 import type { StepDefinition } from "../definition-parts.ts";
 import { type Effect, type KnownOutput, knownJobInput, knownOutputOf } from "./known-output.ts";
-import type { Origin } from "./trace.ts";
+import type { Provenance } from "./trace.ts";
 import type { WaitOutputBudget } from "./wait-output.ts";
 
 /** What is known of all outputs of a definition, and of the job's input. Steps with the same definitions share one. */
@@ -47,9 +47,9 @@ export class KnownOutputs {
   }
 
   /** The outputs that something may come from. */
-  group(origin: Origin): OutputGroup {
-    const outputs = new Set(origin.steps.flatMap((step) => this.#byStep[step] ?? []));
-    if (origin.mayBeJobInput) outputs.add(this.jobInput);
+  group(provenance: Provenance): OutputGroup {
+    const outputs = new Set(provenance.steps.flatMap((step) => this.#byStep[step] ?? []));
+    if (provenance.mayBeJobInput) outputs.add(this.jobInput);
     const key = [...outputs].map((output) => this.#positions.get(output)).join();
     const group = this.#groups.get(key) ?? new OutputGroup([...outputs]);
     this.#groups.set(key, group);

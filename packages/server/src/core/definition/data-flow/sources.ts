@@ -4,16 +4,16 @@ import type { StepDefinition } from "../definition-parts.ts";
 import type { Edge, StepGraph } from "../step-graph.ts";
 import { passesLatestOutputOn } from "./known-output.ts";
 import type { KnownOutputs, OutputGroup } from "./known-outputs.ts";
-import { type Origin, Trace } from "./trace.ts";
+import { type Provenance, Trace } from "./trace.ts";
 
 /** Where a value may come from that a step receives on some way, and what it fits, if it is there, wherever it comes from. */
 export interface Sources {
-  readonly origin: Origin;
+  readonly provenance: Provenance;
   readonly schema: Schema;
 }
 
-export function hasSource({ origin }: Sources): boolean {
-  return origin.mayBeJobInput || origin.steps.length > 0;
+export function hasSource({ provenance }: Sources): boolean {
+  return provenance.mayBeJobInput || provenance.steps.length > 0;
 }
 
 /** Five hundred steps that each take ten thousand properties from each other would hold the process for seconds. */
@@ -27,7 +27,7 @@ export class SourceTracer {
   readonly #properties = new Map<string, Trace>();
   /** Properties that the same outputs name, with the same effect, come from the same places: most share a trace. */
   readonly #shared = new Map<string, Trace>();
-  readonly #groups = new Map<Origin, OutputGroup>();
+  readonly #groups = new Map<Provenance, OutputGroup>();
   #remaining = maxLookUps;
 
   constructor(steps: readonly StepDefinition[], graph: StepGraph, outputs: KnownOutputs) {
@@ -50,21 +50,21 @@ export class SourceTracer {
   /** Where a property comes from that a step with a closed input definition takes when it is entered along this way. */
   sourcesOfProperty(edge: Edge, name: string): Sources {
     if (--this.#remaining < 0) return unknownSources;
-    const origin = this.#traceOf(name).originOn(edge);
-    return { origin, schema: this.#groupOf(origin).property(name) };
+    const provenance = this.#traceOf(name).provenanceOn(edge);
+    return { provenance, schema: this.#groupOf(provenance).property(name) };
   }
 
   /** Where the latest output comes from when a step is entered along this way. */
   sourcesOfLatestOutput(edge: Edge): Sources {
-    const origin = this.#latestOutput.originOn(edge);
-    return { origin, schema: this.#groupOf(origin).schema };
+    const provenance = this.#latestOutput.provenanceOn(edge);
+    return { provenance, schema: this.#groupOf(provenance).schema };
   }
 
-  #groupOf(origin: Origin): OutputGroup {
-    const known = this.#groups.get(origin);
+  #groupOf(provenance: Provenance): OutputGroup {
+    const known = this.#groups.get(provenance);
     if (known !== undefined) return known;
-    const group = this.#outputs.group(origin);
-    this.#groups.set(origin, group);
+    const group = this.#outputs.group(provenance);
+    this.#groups.set(provenance, group);
     return group;
   }
 
@@ -88,4 +88,7 @@ export class SourceTracer {
 /** To visit an edge of the graph costs a fraction of a look-up. */
 const visitsPerLookUp = 8;
 
-const unknownSources: Sources = { origin: { steps: [], mayBeJobInput: true, mayBeMissing: true }, schema: anything };
+const unknownSources: Sources = {
+  provenance: { steps: [], mayBeJobInput: true, mayBeMissing: true },
+  schema: anything,
+};

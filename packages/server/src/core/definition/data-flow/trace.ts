@@ -3,7 +3,7 @@ import type { Edge, StepGraph } from "../step-graph.ts";
 import type { Effect } from "./known-output.ts";
 
 /** Where one thing may come from. */
-export interface Origin {
+export interface Provenance {
   /** Indexes of the steps whose output may be it. */
   readonly steps: readonly number[];
   readonly mayBeJobInput: boolean;
@@ -18,11 +18,11 @@ export interface Origin {
  */
 export class Trace {
   readonly #effects: readonly Effect[];
-  /** By step: the origins of what is there when it is entered. Two more numbers stand for the job's input and for nothing. */
+  /** By step: the provenances of what is there when it is entered. Two more numbers stand for the job's input and for nothing. */
   readonly #entering: BitRows;
   readonly #jobInput: number;
   readonly #missing: number;
-  readonly #origins = new Map<Edge, Origin>();
+  readonly #provenances = new Map<Edge, Provenance>();
   /** How many times it went along an edge: what the trace cost. */
   visitCount = 0;
 
@@ -39,18 +39,18 @@ export class Trace {
   }
 
   /** Where it comes from when the step at the end of this edge is entered. */
-  originOn(edge: Edge): Origin {
-    const known = this.#origins.get(edge);
+  provenanceOn(edge: Edge): Provenance {
+    const known = this.#provenances.get(edge);
     if (known !== undefined) return known;
     const leaving = new BitRows(1, this.#missing + 1);
     this.#addLeaving(edge, leaving, 0);
-    const origin = {
+    const provenance = {
       steps: leaving.values(0).filter((value) => value < this.#jobInput),
       mayBeJobInput: leaving.has(0, this.#jobInput),
       mayBeMissing: leaving.has(0, this.#missing),
     };
-    this.#origins.set(edge, origin);
-    return origin;
+    this.#provenances.set(edge, provenance);
+    return provenance;
   }
 
   #goRound(graph: StepGraph, order: readonly number[]): boolean {

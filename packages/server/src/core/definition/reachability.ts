@@ -3,18 +3,18 @@ import type { RoughStep } from "./definition-step.ts";
 import { buildGraph, type StepGraph } from "./step-graph.ts";
 
 /**
- * Checks the ways through a definition: names are unique, every step can be reached from the first one, and from every step
- * some way leads to the end. A loop with a way out is fine. Answers whether all ways are known and sound.
+ * Checks the transitions of a definition: names are unique, every step can be reached from the first one, and the end can be reached from
+ * every step. A loop with a way out is fine. Answers whether every transition is known and sound.
  */
-export function checkWays(steps: readonly RoughStep[], problems: ProblemList): boolean {
+export function checkReachability(steps: readonly RoughStep[], problems: ProblemList): boolean {
   // With two steps of one name it is not known where a transition leads.
   if (refuseDoubledNames(steps, problems)) return false;
   const graph = graphOf(steps);
-  const hasBrokenWay = steps.some(isBroken);
-  // A broken way may have been meant to lead anywhere, so that nothing is certain to be out of reach.
-  const hasUnreachable = !hasBrokenWay && refuseUnreachable(steps, graph, problems);
+  const hasBrokenTransition = steps.some(isBroken);
+  // A broken transition may have been meant to lead anywhere, so that nothing is certain to be out of reach.
+  const hasUnreachable = !hasBrokenTransition && refuseUnreachable(steps, graph, problems);
   const hasEndless = refuseEndless(steps, graph, problems);
-  return !hasBrokenWay && !hasUnreachable && !hasEndless;
+  return !hasBrokenTransition && !hasUnreachable && !hasEndless;
 }
 
 function refuseDoubledNames(steps: readonly RoughStep[], problems: ProblemList): boolean {
@@ -37,13 +37,13 @@ function refuseDoubledNames(steps: readonly RoughStep[], problems: ProblemList):
 }
 
 function isBroken(step: RoughStep): boolean {
-  return step.name === undefined || step.transitionToStep === undefined || step.isFailureWayBroken;
+  return step.name === undefined || step.transitionToStep === undefined || step.isFailureTransitionBroken;
 }
 
 function graphOf(steps: readonly RoughStep[]): StepGraph {
   return buildGraph(
     steps.map(({ name, transitionToStep, onFailure }, index) => ({
-      // No name that a way could lead to: control characters are not allowed in one.
+      // No name that a transition could lead to: control characters are not allowed in one.
       name: name ?? `\u0000${index}`,
       transitionToStep: transitionToStep ?? null,
       onFailure,
@@ -77,7 +77,7 @@ function refuseEndless(steps: readonly RoughStep[], graph: StepGraph, problems: 
   return endless.length > 0;
 }
 
-/** Backwards from the steps that end a job, or whose way is broken and may be meant to. */
+/** Backwards from the steps that end a job, or whose transition is broken and may be meant to. */
 function stepsThatCanEnd(steps: readonly RoughStep[], graph: StepGraph): ReadonlySet<number> {
   const ending = new Set(
     [...steps.entries()].filter(([, step]) => step.transitionToStep === null || isBroken(step)).map(([index]) => index),

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "../../config.ts";
-import { inDataDirectory } from "../../store/home/data-directory.ts";
+import type { Config } from "../config.ts";
+import { inDataDirectory } from "../store/home/data-directory.ts";
 import { SecretBox } from "./secret-box.ts";
 
 /** Seals under the service's secret key, and opens what was sealed under one that was it before or will be. Throws as `secretKeyOf` does. */

@@ -1,0 +1,12 @@
+import { openStore } from "@stepwell/server";
+import { dev } from "../../packages/cli/dist/dev.js";
+import { serve } from "../../packages/cli/dist/serve.js";
+import { breakSync, faults, withFault } from "./faulty-store.ts";
+
+/** `node faulty-service.ts FAULT dev|serve`: these two commands of the command line, over a store with a planted fault. */
+const [name, command] = process.argv.slice(2);
+const fault = faults.find((candidate) => candidate === name);
+if (fault === undefined) throw new Error(`Name one fault: ${faults.join(", ")}.`);
+if (fault === "no-sync") breakSync();
+const start = command === "serve" ? serve : dev;
+await start(async (config, logger) => withFault(await openStore(config, logger), fault));

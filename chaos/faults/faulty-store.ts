@@ -1,0 +1,93 @@
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { setTimeout as delay } from "node:timers/promises";
+import type { openStore } from "@stepwell/server";
+
+/** Defects of a store. The campaign must find each of them: a check that has never failed proves nothing. */
+export const faults = ["answer-before-commit", "no-sync", "replay-without-key"] as const;
+export type Fault = (typeof faults)[number];
+
+type Database = Awaited<ReturnType<typeof openStore>>;
+type Queryable = Pick<Database, "query">;
+
+/** Puts a fault between the service and its store. The service itself knows nothing of faults. */
+export function withFault(database: Database, fault: Fault): Database {
+  switch (fault) {
+    case "answer-before-commit":
+      return answeringBeforeCommit(database);
+    case "no-sync":
+      // The wrapped store is sound: the defect is the disk's, which `breakSync` plants before the store is opened.
+      return database;
+    case "replay-without-key":
+      return forgettingKeys(database);
+  }
+}
+
+/** From now on the disk says that it has written what it has not. */
+export function breakSync(): void {
+  fs.fdatasyncSync = () => {};
+  // Modules that have imported the function by its name see the change as well.
+  syncBuiltinESMExports();
+}
+
+/**
+ * A transaction answers while it can still be lost. Everything else of this process waits until it is committed, so that the loss is the
+ * only thing to be noticed.
+ */
+function answeringBeforeCommit(database: Database): Database {
+  let underWay: Promise<unknown> = Promise.resolve();
+  return {
+    ...database,
+    async query(statement, values) {
+      await underWay;
+      return await database.query(statement, values);
+    },
+    async transaction<Result>(work: (transaction: Queryable) => Promise<Result>): Promise<Result> {
+      const before = underWay;
+      return await new Promise<Result>((resolve, reject) => {
+        underWay = before
+          .then(() =>
+            database.transaction(async (transaction) => {
+              const result = await work(transaction);
+              resolve(result);
+              await delay(answeredTooEarlyMs);
+              return result;
+            }),
+          )
+          .catch(reject);
+      });
+    },
+  };
+}
+
+const answeredTooEarlyMs = 20;
+
+/** Every claim of an idempotency key succeeds, as if the key had never been used. */
+function forgettingKeys(database: Database): Database {
+  return {
+    ...database,
+    transaction: (work) =>
+      database.transaction((transaction) =>
+        work({
+          async query<Row>(statement: Parameters<Queryable["query"]>[0], values: readonly unknown[]): Promise<Row[]> {
+            const isClaim = statement.name === "claim_idempotency_keys";
+            return (isClaim ? freshClaims(String(values[0])) : await transaction.query(statement, values)) as Row[];
+          },
+        }),
+      ),
+  };
+}
+
+function freshClaims(json: string): unknown[] {
+  const claims = JSON.parse(json) as Record<
+    "organization_id" | "idempotency_key" | "request_hash" | "claim_id",
+    string
+  >[];
+  return claims.map((claim) => ({
+    organizationId: claim.organization_id,
+    idempotencyKey: claim.idempotency_key,
+    requestHash: Buffer.from(claim.request_hash.replace("\\x", ""), "hex"),
+    claimId: claim.claim_id,
+    answer: null,
+  }));
+}

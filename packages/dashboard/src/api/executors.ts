@@ -1,0 +1,24 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { api, resultOf } from "./api.ts";
+import type { Schemas } from "./document.ts";
+
+export type Executor = Schemas["Executor"];
+
+/** What steps can do on this service. Until it is known, and where it cannot be had, there are none: nothing that is shown depends on it. */
+export function useExecutors(): readonly Executor[] {
+  return useQuery(executorsQuery).data ?? none;
+}
+
+/** It changes with a new release of the service, and with its settings. */
+export const executorsQuery = queryOptions({
+  queryKey: ["executors"],
+  queryFn: async ({ signal }) => (await resultOf(api.GET("/executors", { signal }))).executors,
+  staleTime: 10 * 60_000,
+});
+
+/** An executor as people call it. One that is unknown, such as a type that is being written, is called by its type. */
+export function titleOf(executors: readonly Executor[], type: string): string {
+  return executors.find((executor) => executor.type === type)?.title ?? type;
+}
+
+const none: readonly Executor[] = [];

@@ -1,0 +1,111 @@
+import type { Job, Timestamp } from "../../core/job/job-state.ts";
+
+/*
+ * Every column of a job, once: its type in one of these three lists, and its value in `fixedPartOf` or `updatedPartOf`. The statements that write
+ * and read jobs are made of them.
+ */
+
+/** These are written with the job's first commit and never again. */
+const fixedColumns = {
+  organization_id: "uuid",
+  job_id: "uuid",
+  workflow_id: "uuid",
+  workflow_name: "text",
+  version_id: "uuid",
+  version_number: "integer",
+  tag: "text",
+  input: "json",
+  submitted_by: "json",
+  created_at: "timestamptz",
+};
+
+const changingColumns = {
+  sequence: "integer",
+  lease_epoch: "integer",
+  node_id: "uuid",
+  state: "json",
+  started_at: "timestamptz",
+  updated_at: "timestamptz",
+  finished_at: "timestamptz",
+};
+/** These follow from the state and are there for indexes and constraints. */
+const derivedColumns = { status: "text", wake_at: "timestamptz", awaiting_event_ids: "text[]" };
+
+export const writtenColumns = { ...fixedColumns, ...changingColumns, ...derivedColumns };
+export const updatedColumns = { ...changingColumns, ...derivedColumns };
+
+/** A job without what can be large. */
+export type PlainJob = Omit<Job, "state" | "input">;
+
+export const plainJobColumns = Object.keys({ ...fixedColumns, ...changingColumns })
+  .filter((column) => column !== "state" && column !== "input")
+  .map((column) => `${column} AS "${fieldOf(column)}"`)
+  .join(", ");
+
+/** A job as its row holds it: with what is looked for by an index beside the state that it follows from. */
+export interface WrittenJob extends Job {
+  readonly wakeAt: Timestamp | null;
+  /** Of a job that waits for events: those that are missing. */
+  readonly awaitingEventIds: readonly string[] | null;
+}
+
+export function writtenPartOf(job: WrittenJob): Row<typeof writtenColumns> {
+  return { ...fixedPartOf(job), ...updatedPartOf(job) };
+}
+
+function fixedPartOf(job: Job): Row<typeof fixedColumns> {
+  return {
+    organization_id: job.organizationId,
+    job_id: job.jobId,
+    workflow_id: job.workflowId,
+    workflow_name: job.workflowName,
+    version_id: job.versionId,
+    version_number: job.versionNumber,
+    tag: job.tag,
+    input: job.input,
+    submitted_by: job.submittedBy,
+    created_at: isoOrNull(job.createdAt),
+  };
+}
+
+export function updatedPartOf(job: WrittenJob): Row<typeof updatedColumns> {
+  return {
+    sequence: job.sequence,
+    lease_epoch: job.leaseEpoch,
+    node_id: job.nodeId,
+    state: job.state,
+    started_at: isoOrNull(job.startedAt),
+    updated_at: isoOrNull(job.updatedAt),
+    finished_at: isoOrNull(job.finishedAt),
+    status: job.state.status,
+    wake_at: isoOrNull(job.wakeAt),
+    awaiting_event_ids: job.awaitingEventIds,
+  };
+}
+
+type Row<Columns> = Readonly<Record<keyof Columns, unknown>>;
+
+export function namesOf(columns: object): string {
+  return Object.keys(columns).join(", ");
+}
+
+export function assignmentsOf(columns: object, source: string): string {
+  return Object.keys(columns)
+    .map((column) => `${column} = ${source}.${column}`)
+    .join(", ");
+}
+
+/** As a record in a statement is described. */
+export function typesOf(columns: object): string {
+  return Object.entries(columns)
+    .map(([column, type]) => `${column} ${type}`)
+    .join(", ");
+}
+
+function fieldOf(column: string): string {
+  return column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function isoOrNull(at: Timestamp | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
