@@ -501,7 +501,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API token
-         * @description The answer holds the token, this once. Therefore it takes no Idempotency-Key: when the answer was lost, revoke the token and create another.
+         * @description The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.
          */
         post: operations["CreateApiToken"];
         delete?: never;
@@ -519,13 +519,13 @@ export interface paths {
         };
         /**
          * List API tokens
-         * @description The same as ListApiTokens, under another path. Newest first, without those that were revoked.
+         * @description Does the same as ListApiTokens, under another path. Newest first, without those that were revoked.
          */
         get: operations["ListApiAuthTokens"];
         put?: never;
         /**
          * Create an API token
-         * @description The same as CreateApiToken, under another path. The answer holds the token, this once. Therefore it takes no Idempotency-Key: when the answer was lost, revoke the token and create another.
+         * @description Does the same as CreateApiToken, under another path. The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.
          */
         post: operations["CreateApiAuthToken"];
         delete?: never;
@@ -547,14 +547,14 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API token
-         * @description For good, with a secret that was rotated away. Holds on every node within a second. You must hold all that the token may do.
+         * @description The token ends for good, on every node within a second, and a secret that was rotated away with it. You must hold everything that the token may do.
          */
         delete: operations["RevokeApiToken"];
         options?: never;
         head?: never;
         /**
          * Change an API token
-         * @description Holds on every node within a second. You must hold all that the token may do, before and afterwards.
+         * @description The change is in force on every node within a second. You must hold everything that the token may do, before and after it.
          */
         patch: operations["UpdateApiToken"];
         trace?: never;
@@ -568,21 +568,21 @@ export interface paths {
         };
         /**
          * Get an API token
-         * @description The same as GetApiToken, under another path.
+         * @description Does the same as GetApiToken, under another path.
          */
         get: operations["GetApiAuthToken"];
         put?: never;
         post?: never;
         /**
          * Revoke an API token
-         * @description The same as RevokeApiToken, under another path. For good, with a secret that was rotated away. Holds on every node within a second. You must hold all that the token may do.
+         * @description Does the same as RevokeApiToken, under another path. The token ends for good, on every node within a second, and a secret that was rotated away with it. You must hold everything that the token may do.
          */
         delete: operations["RevokeApiAuthToken"];
         options?: never;
         head?: never;
         /**
          * Change an API token
-         * @description The same as UpdateApiToken, under another path. Holds on every node within a second. You must hold all that the token may do, before and afterwards.
+         * @description Does the same as UpdateApiToken, under another path. The change is in force on every node within a second. You must hold everything that the token may do, before and after it.
          */
         patch: operations["UpdateApiAuthToken"];
         trace?: never;
@@ -596,7 +596,7 @@ export interface paths {
         };
         /**
          * List the audit trail
-         * @description Who changed what, and who was refused to. Newest first. What a job did by itself, and who submitted it, is in the job's history.
+         * @description Lists who changed what, and what was denied to whom, newest first. What a job did by itself, and who submitted it, is in the job's history.
          */
         get: operations["ListAudit"];
         put?: never;
@@ -674,7 +674,7 @@ export interface paths {
         };
         /**
          * List what happened to your account
-         * @description Sign-ins, refused ones too, and changes of what you sign in with. Newest first.
+         * @description Lists sign-ins, failed ones too, and changes of what you sign in with. Newest first.
          */
         get: operations["ListAccountActivity"];
         put?: never;
@@ -696,7 +696,7 @@ export interface paths {
         put?: never;
         /**
          * Change your password
-         * @description 12 to 256 characters, of any kind. All other sessions of yours end. Who forgot the password asks an owner for a link that sets another.
+         * @description 12 to 256 characters, of any kind. All your other sessions end. If you forgot the password, ask an owner for a link that sets another.
          */
         post: operations["ChangePassword"];
         delete?: never;
@@ -716,7 +716,7 @@ export interface paths {
         put?: never;
         /**
          * Start a second factor
-         * @description The answer holds the secret for an authenticator app (TOTP: SHA-1, 6 digits, 30 seconds). It counts once ConfirmSecondFactor has seen a code.
+         * @description The answer holds the secret for an authenticator app (TOTP: SHA-1, 6 digits, 30 seconds). The factor is in force once ConfirmSecondFactor has accepted a code.
          */
         post: operations["StartSecondFactor"];
         delete?: never;
@@ -773,7 +773,7 @@ export interface paths {
         put?: never;
         /**
          * Get new recovery codes
-         * @description Those before hold no longer.
+         * @description The earlier recovery codes stop working.
          */
         post: operations["RenewRecoveryCodes"];
         delete?: never;
@@ -797,7 +797,7 @@ export interface paths {
         put?: never;
         /**
          * Create a user token
-         * @description It acts as you, in every organization of yours; for programs take an API token, which can do less. The answer holds the token, this once. Therefore it takes no Idempotency-Key: when the answer was lost, revoke the token and create another.
+         * @description The token acts as you in all your organizations. For programs use an API token, which can do less. The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.
          */
         post: operations["CreateUserToken"];
         delete?: never;
@@ -818,7 +818,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke a user token
-         * @description For good. Holds on every node within a second. It may be the very token of this request.
+         * @description The token ends for good, on every node within a second. It may be the token of this request.
          */
         delete: operations["RevokeUserToken"];
         options?: never;
@@ -837,7 +837,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The answer holds the new secret, this once; therefore it takes no Idempotency-Key: when the answer was lost, rotate again with the secret that still holds. You must hold all that the token may do.
+         * @description It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again with the secret that still holds. You must hold everything that the token may do.
          */
         post: operations["RotateApiToken"];
         delete?: never;
@@ -857,7 +857,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description The same as RotateApiToken, under another path. It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The answer holds the new secret, this once; therefore it takes no Idempotency-Key: when the answer was lost, rotate again with the secret that still holds. You must hold all that the token may do.
+         * @description Does the same as RotateApiToken, under another path. It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again with the secret that still holds. You must hold everything that the token may do.
          */
         post: operations["RotateApiAuthToken"];
         delete?: never;
@@ -875,7 +875,7 @@ export interface paths {
         };
         /**
          * Say who is calling
-         * @description Whom the token that you send makes you, and what it allows.
+         * @description Tells as whom the token that you send lets you act, and what it allows.
          */
         get: operations["WhoAmI"];
         put?: never;
@@ -1111,7 +1111,7 @@ export interface paths {
         };
         /**
          * List your sessions
-         * @description Every sign-in that holds, newest first.
+         * @description Lists every session that has not ended, newest first.
          */
         get: operations["ListSessions"];
         put?: never;
@@ -1134,7 +1134,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description For good, with every token that was issued in it. Holds on every node within a second. It may be the session of this request.
+         * @description The session ends for good, with every token that was issued in it, on every node within a second. It may be the session of this request.
          */
         delete: operations["EndSession"];
         options?: never;
@@ -2129,7 +2129,7 @@ export interface components {
         Permission: "organization:create" | "account:manage" | "invitation:accept" | "organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read";
         /**
          * TokenBounds
-         * @description What the token is bound to, beside its permissions. Left out: to nothing.
+         * @description What the token is bound to, beside its permissions. If left out, it is bound to nothing.
          */
         TokenBounds: {
             workflowIds?: string[];
@@ -2172,7 +2172,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             expiresAt?: string;
-            /** @description The token itself. It is shown this once and kept nowhere. */
+            /** @description The token itself. It is shown only in this answer and stored nowhere. */
             token: string;
         };
         /** ApiToken */
@@ -2211,7 +2211,7 @@ export interface components {
             updatedAt: string;
             /**
              * Format: date-time
-             * @description To the minute; by its secret or the one before.
+             * @description When the token was last used, by its secret or the one before, to the minute.
              */
             lastUsedAt?: string;
             /**
@@ -2221,7 +2221,7 @@ export interface components {
             rotatedAt?: string;
             /**
              * Format: date-time
-             * @description Until when the secret before that one holds, or held.
+             * @description When the secret before that one ends, or ended.
              */
             previousExpiresAt?: string;
         };
@@ -2295,7 +2295,7 @@ export interface components {
                 number: number;
                 hash: string;
             };
-            /** @description What is wrong; the first hundred of it. */
+            /** @description The findings, the first hundred of them. */
             findings: components["schemas"]["AuditFinding"][];
         };
         /** Account */
@@ -2307,7 +2307,7 @@ export interface components {
             userId: string;
             email: string;
             displayName: string;
-            /** @description Whether it can be signed in to with a password. */
+            /** @description True when the account can be signed in to with a password. */
             hasPassword: boolean;
             /**
              * Format: date-time
@@ -2344,14 +2344,14 @@ export interface components {
         };
         /** NewSecondFactor */
         NewSecondFactor: {
-            /** @description In base32, to be typed into an authenticator app. */
+            /** @description The secret in base32, to be typed into an authenticator app. */
             secret: string;
-            /** @description The same as an `otpauth://` address, to be shown as a QR code. */
+            /** @description The secret as an `otpauth://` address, to be shown as a QR code. */
             uri: string;
         };
         /** RecoveryCodes */
         RecoveryCodes: {
-            /** @description Each lets in once instead of a code of the app. They are shown this once: keep them apart from the app. */
+            /** @description Each code replaces a code of the app once. They are shown only in this answer: keep them apart from the app. */
             recoveryCodes: string[];
         };
         /** NewUserToken */
@@ -2374,7 +2374,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             expiresAt?: string;
-            /** @description The token itself. It is shown this once and kept nowhere. */
+            /** @description The token itself. It is shown only in this answer and stored nowhere. */
             token: string;
         };
         /** UserToken */
@@ -2399,7 +2399,7 @@ export interface components {
             expiresAt?: string;
             /**
              * Format: date-time
-             * @description To the minute.
+             * @description When the token was last used, to the minute.
              */
             lastUsedAt?: string;
         };
@@ -2439,7 +2439,7 @@ export interface components {
             updatedAt: string;
             /**
              * Format: date-time
-             * @description To the minute; by its secret or the one before.
+             * @description When the token was last used, by its secret or the one before, to the minute.
              */
             lastUsedAt?: string;
             /**
@@ -2449,10 +2449,10 @@ export interface components {
             rotatedAt?: string;
             /**
              * Format: date-time
-             * @description Until when the secret before that one holds, or held.
+             * @description When the secret before that one ends, or ended.
              */
             previousExpiresAt?: string;
-            /** @description The token with its new secret. It is shown this once and kept nowhere. */
+            /** @description The token with its new secret. It is shown only in this answer and stored nowhere. */
             token: string;
         };
         /** Caller */
@@ -2465,27 +2465,27 @@ export interface components {
              */
             id: string;
             name: string;
-            /** @description Of a user. */
+            /** @description Only for a user. */
             email?: string;
             /**
              * Format: uuid
-             * @description Of an API token: the one organization that it belongs to.
+             * @description Only for an API token: the organization that it belongs to.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             organizationId?: string;
-            /** @description Of an API token: all that it may do there, with what its permissions imply. */
+            /** @description Only for an API token: everything that it may do there, with what its permissions imply. */
             permissions?: components["schemas"]["Permission"][];
             boundTo?: components["schemas"]["TokenBounds"];
             /**
              * Format: date-time
-             * @description When the token ends that you sent; of a secret that was rotated away, when that ends.
+             * @description When the token that you sent ends. For a secret that was rotated away: when that secret ends.
              */
             expiresAt?: string;
             /** @description The beginning of the token that you sent. */
             tokenPrefix?: string;
             /**
              * Format: uuid
-             * @description Of a user who signed in: the session, as `ListSessions` names it.
+             * @description Only for a user who signed in: the session, as `ListSessions` names it.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             sessionId?: string;
@@ -2650,7 +2650,7 @@ export interface components {
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             sessionId: string;
-            /** @description The session that this very request was made in. */
+            /** @description True for the session of this request. */
             isCurrent: boolean;
             /** @description `password`, `link` for a link of `stepwell dev`, `device` for a command line that was let in from a browser, or an issuer outside. */
             signedInBy: string;
@@ -2665,7 +2665,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description To the minute.
+             * @description When the session was last used, to the minute.
              */
             lastSeenAt: string;
             /**
@@ -2677,7 +2677,7 @@ export interface components {
         /** OwnPermissions */
         OwnPermissions: {
             permissions: components["schemas"]["Permission"][];
-            /** @description Of a user. An API token has none. */
+            /** @description The roles of a user. An API token has none. */
             roles?: string[];
         };
         /** PermissionCheck */
@@ -6186,12 +6186,12 @@ export interface operations {
                     permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
                     /**
                      * Format: date-time
-                     * @description Left out: it does not expire.
+                     * @description If left out, the token does not expire.
                      */
                     expiresAt?: string;
-                    /** @description What the token is bound to, beside its permissions. Left out: to nothing. */
+                    /** @description What the token is bound to, beside its permissions. If left out, it is bound to nothing. */
                     boundTo?: {
-                        /** @description For the token there are only these workflows, with their versions, tags and jobs. */
+                        /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
                         /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. It reads as without this. */
                         tags?: string[];
@@ -6425,12 +6425,12 @@ export interface operations {
                     permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
                     /**
                      * Format: date-time
-                     * @description Left out: it does not expire.
+                     * @description If left out, the token does not expire.
                      */
                     expiresAt?: string;
-                    /** @description What the token is bound to, beside its permissions. Left out: to nothing. */
+                    /** @description What the token is bound to, beside its permissions. If left out, it is bound to nothing. */
                     boundTo?: {
-                        /** @description For the token there are only these workflows, with their versions, tags and jobs. */
+                        /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
                         /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. It reads as without this. */
                         tags?: string[];
@@ -6564,7 +6564,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All but the token itself. */
+            /** @description Everything except the token itself. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6652,7 +6652,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is revoked. */
+            /** @description The token is revoked. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6745,12 +6745,12 @@ export interface operations {
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
                     /**
                      * Format: date-time
-                     * @description null: it does not expire any more.
+                     * @description With null, the token does not expire any more.
                      */
                     expiresAt?: string | null;
-                    /** @description Takes the place of all that the token is bound to. null: it is bound to nothing any more. */
+                    /** @description Replaces everything that the token is bound to. With null, it is bound to nothing any more. */
                     boundTo?: {
-                        /** @description For the token there are only these workflows, with their versions, tags and jobs. */
+                        /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
                         /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. It reads as without this. */
                         tags?: string[];
@@ -6875,7 +6875,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All but the token itself. */
+            /** @description Everything except the token itself. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6963,7 +6963,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is revoked. */
+            /** @description The token is revoked. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7056,12 +7056,12 @@ export interface operations {
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
                     /**
                      * Format: date-time
-                     * @description null: it does not expire any more.
+                     * @description With null, the token does not expire any more.
                      */
                     expiresAt?: string | null;
-                    /** @description Takes the place of all that the token is bound to. null: it is bound to nothing any more. */
+                    /** @description Replaces everything that the token is bound to. With null, it is bound to nothing any more. */
                     boundTo?: {
-                        /** @description For the token there are only these workflows, with their versions, tags and jobs. */
+                        /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
                         /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. It reads as without this. */
                         tags?: string[];
@@ -7763,7 +7763,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is changed. */
+            /** @description The password is changed. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7863,7 +7863,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Your password, once more. */
+                    /** @description Your password, as a confirmation. */
                     password: string;
                 };
             };
@@ -8079,7 +8079,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Your password, once more. */
+                    /** @description Your password, as a confirmation. */
                     password: string;
                     /** @description A code of your authenticator app, or a recovery code. Needed when the account has a second factor. */
                     code: string;
@@ -8087,7 +8087,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The password alone lets in again. */
+            /** @description The second factor is removed: the password alone is enough to sign in. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -8187,7 +8187,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Your password, once more. */
+                    /** @description Your password, as a confirmation. */
                     password: string;
                     /** @description A code of your authenticator app, or a recovery code. Needed when the account has a second factor. */
                     code: string;
@@ -8384,7 +8384,7 @@ export interface operations {
                     name: string;
                     /**
                      * Format: date-time
-                     * @description Left out: it does not expire.
+                     * @description If left out, the token does not expire.
                      */
                     expiresAt?: string;
                 };
@@ -8495,7 +8495,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is revoked. */
+            /** @description The token is revoked. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -10733,7 +10733,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is ended. */
+            /** @description The session is ended. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -10909,7 +10909,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What of it you may do in this organization. */
+            /** @description Which of these you have in this organization. */
             200: {
                 headers: {
                     [name: string]: unknown;

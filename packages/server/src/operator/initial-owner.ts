@@ -1,13 +1,12 @@
-import { createToken } from "../auth/credentials/token-form.ts";
 import { hashAlone } from "../auth/passwords/password-hasher.ts";
 import { type IssuedPasswordLink, issuePasswordLink } from "../auth/passwords/password-link.ts";
 import { hasFormat } from "../core/schema/format.ts";
 import { newId } from "../engine/identifier.ts";
+import { addUserToken } from "../management/account/user-tokens.ts";
 import type { Act } from "../management/act/act.ts";
 import { insertOwnedOrganization } from "../management/organizations/organizations.ts";
 import type { Database } from "../store/home/database.ts";
 import { setPassword } from "../store/people/user-credentials.ts";
-import { insertUserToken } from "../store/people/user-tokens.ts";
 import { hasUsers, insertUser } from "../store/people/users.ts";
 
 export interface InitialOwner {
@@ -53,7 +52,6 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
   const createdAt = Date.now();
   const userId = newId(createdAt);
   const organizationId = newId(createdAt);
-  const { token, tokenHash, tokenPrefix } = createToken("user", userId);
   const { email, displayName, organizationName, password } = request;
   const passwordHash = password === undefined ? undefined : await hashAlone(password);
   return await database.transaction(async (transaction) => {
@@ -62,8 +60,8 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
     const organization = { organizationId, name: organizationName, displayName: organizationName, createdAt };
     await insertOwnedOrganization(transaction, { now: () => createdAt }, act, { ...organization, ownerId: userId });
     const tokenId = newId(createdAt);
-    const firstToken = { userId, tokenId, name: "first token", tokenPrefix, createdAt, expiresAt: null };
-    await insertUserToken(transaction, firstToken, tokenHash);
+    const firstToken = { userId, tokenId, name: "first token", createdAt, expiresAt: null };
+    const { token } = await addUserToken(transaction, firstToken);
     if (passwordHash !== undefined) {
       await setPassword(transaction, userId, passwordHash, createdAt);
       return { userId, organizationId, token, passwordLink: undefined };

@@ -18,16 +18,16 @@ function quotaOf(limit: number, nodeCount: number): Quota {
   return new Quota("organization", "o", "requests", limit, nodeCount);
 }
 
-/** One request, as `RateLimits` treats it; asks as often as it must. Answers whether it was admitted. */
+/** One request, as `RateLimits` treats it; asks as often as it must. Answers whether it was allowed. */
 function request(quota: Quota, ledger: Ledger): boolean {
   for (;;) {
     if (quota.used < quota.mark) break;
     const decision = quota.decide();
-    if (decision === "refuse") {
-      quota.noteRefused();
+    if (decision === "reject") {
+      quota.noteRejected();
       return false;
     }
-    if (decision === "admit") {
+    if (decision === "allow") {
       quota.passMark();
       break;
     }
@@ -43,14 +43,14 @@ function usedTogether(quotas: readonly Quota[]): number {
 }
 
 describe("alone", () => {
-  test("a node admits exactly the limit, and never asks the store", () => {
+  test("a node allows exactly the limit, and never asks the store", () => {
     const quota = quotaOf(100, 1);
-    const admitted = Array.from({ length: 150 }, () => {
+    const allowed = Array.from({ length: 150 }, () => {
       if (quota.used >= quota.mark) return quota.decide();
       quota.used += 1;
-      return "admit";
+      return "allow";
     });
-    expect(admitted).toEqual([...Array(100).fill("admit"), ...Array(50).fill("refuse")]);
+    expect(allowed).toEqual([...Array(100).fill("allow"), ...Array(50).fill("reject")]);
     expect(quota.remaining).toBe(0);
   });
 
@@ -61,13 +61,13 @@ describe("alone", () => {
   });
 
   test.each([
-    { name: "a raised limit lets in at once", limit: 200, decision: "admit", remaining: 100 },
-    { name: "a lowered limit refuses at once", limit: 50, decision: "refuse", remaining: 0 },
+    { name: "a raised limit lets in at once", limit: 200, decision: "allow", remaining: 100 },
+    { name: "a lowered limit rejects at once", limit: 50, decision: "reject", remaining: 0 },
   ])("$name", ({ limit, decision, remaining }) => {
     const quota = quotaOf(100, 1);
     quota.used = 100;
     quota.adjust(limit, 1);
-    expect([quota.used < quota.mark ? "admit" : quota.decide(), quota.remaining]).toEqual([decision, remaining]);
+    expect([quota.used < quota.mark ? "allow" : quota.decide(), quota.remaining]).toEqual([decision, remaining]);
   });
 });
 
@@ -95,33 +95,33 @@ describe("among several nodes", () => {
       quota.used += 1;
     }
     expect(decisions.length).toBeGreaterThan(5);
-    expect(new Set(decisions)).toEqual(new Set(["admit"]));
+    expect(new Set(decisions)).toEqual(new Set(["allow"]));
   });
 
   test("all of a sudden burst on one node is decided in two exchanges", () => {
     const quota = quotaOf(600, 3);
     const ledger = new Ledger();
     let exchanges = 0;
-    let [waiting, admitted, refused] = [2_000, 0, 0];
+    let [waiting, allowed, rejected] = [2_000, 0, 0];
     while (waiting > 0) {
       const asking = waiting;
       waiting = 0;
       for (let count = 0; count < asking; count += 1) {
-        const decision = quota.used < quota.mark ? "admit" : quota.decide();
+        const decision = quota.used < quota.mark ? "allow" : quota.decide();
         if (decision === "ask") {
           quota.noteWaiting();
           waiting += 1;
-        } else if (decision === "refuse") refused += 1;
+        } else if (decision === "reject") rejected += 1;
         else {
           quota.passMark();
           quota.used += 1;
-          admitted += 1;
+          allowed += 1;
         }
       }
       ledger.exchange(quota);
       exchanges += 1;
     }
-    expect({ admitted, refused }).toEqual({ admitted: 600, refused: 1_400 });
+    expect({ allowed, rejected }).toEqual({ allowed: 600, rejected: 1_400 });
     expect(exchanges).toBeLessThanOrEqual(3);
   });
 
@@ -149,7 +149,7 @@ describe("among several nodes", () => {
     expect(staying.used).toBe(900);
   });
 
-  test("while the store is out of reach a node goes by what it knows, and tells afterwards what it admitted", () => {
+  test("while the store is out of reach a node goes by what it knows, and tells afterwards what it allowed", () => {
     const [first, second] = [quotaOf(100, 2), quotaOf(100, 2)];
     const ledger = new Ledger();
     for (let count = 0; count < 20; count += 1) request(first, ledger);
@@ -158,7 +158,7 @@ describe("among several nodes", () => {
     second.ask();
     second.goBlind();
     let blind = 0;
-    while (second.decide() === "admit") {
+    while (second.decide() === "allow") {
       second.used += 1;
       blind += 1;
     }
@@ -168,7 +168,7 @@ describe("among several nodes", () => {
     expect(first.used + second.used).toBeLessThanOrEqual(100);
   });
 
-  test("a node that was alone tells the one that joins what it has admitted", () => {
+  test("a node that was alone tells the one that joins what it has allowed", () => {
     const [old, joined] = [quotaOf(1_000, 1), quotaOf(1_000, 2)];
     const ledger = new Ledger();
     old.used = 700;
@@ -195,7 +195,7 @@ describe("whatever the load, the order of exchanges and their delays", () => {
     .tuple(fc.integer({ min: 2, max: 5 }), fc.integer({ min: 1, max: 400 }))
     .chain(([nodeCount, limit]) => fc.tuple(fc.constant(nodeCount), fc.constant(limit), steps(nodeCount)));
 
-  test("the nodes together never admit more than the limit and what each may use without a word", () => {
+  test("the nodes together never allow more than the limit and what each may use without a word", () => {
     fc.assert(
       fc.property(cases, ([nodeCount, limit, script]) => {
         const ledger = new Ledger();
@@ -250,9 +250,9 @@ describe("whatever the load, the order of exchanges and their delays", () => {
   /** Requests that arrive together, of which those that cannot be decided go on waiting. */
   function play(quota: Quota, requests: number): void {
     for (let count = 0; count < requests; count += 1) {
-      const decision = quota.used < quota.mark ? "admit" : quota.decide();
+      const decision = quota.used < quota.mark ? "allow" : quota.decide();
       if (decision === "ask") quota.noteWaiting();
-      else if (decision === "refuse") quota.noteRefused();
+      else if (decision === "reject") quota.noteRejected();
       else {
         quota.passMark();
         quota.used += 1;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type JsonValue, jsonEquals, jsonTypeOf, parseJson } from "../../src/core/json/json.ts";
-import { findRefusal } from "../../src/core/json/json-refusal.ts";
+import { findJsonProblem } from "../../src/core/json/json-problem.ts";
 
 const limits = { maxDepth: 64 };
 
@@ -118,11 +118,11 @@ const texts = fc
 
 test("the walk finds an error of syntax exactly where JSON.parse does", () => {
   const property = fc.property(texts, (text) => {
-    const refusal = findRefusal(text, 64);
-    const isSyntaxError = refusal?.detail.includes("is not JSON") || refusal?.detail.includes("byte order mark");
+    const problem = findJsonProblem(text, 64);
+    const isSyntaxError = problem?.detail.includes("is not JSON") || problem?.detail.includes("byte order mark");
     if (isSyntaxError) expect(() => JSON.parse(text)).toThrow(SyntaxError);
-    // A refusal of another kind ends the walk before the rest of the text is read.
-    if (refusal === undefined) expect(() => JSON.parse(text)).not.toThrow();
+    // A problem of another kind ends the walk before the rest of the text is read.
+    if (problem === undefined) expect(() => JSON.parse(text)).not.toThrow();
   });
   fc.assert(property, { numRuns: 5_000 });
 });
@@ -130,8 +130,8 @@ test("the walk finds an error of syntax exactly where JSON.parse does", () => {
 test("the quick way lets nothing through that the exact walk refuses, and refuses nothing else", () => {
   const property = fc.property(texts, (text) => {
     const parsed = parseJson(text, limits);
-    const refusal = findRefusal(text, limits.maxDepth);
-    expect(parsed).toEqual(refusal === undefined ? { value: JSON.parse(text) } : { problem: refusal });
+    const problem = findJsonProblem(text, limits.maxDepth);
+    expect(parsed).toEqual(problem === undefined ? { value: JSON.parse(text) } : { problem });
   });
   fc.assert(property, { numRuns: 5_000 });
 });

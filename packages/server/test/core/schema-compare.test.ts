@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { SchemaComparison } from "../../src/core/schema/compare.ts";
-import { checkValue, compareSchemas, type Schema, type Verdict } from "../../src/core/schema/schema.ts";
+import { checkValue, compareSchemas, type Fit, type Schema } from "../../src/core/schema/schema.ts";
 import { jsonValues, rawDefinitions, schemasOf, tryParse } from "./schema-arbitraries.ts";
 
 function compare(from: JsonValue, to: JsonValue, others: JsonObject = {}) {
@@ -21,7 +21,7 @@ const tree = (leaf: JsonValue): JsonObject => ({
 });
 
 describe("values of the first schema fit the second", () => {
-  test.each<[Verdict, JsonValue, JsonValue]>([
+  test.each<[Fit, JsonValue, JsonValue]>([
     ["always", { type: "string" }, {}],
     ["always", { type: "string" }, true],
     ["maybe", {}, { type: "string" }],
@@ -132,13 +132,13 @@ describe("values of the first schema fit the second", () => {
     ["always", { $ref: "#/definitions/name", maxLength: 5 }, { $ref: "#/definitions/name" }],
     ["maybe", { $ref: "#/definitions/name" }, { $ref: "#/definitions/name", maxLength: 5 }],
     ["never", { $ref: "#/definitions/name" }, { type: "null" }],
-  ])("%s: %j → %j", (verdict, from, to) => {
+  ])("%s: %j → %j", (fit, from, to) => {
     const comparison = compare(from, to, {
       name: { type: "string", minLength: 1 },
       numberA: { properties: { a: { type: "number", minimum: 1 } } },
     });
-    expect(comparison.verdict).toBe(verdict);
-    expect(comparison.problems.length > 0).toBe(verdict !== "always");
+    expect(comparison.fit).toBe(fit);
+    expect(comparison.problems.length > 0).toBe(fit !== "always");
   });
 
   test("always, if both describe the same recursive thing", () => {
@@ -147,10 +147,8 @@ describe("values of the first schema fit the second", () => {
       properties: { value: { type: "number" }, children: { type: "array", items: { $ref: "#/definitions/other" } } },
     };
     const definitions = { ...tree({ type: "integer" }), other };
-    expect(compare({ $ref: "#/definitions/tree" }, { $ref: "#/definitions/other" }, definitions).verdict).toBe(
-      "always",
-    );
-    expect(compare({ $ref: "#/definitions/other" }, { $ref: "#/definitions/tree" }, definitions).verdict).toBe("maybe");
+    expect(compare({ $ref: "#/definitions/tree" }, { $ref: "#/definitions/other" }, definitions).fit).toBe("always");
+    expect(compare({ $ref: "#/definitions/other" }, { $ref: "#/definitions/tree" }, definitions).fit).toBe("maybe");
   });
 
   test("never, if the recursive things differ in what they require", () => {
@@ -159,7 +157,7 @@ describe("values of the first schema fit the second", () => {
       properties: { value: { type: "string" }, children: { type: "array", items: { $ref: "#/definitions/other" } } },
     };
     const definitions = { ...tree({ type: "integer" }), other };
-    expect(compare({ $ref: "#/definitions/tree" }, { $ref: "#/definitions/other" }, definitions).verdict).toBe("never");
+    expect(compare({ $ref: "#/definitions/tree" }, { $ref: "#/definitions/other" }, definitions).fit).toBe("never");
   });
 });
 
@@ -213,7 +211,7 @@ describe("what is said to fit always fits, and what is said to fit never does no
     ["for one schema", ["first"]],
     ["for two that a value fits both", ["first", "second"]],
   ])("%s", (_, names) => {
-    const seen: Record<Verdict, number> = { always: 0, maybe: 0, never: 0 };
+    const seen: Record<Fit, number> = { always: 0, maybe: 0, never: 0 };
     const values = fc.array(jsonValues, { minLength: 10, maxLength: 40 });
     const property = fc.property(rawDefinitions, values, (definitions, candidates) => {
       const schemas = tryParse(definitions);
@@ -230,7 +228,7 @@ describe("what is said to fit always fits, and what is said to fit never does no
       }
     });
     fc.assert(property, { numRuns: 4_000 });
-    // The property would say nothing if the verdicts, or the values that fit, were rare.
+    // The property would say nothing if the fits, or the values that fit, were rare.
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(500);
   });
 });
@@ -239,7 +237,7 @@ test("a schema always fits itself", () => {
   const property = fc.property(rawDefinitions, (definitions) => {
     const schema = tryParse(definitions)?.get("first");
     fc.pre(schema !== undefined);
-    if (schema !== undefined) expect(compareSchemas(schema, schema).verdict).toBe("always");
+    if (schema !== undefined) expect(compareSchemas(schema, schema).fit).toBe("always");
   });
   fc.assert(property, { numRuns: 500 });
 });
@@ -272,7 +270,7 @@ test.each<[string, JsonObject]>([
   const [from, to] = [schemas.get("from"), schemas.get("to")];
   if (from === undefined || to === undefined) throw new Error("unreachable");
   const startedAt = performance.now();
-  expect(compareSchemas(from, to).verdict).toBe("maybe");
+  expect(compareSchemas(from, to).fit).toBe("maybe");
   expect(performance.now() - startedAt).toBeLessThan(1_000);
 });
 

@@ -8,7 +8,7 @@ import { TestService, useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 import { createToken } from "../../src/auth/credentials/token-form.ts";
-import { RateLimits, Refusal } from "../../src/auth/limits/rate-limits.ts";
+import { ExceededQuota, RateLimits } from "../../src/auth/limits/rate-limits.ts";
 import { readConfig } from "../../src/config.ts";
 import { setOrganizationLimits } from "../../src/store/access/organization-limits.ts";
 
@@ -165,21 +165,21 @@ onEveryStore((home) => {
         organizationId: undefined,
         permissions: new Set([]),
       } as const;
-      const admitted = () => !(limits.admit(caller, "o", false) instanceof Refusal);
+      const allowed = () => !(limits.count(caller, "o", false) instanceof ExceededQuota);
 
-      expect([1, 2, 3, 4].map(admitted)).toEqual([true, true, true, false]);
+      expect([1, 2, 3, 4].map(allowed)).toEqual([true, true, true, false]);
       expect(limits.secondsLeft()).toBe(30);
       now += 29_999;
-      expect([admitted(), limits.secondsLeft()]).toEqual([false, 1]);
+      expect([allowed(), limits.secondsLeft()]).toEqual([false, 1]);
       now += 1;
-      expect([1, 2, 3, 4].map(admitted)).toEqual([true, true, true, false]);
+      expect([1, 2, 3, 4].map(allowed)).toEqual([true, true, true, false]);
       expect(limits.secondsLeft()).toBe(60);
       // A heartbeat corrects the clock: this is no new minute.
       now -= 5;
-      expect(admitted()).toBe(false);
+      expect(allowed()).toBe(false);
       // Another database took over, with another clock.
       now -= 3_600_000;
-      expect(admitted()).toBe(true);
+      expect(allowed()).toBe(true);
     });
   });
 

@@ -1,9 +1,9 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
-import { insertAccountActivity } from "../../store/people/account-activity.ts";
 import { touchSignInAttempt } from "../../store/people/sign-in-backoff.ts";
 import { renewPasswordHash, type UserCredentials } from "../../store/people/user-credentials.ts";
+import { recordAccountActivity } from "../account-activity.ts";
 import { type Hashing, isOutdated, PasswordHasher } from "../passwords/password-hasher.ts";
 import { consumeCode } from "../passwords/second-factor.ts";
 import {
@@ -102,13 +102,8 @@ export class CredentialCheck {
     const now = this.#parts.now();
     const used = await consumeCode(this.#parts, user, code, now);
     if (used === "recovery-code") {
-      const activity = { userId: user.userId, activityId: this.#parts.newId(), happenedAt: now };
-      await insertAccountActivity(this.#parts.database, {
-        ...activity,
-        action: "recovery-code-used",
-        address,
-        details: {},
-      });
+      const activity = { userId: user.userId, action: "recovery-code-used", address } as const;
+      await recordAccountActivity(this.#parts.database, this.#parts, activity);
     }
     return used !== undefined;
   }
@@ -121,11 +116,11 @@ export class CredentialCheck {
     wrong: "password" | "code",
   ): Promise<void> {
     const { database, now, newId } = this.#parts;
-    const happenedAt = now();
+    const failedAt = now();
     await database.transaction(async (transaction) => {
-      for (const { subject } of claims) await touchSignInAttempt(transaction, subject.hash, happenedAt);
-      const activity = { userId: userId ?? newId(), activityId: newId(), happenedAt };
-      await insertAccountActivity(transaction, { ...activity, action: "sign-in-refused", address, details: { wrong } });
+      for (const { subject } of claims) await touchSignInAttempt(transaction, subject.hash, failedAt);
+      const activity = { userId: userId ?? newId(), action: "sign-in-refused", address, details: { wrong } } as const;
+      await recordAccountActivity(transaction, this.#parts, activity);
     });
   }
 

@@ -33,7 +33,7 @@ export function createInvitationCode(organizationId: string): { readonly code: s
   return { code: token, codeHash: tokenHash };
 }
 
-/** Undefined for what cannot be a token: a mistyped one is refused by its checksum, without a look-up. */
+/** Undefined for what cannot be a token: a mistyped one is rejected by its checksum, without a look-up. */
 export function parseToken(text: string): ParsedToken | undefined {
   const parsed = parse(text);
   if (parsed === undefined || parsed.prefix === invitationPrefix) return undefined;

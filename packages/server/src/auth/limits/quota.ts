@@ -14,7 +14,7 @@ export interface Exchange {
 /**
  * How many requests of one kind one subject may still make in this minute, as far as one node is concerned. Several nodes share a limit
  * through one count in the store, to which each adds what it used *and sets aside* for the next moments: what is set aside is this node's
- * to give away without asking, so the nodes together never admit more than the limit, however sudden the load and wherever it comes. A
+ * to give away without asking, so the nodes together never allow more than the limit, however sudden the load and wherever it comes. A
  * small beginning is free and stays unknown to the others, so that a subject far from its limit costs no statement.
  *
  * Pure: no clock, no store. `RateLimits` does the asking.
@@ -24,7 +24,7 @@ export class Quota {
   readonly policy: Policy;
   /** Its name in the store. */
   readonly key: string;
-  /** What this node admitted in this minute. */
+  /** Requests that this node allowed in this minute. */
   used = 0;
   /** While `used` is below, nothing needs to be looked at. */
   mark = 0;
@@ -37,9 +37,9 @@ export class Quota {
   /** The rest of the store's count when it was last read: the other nodes'. */
   #others = 0;
   #usedWhenAsked = 0;
-  /** Requests that could not be decided without the store, or were refused, since it was last asked. */
+  /** Requests that could not be decided without the store, or were rejected, since it was last asked. */
   #waitingCount = 0;
-  #refusedCount = 0;
+  #rejectedCount = 0;
 
   constructor(scope: Scope, id: string, policy: Policy, limit: number, nodeCount: number) {
     this.scope = scope;
@@ -66,12 +66,12 @@ export class Quota {
   }
 
   /**
-   * Whether one more may be admitted; `ask` when only the store can say. To be called when `used` has reached `mark`. Counts nothing: a
+   * Decides on one more request; `ask` when only the store can say. To be called when `used` has reached `mark`. Counts nothing: a
    * request falls under several quotas and counts in all or in none.
    */
-  decide(): "admit" | "ask" | "refuse" {
-    if (this.used < this.#allowance) return "admit";
-    return this.used + this.#others >= this.#limit ? "refuse" : "ask";
+  decide(): "allow" | "ask" | "reject" {
+    if (this.used < this.#allowance) return "allow";
+    return this.used + this.#others >= this.#limit ? "reject" : "ask";
   }
 
   /** A request waits for the store's word. */
@@ -79,8 +79,8 @@ export class Quota {
     this.#waitingCount += 1;
   }
 
-  noteRefused(): void {
-    this.#refusedCount += 1;
+  noteRejected(): void {
+    this.#rejectedCount += 1;
   }
 
   /** Whoever was told that `mark` is reached has seen to it. */
@@ -90,7 +90,7 @@ export class Quota {
 
   /** What to tell and to ask the store, if there is anything. */
   ask(): Exchange | undefined {
-    const wasAsked = this.used > this.#usedWhenAsked || this.#waitingCount > 0 || this.#refusedCount > 0;
+    const wasAsked = this.used > this.#usedWhenAsked || this.#waitingCount > 0 || this.#rejectedCount > 0;
     const wanted = this.used + (wasAsked ? this.#setAside() : 0);
     const change = wanted - this.#stored;
     if (!wasAsked && change === 0) return undefined;
@@ -99,7 +99,7 @@ export class Quota {
     this.mark = Math.min(this.mark, this.#allowance);
     this.#usedWhenAsked = this.used;
     this.#waitingCount = 0;
-    this.#refusedCount = 0;
+    this.#rejectedCount = 0;
     return { quota: this, change };
   }
 
@@ -133,7 +133,7 @@ export class Quota {
     this.#restart();
   }
 
-  /** Of a limit that nobody shares all is free. */
+  /** With one node alive, the whole limit is free to use. */
   #restart(): void {
     const free = this.#nodeCount === 1 ? this.#limit - this.#others : freeShare(this.#limit, this.#nodeCount);
     this.#allowance = Math.min(this.#limit - this.#others, Math.max(this.#stored, free));

@@ -23,8 +23,8 @@ export interface RateLimitsOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Which quota says no, and for how long. */
-export class Refusal {
+/** The quota that is used up, and for how long. */
+export class ExceededQuota {
   readonly quota: Quota;
   readonly retryAfterSeconds: number;
 
@@ -34,8 +34,8 @@ export class Refusal {
   }
 }
 
-/** The tightest of the quotas in which the request counted; undefined when none of them has a limit. */
-export type Verdict = Quota | Refusal | undefined;
+/** The quota that does not allow the request; or else the tightest of those in which it was counted, undefined when none of them has a limit. */
+export type CountOutcome = Quota | ExceededQuota | undefined;
 
 export interface Usage {
   readonly quota: Quota;
@@ -77,8 +77,8 @@ export class RateLimits {
     this.#window = new RateWindow(options.now(), this.#nodeCount, this.#book);
   }
 
-  /** Counts one request in all quotas that it falls under, or in none when one of them refuses it. A promise only while the store is asked. */
-  admit(caller: Caller, organizationId: string | undefined, isSubmit: boolean): Verdict | Promise<Verdict> {
+  /** Counts one request in all quotas that it falls under, or in none when one of them does not allow it. A promise only while the store is asked. */
+  count(caller: Caller, organizationId: string | undefined, isSubmit: boolean): CountOutcome | Promise<CountOutcome> {
     const window = this.#windowNow();
     const own = window.credential(caller, organizationId);
     const all = organizationId === undefined ? own : window.organization(organizationId);
@@ -88,14 +88,14 @@ export class RateLimits {
       (!isSubmit || (isBelowMark(all.submits) && isBelowMark(own.submits)));
     if (!isOpen) {
       const decision = this.#decide(window, all, own, isSubmit);
-      if (decision instanceof Refusal) return decision;
-      if (decision === "wait") return this.#admitAfterExchange(caller, organizationId, isSubmit);
+      if (decision instanceof ExceededQuota) return decision;
+      if (decision === "wait") return this.#countAfterExchange(caller, organizationId, isSubmit);
     }
-    let tightest = count(own.requests, undefined);
-    if (all !== own) tightest = count(all.requests, tightest);
+    let tightest = countIn(own.requests, undefined);
+    if (all !== own) tightest = countIn(all.requests, tightest);
     if (!isSubmit) return tightest;
-    tightest = count(own.submits, tightest);
-    return all === own ? tightest : count(all.submits, tightest);
+    tightest = countIn(own.submits, tightest);
+    return all === own ? tightest : countIn(all.submits, tightest);
   }
 
   /** Whole seconds until the minute of the last request is over, at least one. */
@@ -152,27 +152,31 @@ export class RateLimits {
     return this.#window;
   }
 
-  #decide(window: RateWindow, all: Quotas, own: Quotas, isSubmit: boolean): Refusal | "admit" | "wait" {
+  #decide(window: RateWindow, all: Quotas, own: Quotas, isSubmit: boolean): ExceededQuota | "allow" | "wait" {
     const quotas = isSubmit ? [all.requests, own.requests, all.submits, own.submits] : [all.requests, own.requests];
     const reached = quotas.filter((quota) => !isBelowMark(quota));
     const decisions = reached.map((quota) => ({ quota, decision: quota.decide() }));
     for (const { quota } of decisions) if (this.#nodeCount > 1) window.shared.add(quota);
-    const refusing = decisions.find(({ decision }) => decision === "refuse");
-    if (refusing !== undefined) {
-      refusing.quota.noteRefused();
-      return new Refusal(refusing.quota, this.secondsLeft());
+    const exceeded = decisions.find(({ decision }) => decision === "reject");
+    if (exceeded !== undefined) {
+      exceeded.quota.noteRejected();
+      return new ExceededQuota(exceeded.quota, this.secondsLeft());
     }
     const waitsFor = decisions.filter(({ decision }) => decision === "ask");
     for (const { quota } of waitsFor) quota.noteWaiting();
     for (const { quota } of decisions) quota.passMark();
     this.#hurry();
-    return waitsFor.length > 0 ? "wait" : "admit";
+    return waitsFor.length > 0 ? "wait" : "allow";
   }
 
-  async #admitAfterExchange(caller: Caller, organizationId: string | undefined, isSubmit: boolean): Promise<Verdict> {
+  async #countAfterExchange(
+    caller: Caller,
+    organizationId: string | undefined,
+    isSubmit: boolean,
+  ): Promise<CountOutcome> {
     this.#nextExchange ??= Promise.withResolvers();
     await this.#nextExchange.promise;
-    return await this.admit(caller, organizationId, isSubmit);
+    return await this.count(caller, organizationId, isSubmit);
   }
 
   /** An exchange at the end of this turn, or right after the one that is under way. */
@@ -231,7 +235,7 @@ function isBelowMark(quota: Quota): boolean {
 }
 
 /** Answers the tighter of the two. */
-function count(quota: Quota, tightest: Quota | undefined): Quota | undefined {
+function countIn(quota: Quota, tightest: Quota | undefined): Quota | undefined {
   quota.used += 1;
   if (quota.limit === Number.POSITIVE_INFINITY) return tightest;
   return tightest === undefined || quota.remaining < tightest.remaining ? quota : tightest;

@@ -77,7 +77,7 @@ export class RateWindow {
   #adjust(quotas: Quotas, limits: PolicyLimits): void {
     for (const quota of [quotas.requests, quotas.submits]) {
       quota.adjust(limits[quota.policy], this.#nodeCount);
-      // The others do not know yet what this node admitted while it was alone.
+      // The others do not know yet what this node allowed while it was alone.
       if (this.#nodeCount > 1 && quota.used >= quota.mark) this.shared.add(quota);
     }
   }

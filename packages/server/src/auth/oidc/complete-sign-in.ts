@@ -34,8 +34,8 @@ export async function completeSignIn(
   return await provider.interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });
 }
 
-/** The person does not want to. The client is told so. */
-export async function refuseSignIn(provider: Provider, ctx: KoaContextWithOIDC): Promise<string> {
+/** Ends a sign-in that the person cancelled. The client is told so. */
+export async function cancelSignIn(provider: Provider, ctx: KoaContextWithOIDC): Promise<string> {
   const result = { error: "access_denied", error_description: "The sign-in was cancelled." };
   return await provider.interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });
 }

@@ -1,6 +1,6 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import type { Transaction } from "../../store/home/database.ts";
-import { type AccountAction, insertAccountActivity } from "../../store/people/account-activity.ts";
+import type { AccountAction } from "../../store/people/account-activity.ts";
 import { deleteGrants } from "../../store/people/oidc-records.ts";
 import { holdCredentials } from "../../store/people/user-credentials.ts";
 import {
@@ -10,6 +10,7 @@ import {
   type OpenSession,
   touchUserSessions,
 } from "../../store/people/user-sessions.ts";
+import { recordAccountActivity } from "../account-activity.ts";
 import { grantHashesOf } from "./grant-id.ts";
 import type { ScopedStore } from "./scoped-store.ts";
 
@@ -83,7 +84,7 @@ export class Sessions {
         lastSeenAt: createdAt,
         expiresAt: createdAt + sessionHours * hourMs,
       });
-      await this.#note({ userId, sessionId, action: "signed-in", address }, createdAt, { by: signedInBy });
+      await this.#record({ userId, sessionId, action: "signed-in", address }, { by: signedInBy });
       return sessionId;
     });
   }
@@ -118,19 +119,17 @@ export class Sessions {
     return await store.transaction(async (transaction) => {
       await deleteGrants(transaction, grantHashesOf(userId, sessionId));
       if (!(await endUserSession(transaction, userId, sessionId, at))) return false;
-      await this.#note(end, at, {});
+      await this.#record(end, {});
       return true;
     });
   }
 
-  async #note(
+  async #record(
     { userId, sessionId, action, address }: SessionEnd,
-    happenedAt: Timestamp,
     details: Readonly<Record<string, string>>,
   ): Promise<void> {
-    const { store, newId } = this.#parts;
-    const activity = { userId, activityId: newId(), happenedAt, action, address, details: { sessionId, ...details } };
-    await insertAccountActivity(store.current, activity);
+    const activity = { userId, action, address, details: { sessionId, ...details } };
+    await recordAccountActivity(this.#parts.store.current, this.#parts, activity);
   }
 }
 

@@ -5,16 +5,16 @@ import { duration } from "./words.ts";
 interface DueJob {
   readonly facts: ExplanationFacts;
   /** What is true already, as the beginning of a sentence. */
-  readonly verdict: string;
+  readonly clause: string;
   readonly dueAt: Timestamp;
   /** False for what takes no call: a wait whose time is up is ended however many calls are under way. */
   readonly needsRoom: boolean;
 }
 
 /** Nothing holds the job but that a node must look at it, or have room. */
-export function due(circumstances: Circumstances, { facts, verdict, dueAt, needsRoom }: DueJob): Explanation {
+export function due(circumstances: Circumstances, { facts, clause, dueAt, needsRoom }: DueJob): Explanation {
   const { now, hasRoom, callCounts, maxCallsPerNode } = circumstances;
-  const start = verdict.charAt(0).toUpperCase() + verdict.slice(1);
+  const start = clause.charAt(0).toUpperCase() + clause.slice(1);
   if (!needsRoom || hasRoom) {
     const late = now - dueAt;
     const overdue =

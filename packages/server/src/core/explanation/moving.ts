@@ -28,13 +28,13 @@ function pending(circumstances: Circumstances, { resumeAt }: PendingState): Expl
   const name = resumeAt?.name ?? plan.firstStep.name;
   const how = resumeAt === null ? "the job is accepted and starts" : "the job was resumed and goes on";
   const facts = { since, step: name, operations: ["CancelJob"] as const };
-  return due(circumstances, { facts, verdict: `${how} with ${quoted(name)}`, dueAt: since, needsRoom: true });
+  return due(circumstances, { facts, clause: `${how} with ${quoted(name)}`, dueAt: since, needsRoom: true });
 }
 
 function between(circumstances: Circumstances, step: NextStep): Explanation {
   const facts = { since: step.wakeAt, step: step.name, operations: ["CancelJob"] as const };
-  const verdict = `the next step is ${quoted(step.name)}`;
-  return due(circumstances, { facts, verdict, dueAt: step.wakeAt, needsRoom: true });
+  const clause = `the next step is ${quoted(step.name)}`;
+  return due(circumstances, { facts, clause, dueAt: step.wakeAt, needsRoom: true });
 }
 
 function retrying(circumstances: Circumstances, step: RetryingStep): Explanation {
@@ -63,7 +63,7 @@ function retrying(circumstances: Circumstances, step: RetryingStep): Explanation
     const sentence = `${which.charAt(0).toUpperCase()}${which.slice(1)} starts in ${duration(step.wakeAt - now)}. ${why}`;
     return { state: "retrying", sentence, facts };
   }
-  const explained = due(circumstances, { facts, verdict: `${which} is due`, dueAt: step.wakeAt, needsRoom: true });
+  const explained = due(circumstances, { facts, clause: `${which} is due`, dueAt: step.wakeAt, needsRoom: true });
   return { ...explained, sentence: `${explained.sentence} ${why}` };
 }
 

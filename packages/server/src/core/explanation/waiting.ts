@@ -30,8 +30,8 @@ export function waiting(circumstances: Circumstances, step: WaitingStep): Explan
     operations: ["SendJobEvent", "CancelJob"] as const,
   };
   if (step.wakeAt !== null && step.wakeAt <= now) {
-    const verdict = `the time of ${quoted(step.name)} is up, and ${listed(missing)} did not come`;
-    return due(circumstances, { facts, verdict, dueAt: step.wakeAt, needsRoom: false });
+    const clause = `the time of ${quoted(step.name)} is up, and ${listed(missing)} did not come`;
+    return due(circumstances, { facts, clause, dueAt: step.wakeAt, needsRoom: false });
   }
   const timeout = step.wakeAt === null ? "" : timeoutClause(step.wakeAt - now, planStep?.onFailure);
   const sentences = [

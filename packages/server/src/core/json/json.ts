@@ -1,4 +1,4 @@
-import { findRefusal, type JsonRefusal, nestsDeeper } from "./json-refusal.ts";
+import { findJsonProblem, type JsonProblem, nestsDeeper } from "./json-problem.ts";
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {
@@ -9,24 +9,24 @@ export interface JsonObject {
 export type JsonType = "object" | "array" | "string" | "number" | "boolean" | "null";
 
 /**
- * The one edge where JSON text enters. Refuses what `JSON.parse` lets through and a later part would choke on or change in
- * silence: see `json-refusal.ts`. Of a key that stands twice in an object the last one wins.
+ * The one edge where JSON text enters. Rejects what `JSON.parse` lets through and a later part would choke on or change in
+ * silence: see `json-problem.ts`. Of a key that stands twice in an object the last one wins.
  *
- * This runs on every request, so a text that cannot hold anything to refuse goes to `JSON.parse` at once; only a suspicious
+ * This runs on every request, so a text that cannot hold anything to reject goes to `JSON.parse` at once; only a suspicious
  * one pays for the exact walk.
  */
 export function parseJson(
   text: string,
   limits: { readonly maxDepth: number },
-): { readonly value: JsonValue } | { readonly problem: JsonRefusal } {
+): { readonly value: JsonValue } | { readonly problem: JsonProblem } {
   if (isSuspicious(text, limits.maxDepth)) {
-    const problem = findRefusal(text, limits.maxDepth);
+    const problem = findJsonProblem(text, limits.maxDepth);
     return problem === undefined ? { value: JSON.parse(text) } : { problem };
   }
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
-    const problem = findRefusal(text, limits.maxDepth);
+    const problem = findJsonProblem(text, limits.maxDepth);
     // The walk knows JSON's whole grammar, so the two disagree only if one of them has a defect.
     if (problem === undefined) throw error;
     return { problem };
@@ -78,7 +78,7 @@ function areEqualObjects(a: JsonObject, b: JsonObject): boolean {
 }
 
 /**
- * False only when nothing in the text can be refused but its syntax: without `\u` there is no NUL, and half a surrogate pair
+ * False only when nothing in the text can be rejected but its syntax: without `\u` there is no NUL, and half a surrogate pair
  * can stand there only in the open; without sixteen digits in a row or an exponent every number is safe. Several searches,
  * because each is so simple that it runs at the speed of memory: together a fourth of what JSON.parse costs, in one
  * expression half.

@@ -17,10 +17,10 @@ import {
 import { acceptedTypes } from "./shape.ts";
 import { allTypes, describeTypes, noTypes, type TypeSet, typeSets } from "./type-set.ts";
 
-export type Verdict = "always" | "maybe" | "never";
+export type Fit = "always" | "maybe" | "never";
 
 export interface Comparison {
-  readonly verdict: Verdict;
+  readonly fit: Fit;
   /** Why it is not "always"; pointers lead into the value. */
   readonly problems: readonly Problem[];
 }
@@ -32,7 +32,7 @@ export interface Comparison {
 export function compareSchemas(from: Schema, to: Schema): Comparison {
   const { allFit, noneFits, misfits } = new SchemaComparison().compare([from], to);
   const problems = misfits.map((misfit) => ({ pointer: misfit.pointer, detail: describeMisfit(misfit) }));
-  return { verdict: allFit ? "always" : noneFits ? "never" : "maybe", problems };
+  return { fit: allFit ? "always" : noneFits ? "never" : "maybe", problems };
 }
 
 /**

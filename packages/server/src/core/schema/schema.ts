@@ -3,7 +3,7 @@
  * data from a stranger, so it is interpreted and never turned into code. This file is the door; the rooms are in `schema/`.
  */
 export { checkValue } from "./check.ts";
-export { compareSchemas, type Verdict } from "./compare.ts";
+export { compareSchemas, type Fit } from "./compare.ts";
 export { allOfSchemas, type Schema } from "./node.ts";
 export { parseSchema, parseSchemas } from "./parse.ts";
 export { findDefinition } from "./reference.ts";

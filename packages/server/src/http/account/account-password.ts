@@ -1,25 +1,21 @@
 import { Type } from "typebox";
-import { changeOwnPassword, confirmPasswordChange } from "../../auth/passwords/password-change.ts";
+import { changePassword } from "../../management/account/password.ts";
+import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { addressOf } from "../door/client-address.ts";
-import { transactOnce } from "../door/request-acts.ts";
 import { closed, noContent } from "../door/schemas.ts";
 
 /**
  * Passwords have no bounds in their schemas: what is too long or too short is told by the rules for passwords, which count in characters
  * and not in UTF-16 halves.
  */
-export const PasswordSchema = Type.String({ description: "Your password, once more." });
+export const PasswordSchema = Type.String({ description: "Your password, as a confirmation." });
 
 export const CodeSchema = Type.String({
   maxLength: 64,
   description: "A code of your authenticator app, or a recovery code. Needed when the account has a second factor.",
 });
 
-export function accountPasswordRoutes(app: App, service: ServerParts): void {
-  const { engine, database, signIn, authenticator } = service;
-  const parts = { database, signIn, now: () => engine.now(), newId: () => engine.newId() };
-
+export function accountPasswordRoutes(app: App, parts: ServerParts): void {
   app.post(
     "/account/password",
     {
@@ -34,31 +30,18 @@ export function accountPasswordRoutes(app: App, service: ServerParts): void {
         tags: ["account"],
         summary: "Change your password",
         description:
-          "12 to 256 characters, of any kind. All other sessions of yours end. Who forgot the password asks an owner for a link that sets another.",
+          "12 to 256 characters, of any kind. All your other sessions end. If you forgot the password, ask an owner for a link that sets another.",
         body: closed({
           currentPassword: Type.String(),
           newPassword: Type.String(),
           code: Type.Optional(CodeSchema),
         }),
-        response: { 204: noContent("It is changed.") },
+        response: { 204: noContent("The password is changed.") },
       },
     },
     async (request, reply) => {
       const { currentPassword, newPassword, code } = request.body;
-      const { principal, sessionId = null } = request.caller;
-      const userId = principal.id;
-      const change = { userId, sessionId, address: addressOf(request), currentPassword, newPassword, code };
-      await transactOnce(
-        service,
-        request,
-        { userId },
-        async (transaction, _, confirmed) => {
-          await changeOwnPassword(parts, transaction, change, confirmed);
-          return {};
-        },
-        () => confirmPasswordChange(parts, change),
-      );
-      authenticator.forgetAll();
+      await changePassword(parts, callerActOf(request), { currentPassword, newPassword, code });
       return reply.code(204).send(null);
     },
   );

@@ -1,22 +1,19 @@
 import { Type } from "typebox";
-import type { ConfirmedUser } from "../../auth/credentials/credential-check.ts";
 import {
+  confirmSecondFactor,
   disableSecondFactor,
-  enableSecondFactor,
-  isNotEnabled,
   renewRecoveryCodes,
   startSecondFactor,
-} from "../../auth/passwords/second-factor-change.ts";
+} from "../../management/account/second-factor.ts";
+import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { addressOf } from "../door/client-address.ts";
-import { transactAnew, transactOnce } from "../door/request-acts.ts";
 import { answer, closed, noContent } from "../door/schemas.ts";
 import { CodeSchema, PasswordSchema } from "./account-password.ts";
 
 const NewSecondFactorSchema = Type.Object(
   {
-    secret: Type.String({ description: "In base32, to be typed into an authenticator app." }),
-    uri: Type.String({ description: "The same as an `otpauth://` address, to be shown as a QR code." }),
+    secret: Type.String({ description: "The secret in base32, to be typed into an authenticator app." }),
+    uri: Type.String({ description: "The secret as an `otpauth://` address, to be shown as a QR code." }),
   },
   { title: "NewSecondFactor" },
 );
@@ -25,7 +22,7 @@ const RecoveryCodesSchema = Type.Object(
   {
     recoveryCodes: Type.Array(Type.String(), {
       description:
-        "Each lets in once instead of a code of the app. They are shown this once: keep them apart from the app.",
+        "Each code replaces a code of the app once. They are shown only in this answer: keep them apart from the app.",
     }),
   },
   { title: "RecoveryCodes" },
@@ -33,10 +30,14 @@ const RecoveryCodesSchema = Type.Object(
 
 const proof = closed({ password: PasswordSchema, code: CodeSchema });
 
-export function accountSecondFactorRoutes(app: App, service: ServerParts): void {
-  const { engine, signIn, secrets } = service;
-  const parts = { secrets, now: () => engine.now(), newId: () => engine.newId() };
+export function accountSecondFactorRoutes(app: App, parts: ServerParts): void {
+  startSecondFactorRoute(app, parts);
+  confirmSecondFactorRoute(app, parts);
+  disableSecondFactorRoute(app, parts);
+  renewRecoveryCodesRoute(app, parts);
+}
 
+function startSecondFactorRoute(app: App, parts: ServerParts): void {
   app.post(
     "/account/second-factor",
     {
@@ -51,21 +52,16 @@ export function accountSecondFactorRoutes(app: App, service: ServerParts): void 
         tags: ["account"],
         summary: "Start a second factor",
         description:
-          "The answer holds the secret for an authenticator app (TOTP: SHA-1, 6 digits, 30 seconds). It counts once ConfirmSecondFactor has seen a code.",
+          "The answer holds the secret for an authenticator app (TOTP: SHA-1, 6 digits, 30 seconds). The factor is in force once ConfirmSecondFactor has accepted a code.",
         body: closed({ password: PasswordSchema }),
         response: { 200: answer("The secret.", NewSecondFactorSchema) },
       },
     },
-    async (request) => {
-      const { email } = await confirm(request, request.body.password, undefined);
-      const owner = ownerOf(request);
-      // A new secret ends the one before by itself.
-      return await transactAnew(service, request, owner, async (transaction) => {
-        return { made: {}, answer: await startSecondFactor(parts, transaction, { ...owner, email }) };
-      });
-    },
+    async (request) => await startSecondFactor(parts, callerActOf(request), request.body.password),
   );
+}
 
+function confirmSecondFactorRoute(app: App, parts: ServerParts): void {
   app.post(
     "/account/second-factor/confirm",
     {
@@ -85,19 +81,12 @@ export function accountSecondFactorRoutes(app: App, service: ServerParts): void 
       },
     },
     async (request) => {
-      const owner = ownerOf(request);
-      const recoveryCodes = await transactAnew(service, request, owner, async (transaction, earlier) => {
-        // The first attempt put the factor in force; its codes were lost.
-        const answer =
-          earlier === undefined
-            ? await enableSecondFactor(parts, transaction, owner, request.body.code)
-            : await renewRecoveryCodes(parts, transaction, owner);
-        return { made: {}, answer };
-      });
-      return { recoveryCodes: [...recoveryCodes] };
+      return { recoveryCodes: [...(await confirmSecondFactor(parts, callerActOf(request), request.body.code))] };
     },
   );
+}
 
+function disableSecondFactorRoute(app: App, parts: ServerParts): void {
   app.post(
     "/account/second-factor/disable",
     {
@@ -112,25 +101,17 @@ export function accountSecondFactorRoutes(app: App, service: ServerParts): void 
         tags: ["account"],
         summary: "Remove your second factor",
         body: proof,
-        response: { 204: noContent("The password alone lets in again.") },
+        response: { 204: noContent("The second factor is removed: the password alone is enough to sign in.") },
       },
     },
     async (request, reply) => {
-      const owner = ownerOf(request);
-      await transactOnce(
-        service,
-        request,
-        owner,
-        async (transaction) => {
-          await disableSecondFactor(parts, transaction, owner);
-          return {};
-        },
-        () => confirmWithCode(request, request.body.password, request.body.code),
-      );
+      await disableSecondFactor(parts, callerActOf(request), request.body);
       return reply.code(204).send(null);
     },
   );
+}
 
+function renewRecoveryCodesRoute(app: App, parts: ServerParts): void {
   app.post(
     "/account/recovery-codes",
     {
@@ -144,39 +125,13 @@ export function accountSecondFactorRoutes(app: App, service: ServerParts): void 
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "Get new recovery codes",
-        description: "Those before hold no longer.",
+        description: "The earlier recovery codes stop working.",
         body: proof,
         response: { 200: answer("The recovery codes.", RecoveryCodesSchema) },
       },
     },
     async (request) => {
-      const owner = ownerOf(request);
-      const recoveryCodes = await transactAnew(
-        service,
-        request,
-        owner,
-        async (transaction) => ({ made: {}, answer: await renewRecoveryCodes(parts, transaction, owner) }),
-        () => confirmWithCode(request, request.body.password, request.body.code),
-      );
-      return { recoveryCodes: [...recoveryCodes] };
+      return { recoveryCodes: [...(await renewRecoveryCodes(parts, callerActOf(request), request.body))] };
     },
   );
-
-  function confirm(request: Asking, password: string, code: string | undefined): Promise<ConfirmedUser> {
-    return signIn.confirm({ ...ownerOf(request), password, code, passwordPointer: "/password" });
-  }
-
-  async function confirmWithCode(request: Asking, password: string, code: string): Promise<void> {
-    const { totpEnabledAt } = await confirm(request, password, code);
-    if (totpEnabledAt === null) throw isNotEnabled();
-  }
-}
-
-interface Asking {
-  readonly caller: { readonly principal: { readonly id: string } };
-  readonly ip: string;
-}
-
-function ownerOf({ caller, ip }: Asking) {
-  return { userId: caller.principal.id, address: addressOf({ ip }) };
 }

@@ -1,14 +1,11 @@
 import { type Static, Type } from "typebox";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
-import {
-  type AccountActivity,
-  insertAccountActivity,
-  listAccountActivity,
-} from "../../store/people/account-activity.ts";
-import { findAccount, renameAccount } from "../../store/people/accounts.ts";
+import { updateAccount } from "../../management/account/account.ts";
+import { type AccountActivity, listAccountActivity } from "../../store/people/account-activity.ts";
+import { type Account, findAccount } from "../../store/people/accounts.ts";
+import { actOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { addressOf } from "../door/client-address.ts";
 import { nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
 import { answer, closed, Id, nameSchema, Time } from "../door/schemas.ts";
 
@@ -17,7 +14,7 @@ const AccountSchema = Type.Object(
     userId: Id,
     email: Type.String(),
     displayName: Type.String(),
-    hasPassword: Type.Boolean({ description: "Whether it can be signed in to with a password." }),
+    hasPassword: Type.Boolean({ description: "True when the account can be signed in to with a password." }),
     secondFactorEnabledAt: Type.Optional(Time),
     recoveryCodesLeft: Type.Integer({ minimum: 0, description: "Recovery codes that were not used yet." }),
     createdAt: Time,
@@ -37,7 +34,14 @@ const AccountActivitySchema = Type.Object(
 );
 
 /** Every operation is about the caller's own account: no path names a user. */
-export function accountRoutes(app: App, { engine, database, config, authenticator }: ServerParts): void {
+export function accountRoutes(app: App, parts: ServerParts): void {
+  getAccountRoute(app, parts);
+  updateAccountRoute(app, parts);
+  listAccountActivityRoute(app, parts);
+}
+
+function getAccountRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     "/account",
     {
@@ -50,9 +54,16 @@ export function accountRoutes(app: App, { engine, database, config, authenticato
         response: { 200: answer("The account.", AccountSchema) },
       },
     },
-    async (request) => await renderedAccount(request.caller.principal.id),
+    async (request) => {
+      const account = await findAccount(database, request.caller.principal.id);
+      if (account === undefined) throw notFound("account");
+      return renderAccount(account);
+    },
   );
+}
 
+function updateAccountRoute(app: App, parts: ServerParts): void {
+  const { config } = parts;
   app.patch(
     "/account",
     {
@@ -67,26 +78,13 @@ export function accountRoutes(app: App, { engine, database, config, authenticato
       },
     },
     async (request) => {
-      const userId = request.caller.principal.id;
-      const { displayName } = request.body;
-      await database.transaction(async (transaction) => {
-        const before = await findAccount(transaction, userId);
-        if (before === undefined) throw notFound("account");
-        await renameAccount(transaction, userId, displayName);
-        await insertAccountActivity(transaction, {
-          userId,
-          activityId: engine.newId(),
-          happenedAt: engine.now(),
-          action: "account-renamed",
-          address: addressOf(request),
-          details: { from: before.displayName, to: displayName },
-        });
-      });
-      authenticator.forgetAll();
-      return await renderedAccount(userId);
+      return renderAccount(await updateAccount(parts, actOf(request), request.body.displayName));
     },
   );
+}
 
+function listAccountActivityRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     "/account/activity",
     {
@@ -95,7 +93,7 @@ export function accountRoutes(app: App, { engine, database, config, authenticato
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "List what happened to your account",
-        description: "Sign-ins, refused ones too, and changes of what you sign in with. Newest first.",
+        description: "Lists sign-ins, failed ones too, and changes of what you sign in with. Newest first.",
         querystring: closed({ ...pagingParameters }),
         response: {
           200: Type.Object(
@@ -112,17 +110,15 @@ export function accountRoutes(app: App, { engine, database, config, authenticato
       return { activities: rows.map(renderActivity), ...next };
     },
   );
+}
 
-  async function renderedAccount(userId: string): Promise<Static<typeof AccountSchema>> {
-    const account = await findAccount(database, userId);
-    if (account === undefined) throw notFound("account");
-    const { secondFactorEnabledAt, createdAt, ...rest } = account;
-    return {
-      ...rest,
-      ...(secondFactorEnabledAt !== null && { secondFactorEnabledAt: toTime(secondFactorEnabledAt) }),
-      createdAt: toTime(createdAt),
-    };
-  }
+function renderAccount(account: Account): Static<typeof AccountSchema> {
+  const { secondFactorEnabledAt, createdAt, ...rest } = account;
+  return {
+    ...rest,
+    ...(secondFactorEnabledAt !== null && { secondFactorEnabledAt: toTime(secondFactorEnabledAt) }),
+    createdAt: toTime(createdAt),
+  };
 }
 
 function renderActivity(activity: AccountActivity): Static<typeof AccountActivitySchema> {

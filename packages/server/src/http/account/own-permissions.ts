@@ -8,7 +8,7 @@ import { answer, closed, OrganizationParams, oneOf, PermissionSchema } from "../
 const OwnPermissionsSchema = Type.Object(
   {
     permissions: Type.Array(PermissionSchema),
-    roles: Type.Optional(Type.Array(Type.String(), { description: "Of a user. An API token has none." })),
+    roles: Type.Optional(Type.Array(Type.String(), { description: "The roles of a user. An API token has none." })),
   },
   { title: "OwnPermissions" },
 );
@@ -31,7 +31,13 @@ const path = "/organizations/:organizationId/permissions";
 const unaffected = { workflows: "unaffected", tags: "unaffected" } as const;
 
 /** What the caller may do in an organization: for pages and programs that show only what can be done. */
-export function ownPermissionRoutes(app: App, { database }: ServerParts): void {
+export function ownPermissionRoutes(app: App, parts: ServerParts): void {
+  getOwnPermissionsRoute(app, parts);
+  checkPermissionsRoute(app);
+}
+
+function getOwnPermissionsRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     `${path}/me`,
     {
@@ -55,7 +61,9 @@ export function ownPermissionRoutes(app: App, { database }: ServerParts): void {
       return { permissions: permissions.filter((one) => held.has(one)), roles: [...membership.roles] };
     },
   );
+}
 
+function checkPermissionsRoute(app: App): void {
   app.post(
     `${path}/check`,
     {
@@ -74,7 +82,7 @@ export function ownPermissionRoutes(app: App, { database }: ServerParts): void {
             uniqueItems: true,
           }),
         }),
-        response: { 200: answer("What of it you may do in this organization.", PermissionCheckSchema) },
+        response: { 200: answer("Which of these you have in this organization.", PermissionCheckSchema) },
       },
     },
     async (request) => {

@@ -1,16 +1,16 @@
 import { type Static, Type } from "typebox";
-import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
+import { endSession } from "../../management/account/sessions.ts";
 import { listUserSessions, type UserSession } from "../../store/people/user-sessions.ts";
+import { actOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { addressOf } from "../door/client-address.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
 import { closed, Id, noContent, Time } from "../door/schemas.ts";
 
 const SessionSchema = Type.Object(
   {
     sessionId: Id,
-    isCurrent: Type.Boolean({ description: "The session that this very request was made in." }),
+    isCurrent: Type.Boolean({ description: "True for the session of this request." }),
     signedInBy: Type.String({
       description:
         "`password`, `link` for a link of `stepwell dev`, `device` for a command line that was let in from a browser, or an issuer outside.",
@@ -18,15 +18,19 @@ const SessionSchema = Type.Object(
     userAgent: Type.String({ description: "What the browser or the device calls itself." }),
     address: Type.String({ description: "Where the sign-in came from." }),
     createdAt: Time,
-    lastSeenAt: Type.String({ format: "date-time", description: "To the minute." }),
+    lastSeenAt: Type.String({ format: "date-time", description: "When the session was last used, to the minute." }),
     expiresAt: Type.String({ format: "date-time", description: "When it ends at the latest." }),
   },
   { title: "Session" },
 );
 
-export function sessionRoutes(app: App, { engine, database, authenticator, openId }: ServerParts): void {
-  const { sessions } = openId;
+export function sessionRoutes(app: App, parts: ServerParts): void {
+  listSessionsRoute(app, parts);
+  endSessionRoute(app, parts);
+}
 
+function listSessionsRoute(app: App, parts: ServerParts): void {
+  const { engine, database, openId } = parts;
   app.get(
     "/account/sessions",
     {
@@ -35,7 +39,7 @@ export function sessionRoutes(app: App, { engine, database, authenticator, openI
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "List your sessions",
-        description: "Every sign-in that holds, newest first.",
+        description: "Lists every session that has not ended, newest first.",
         querystring: closed({ ...shortListParameters }),
         response: {
           200: Type.Object({ sessions: Type.Array(SessionSchema), nextPageToken }, { description: "One page." }),
@@ -45,13 +49,15 @@ export function sessionRoutes(app: App, { engine, database, authenticator, openI
     async (request) => {
       const { principal, sessionId } = request.caller;
       const page = pageOfShortList(request);
-      const holding = { now: engine.now(), seenAfter: sessions.seenAfter() };
+      const holding = { now: engine.now(), seenAfter: openId.sessions.seenAfter() };
       const found = await listUserSessions(database, principal.id, holding, page.after, page.limit);
       const { rows, ...next } = page.cut(found, (session) => session.sessionId);
       return { sessions: rows.map((session) => renderSession(session, sessionId)), ...next };
     },
   );
+}
 
+function endSessionRoute(app: App, parts: ServerParts): void {
   app.delete(
     "/account/sessions/:sessionId",
     {
@@ -62,17 +68,13 @@ export function sessionRoutes(app: App, { engine, database, authenticator, openI
         tags: ["account"],
         summary: "End a session",
         description:
-          "For good, with every token that was issued in it. Holds on every node within a second. It may be the session of this request.",
+          "The session ends for good, with every token that was issued in it, on every node within a second. It may be the session of this request.",
         params: Type.Object({ sessionId: Type.String({ format: "uuid", description: "The session." }) }),
-        response: { 204: noContent("It is ended.") },
+        response: { 204: noContent("The session is ended.") },
       },
     },
     async (request, reply) => {
-      const userId = request.caller.principal.id;
-      const { sessionId } = request.params;
-      const isEnded = await sessions.end({ userId, sessionId, action: "session-ended", address: addressOf(request) });
-      if (!isEnded) throw notFound("session");
-      authenticator.forgetAll();
+      await endSession(parts, actOf(request), request.params.sessionId);
       return reply.code(204).send(null);
     },
   );

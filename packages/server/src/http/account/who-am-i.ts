@@ -11,24 +11,27 @@ const CallerSchema = Type.Object(
     type: oneOf(["user", "apiToken"]),
     id: Type.String({ format: "uuid", description: "The user's id, or the API token's." }),
     name: Type.String(),
-    email: Type.Optional(Type.String({ description: "Of a user." })),
-    organizationId: Type.Optional({ ...Id, description: "Of an API token: the one organization that it belongs to." }),
+    email: Type.Optional(Type.String({ description: "Only for a user." })),
+    organizationId: Type.Optional({
+      ...Id,
+      description: "Only for an API token: the organization that it belongs to.",
+    }),
     permissions: Type.Optional(
       Type.Array(PermissionSchema, {
-        description: "Of an API token: all that it may do there, with what its permissions imply.",
+        description: "Only for an API token: everything that it may do there, with what its permissions imply.",
       }),
     ),
     boundTo: Type.Optional(BoundToSchema),
     expiresAt: Type.Optional(
       Type.String({
         format: "date-time",
-        description: "When the token ends that you sent; of a secret that was rotated away, when that ends.",
+        description: "When the token that you sent ends. For a secret that was rotated away: when that secret ends.",
       }),
     ),
     tokenPrefix: Type.Optional(Type.String({ description: "The beginning of the token that you sent." })),
     sessionId: Type.Optional({
       ...Id,
-      description: "Of a user who signed in: the session, as `ListSessions` names it.",
+      description: "Only for a user who signed in: the session, as `ListSessions` names it.",
     }),
   },
   { title: "Caller" },
@@ -44,7 +47,7 @@ export function whoAmIRoutes(app: App, { database }: ServerParts): void {
         "x-permission": "any",
         tags: ["service"],
         summary: "Say who is calling",
-        description: "Whom the token that you send makes you, and what it allows.",
+        description: "Tells as whom the token that you send lets you act, and what it allows.",
         response: { 200: answer("The caller.", CallerSchema) },
       },
     },

@@ -28,21 +28,27 @@ const FindingSchema = Type.Object(
   { title: "AuditFinding" },
 );
 
-export function auditRoutes(app: App, { database, secrets }: ServerParts): void {
-  const underWay = new Map<string, Promise<AuditVerification>>();
+const VerificationSchema = Type.Object(
+  {
+    isIntact: Type.Boolean(),
+    checkedEntries: Type.Integer({ description: "Entries that a seal covers." }),
+    checkedSeals: Type.Integer(),
+    unsealedEntries: Type.Integer({
+      description: "Entries that wait for a seal, and so cannot be checked yet.",
+    }),
+    newestSeal: Type.Optional(Type.Object({ number: Type.Integer(), hash: Type.String() })),
+    findings: Type.Array(FindingSchema, { description: "The findings, the first hundred of them." }),
+  },
+  { title: "AuditVerification", description: "What was found." },
+);
 
-  /** One at a time for each organization: who asks while one is under way gets its result. */
-  const verify = (organizationId: string): Promise<AuditVerification> => {
-    let running = underWay.get(organizationId);
-    if (running === undefined) {
-      running = verifyAudit({ database, keys: secrets.keysFor("audit"), organizationId });
-      const forget = () => underWay.delete(organizationId);
-      running.then(forget, forget);
-      underWay.set(organizationId, running);
-    }
-    return running;
-  };
+export function auditRoutes(app: App, parts: ServerParts): void {
+  listAuditRoute(app, parts);
+  verifyAuditRoute(app, parts);
+}
 
+function listAuditRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     "/organizations/:organizationId/audit",
     {
@@ -52,7 +58,7 @@ export function auditRoutes(app: App, { database, secrets }: ServerParts): void 
         tags: ["audit"],
         summary: "List the audit trail",
         description:
-          "Who changed what, and who was refused to. Newest first. What a job did by itself, and who submitted it, is in the job's history.",
+          "Lists who changed what, and what was denied to whom, newest first. What a job did by itself, and who submitted it, is in the job's history.",
         params: OrganizationParams,
         querystring: closed({ ...auditFilters, ...pagingParameters }),
         response: {
@@ -68,7 +74,11 @@ export function auditRoutes(app: App, { database, secrets }: ServerParts): void 
       return { entries: rows.map(renderAuditEntry), ...next };
     },
   );
+}
 
+function verifyAuditRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
+  const verify = sharedVerification(parts);
   app.get(
     "/organizations/:organizationId/audit/verification",
     {
@@ -90,19 +100,7 @@ export function auditRoutes(app: App, { database, secrets }: ServerParts): void 
           ),
         }),
         response: {
-          200: Type.Object(
-            {
-              isIntact: Type.Boolean(),
-              checkedEntries: Type.Integer({ description: "Entries that a seal covers." }),
-              checkedSeals: Type.Integer(),
-              unsealedEntries: Type.Integer({
-                description: "Entries that wait for a seal, and so cannot be checked yet.",
-              }),
-              newestSeal: Type.Optional(Type.Object({ number: Type.Integer(), hash: Type.String() })),
-              findings: Type.Array(FindingSchema, { description: "What is wrong; the first hundred of it." }),
-            },
-            { title: "AuditVerification", description: "What was found." },
-          ),
+          200: VerificationSchema,
         },
       },
     },
@@ -122,6 +120,24 @@ export function auditRoutes(app: App, { database, secrets }: ServerParts): void 
       };
     },
   );
+}
+
+/** Answers a function that verifies one organization's trail at a time: a caller that asks while it is under way gets that result. */
+function sharedVerification({
+  database,
+  secrets,
+}: ServerParts): (organizationId: string) => Promise<AuditVerification> {
+  const underWay = new Map<string, Promise<AuditVerification>>();
+  return (organizationId) => {
+    let running = underWay.get(organizationId);
+    if (running === undefined) {
+      running = verifyAudit({ database, keys: secrets.keysFor("audit"), organizationId });
+      const forget = () => underWay.delete(organizationId);
+      running.then(forget, forget);
+      underWay.set(organizationId, running);
+    }
+    return running;
+  };
 }
 
 function parseSealLink(text: string): SealLink {

@@ -77,7 +77,7 @@ class RecentDenials {
   #unrecorded = 0;
   readonly #lastOf = new Map<string, number>();
 
-  /** Answers how many denials were left out since the last row; undefined when this one is left out too. */
+  /** Notes a denial. Answers how many were left out since the last row; undefined when this one is left out too. */
   note(what: string, now: number): number | undefined {
     if (now - this.#minuteBegan >= minuteMs) {
       this.#minuteBegan = now;

@@ -54,7 +54,7 @@ export function checkBounds(
     (workflowIds !== undefined && rule?.workflows === undefined) ||
     (tags !== undefined && rule?.tags === undefined) ||
     (jobEvent !== undefined && rule?.jobEvent === undefined);
-  if (isForbidden) throw refused(bounds, "it cannot be used for this operation");
+  if (isForbidden) throw outOfBounds(bounds, "it cannot be used for this operation");
 
   if (rule?.workflows === "path" && !reachesWorkflow(bounds, workflowId)) throw notFound("workflow");
   if (rule?.tags === "path") requireTag(bounds, tag);
@@ -86,16 +86,16 @@ export function requireSubmit({ bounds }: Caller, workflowId: string, choice: Ve
 /** Throws when the caller may not send this event to the job that it was let through to. */
 export function requireEvent({ bounds }: Caller, eventId: string): void {
   if (bounds === undefined || maySendEvent(bounds, eventId)) return;
-  throw refused(bounds, "it cannot send another event");
+  throw outOfBounds(bounds, "it cannot send another event");
 }
 
 function requireTag(bounds: Bounds, tag: string | null): void {
   if (mayUseTag(bounds, tag)) return;
   const other = tag === null ? "a version that is not named by such a tag" : `the tag ${tag}`;
-  throw refused(bounds, `it cannot be used for ${other}`);
+  throw outOfBounds(bounds, `it cannot be used for ${other}`);
 }
 
-function refused(bounds: Bounds, consequence: string): ServiceError {
+function outOfBounds(bounds: Bounds, consequence: string): ServiceError {
   const detail = `This token is bound to ${describeBounds(bounds)}, so ${consequence}. Use another token.`;
   return new ServiceError("AuthorizationError", detail);
 }

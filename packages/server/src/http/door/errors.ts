@@ -140,7 +140,7 @@ function storeUnavailable({ fate }: StoreUnavailableError): ServiceError {
   return new ServiceError("UnavailableError", detail, { retryAfterSeconds: 2 });
 }
 
-/** What the HTTP framework refuses by itself. */
+/** Errors of requests that the HTTP framework rejects by itself. */
 const frameworkErrors: Readonly<Record<string, () => ServiceError>> = {
   // The client went while its body was read. Nobody reads this answer.
   ECONNRESET: () => new ServiceError("ValidationError", "The connection ended before the request was whole."),

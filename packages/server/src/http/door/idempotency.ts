@@ -5,7 +5,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Done } from "../../engine/group-commit.ts";
 import { requestKeyOf } from "./request-key.ts";
 
-/** Declared by every operation that honours a key; any other operation refuses it (`refuseKey`). */
+/** Declared by every operation that honours a key; any other operation rejects it (`rejectKey`). */
 export const IdempotencyHeaders = Type.Object({
   "Idempotency-Key": Type.Optional(
     Type.String({

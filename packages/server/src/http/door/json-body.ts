@@ -7,7 +7,7 @@ import { ServiceError } from "../../core/service-error.ts";
 import type { App } from "./app.ts";
 import { mayHaveKey } from "./request-key.ts";
 
-/** Takes JSON objects as bodies and nothing else: whatever a later part could choke on or misread is refused at this edge. */
+/** Takes JSON objects as bodies and nothing else: whatever a later part could choke on or misread is rejected at this edge. */
 export function parseJsonBodies(app: App, maxDepth: number): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body: Buffer, done) => {

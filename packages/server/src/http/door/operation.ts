@@ -10,7 +10,7 @@ import { enforceBounds } from "./bounds-check.ts";
 import { type AnswerCode, errorKinds } from "./errors.ts";
 import { markReplayed } from "./idempotency.ts";
 import { limitRate } from "./rate-limit.ts";
-import { refuseKey } from "./request-key.ts";
+import { rejectKey } from "./request-key.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import { closed, ProblemSchema } from "./schemas.ts";
 
@@ -44,7 +44,7 @@ export function completeOperations(app: App, door: Door): void {
   });
 }
 
-/** An operation without parameters refuses those that are sent, so that a typo is never ignored. */
+/** An operation without parameters rejects those that are sent, so that a typo is never ignored. */
 const noQuery = closed({});
 
 /** Hidden routes take the forms of pages: browsers send these, and repeat nothing by themselves. */
@@ -77,7 +77,7 @@ function gates(
   if (permission === "none") return [];
   const authorize = authorization(permission, door.authenticator, door.failedAccess);
   const limit = limitRate(schema.operationId === "SubmitJob", door.rateLimits, door.metrics);
-  return takesIdempotencyKey(schema.headers) ? [authorize, limit, bounds] : [authorize, limit, bounds, refuseKey];
+  return takesIdempotencyKey(schema.headers) ? [authorize, limit, bounds] : [authorize, limit, bounds, rejectKey];
 }
 
 /** What can go wrong follows from what the operation declares; the rest it names itself. */

@@ -59,7 +59,7 @@ type IsKey = (key: string) => boolean;
 
 /**
  * Reads the page that a request asks for. A token is bound to the operation, the path (and so the organization) and the filters: one
- * that is made up, mixed up or another list's is refused, not misread.
+ * that is made up, mixed up or another list's is rejected, not misread.
  */
 export function pageOf(request: FastifyRequest, isKey: IsKey = isUuid): Page {
   return readPage(request, isKey, 25);

@@ -1,27 +1,27 @@
 import type { FastifyReply, onRequestHookHandler } from "fastify";
 import type { Policy, Quota, Scope } from "../../auth/limits/quota.ts";
-import { type RateLimits, Refusal, type Verdict } from "../../auth/limits/rate-limits.ts";
+import { type CountOutcome, ExceededQuota, type RateLimits } from "../../auth/limits/rate-limits.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 
 /**
- * Counts a request that was let in, and tells the caller where it stands; one that is over a limit gets 429 before its body is read. Without a
+ * Counts a request that was authorized, and tells the caller where it stands; one that is over a limit gets 429 before its body is read. Without a
  * promise unless the store must be asked.
  */
 export function limitRate(isSubmit: boolean, rateLimits: RateLimits, metrics: RequestMetrics): onRequestHookHandler {
-  const conclude = (reply: FastifyReply, verdict: Verdict): undefined => {
-    if (verdict === undefined) return;
-    if (!(verdict instanceof Refusal)) return announce(reply, verdict, rateLimits.secondsLeft());
-    const { quota, retryAfterSeconds } = verdict;
+  const conclude = (reply: FastifyReply, outcome: CountOutcome): undefined => {
+    if (outcome === undefined) return;
+    if (!(outcome instanceof ExceededQuota)) return announce(reply, outcome, rateLimits.secondsLeft());
+    const { quota, retryAfterSeconds } = outcome;
     announce(reply, quota, retryAfterSeconds, 0);
     metrics.requestLimited(quota.scope, quota.policy);
     throw new ServiceError("RateLimitError", explain(quota, retryAfterSeconds), { retryAfterSeconds });
   };
   return (request, reply, done) => {
     const { organizationId } = request.params as { readonly organizationId?: string };
-    const verdict = rateLimits.admit(request.caller, organizationId, isSubmit);
-    if (verdict instanceof Promise) return verdict.then((found) => conclude(reply, found));
-    conclude(reply, verdict);
+    const outcome = rateLimits.count(request.caller, organizationId, isSubmit);
+    if (outcome instanceof Promise) return outcome.then((found) => conclude(reply, found));
+    conclude(reply, outcome);
     done();
     return undefined;
   };

@@ -37,7 +37,7 @@ export function attemptOf({ headers }: FastifyRequest): number {
 }
 
 /** A key is never accepted and ignored. */
-export const refuseKey: onRequestHookHandler = (request, _reply, done) => {
+export const rejectKey: onRequestHookHandler = (request, _reply, done) => {
   if (request.headers[idempotencyHeader] === undefined || request.method === "GET") return done();
   throw new ServiceError("ValidationError", "This operation takes no Idempotency-Key. Leave the header out.");
 };

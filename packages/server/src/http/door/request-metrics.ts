@@ -2,6 +2,6 @@
 export interface RequestMetrics {
   requestStarted(): void;
   requestFinished(operationId: string, status: number, durationMs: number): void;
-  /** A rate limit refused a request: whose, and which. */
+  /** A rate limit rejected a request: whose limit, and which. */
   requestLimited(scope: string, policy: string): void;
 }

@@ -1,13 +1,17 @@
+import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { actorOf } from "../../auth/authenticator.ts";
+import type { Config } from "../../config.ts";
 import { didYouMean } from "../../core/closest-name.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { quoted } from "../../core/problem.ts";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
+import type { Command } from "../../engine/command.ts";
 import { auditOf } from "../../management/act/audit-trail.ts";
 import { type KeptEvent, listEvents } from "../../store/jobs/events.ts";
 import { findVersionOfJob } from "../../store/jobs/job-lists.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
 import { actOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { requireEvent } from "../door/bounds-check.ts";
@@ -57,7 +61,13 @@ const KeptEventSchema = Type.Object(
 
 const path = "/organizations/:organizationId/jobs/:jobId/events";
 
-export function jobEventRoutes(app: App, { engine, database, config, plans }: ServerParts): void {
+export function jobEventRoutes(app: App, parts: ServerParts): void {
+  sendJobEventRoute(app, parts);
+  listJobEventsRoute(app, parts);
+}
+
+function sendJobEventRoute(app: App, parts: ServerParts): void {
+  const { engine, config } = parts;
   app.post(
     path,
     {
@@ -74,59 +84,21 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
           "An event may come before the job waits for it: it counts when that step is reached. With `step`, and perhaps `visit`, it counts for that wait alone: it is kept while that is yet to come, and refused with 409 once it is over. A payload that does not fit what a step which lists the id defines for it is 400. A finished job takes no more events.",
         params: JobParams,
         headers: IdempotencyHeaders,
-        body: closed({
-          eventId: eventIdSchema(config.maxNameLength),
-          payload: Type.Optional(Type.Unsafe<JsonValue>({ description: "Any JSON value." })),
-          step: Type.Optional(Type.String({ description: "The only step that it is for. It must list the id." })),
-          visit: Type.Optional(
-            Type.Integer({
-              minimum: 1,
-              maximum: config.maxStepRunsPerJob,
-              description:
-                "The only visit of `step` that it is for, as in a job's `steps`. Left out: the visit that waits now, otherwise the next one.",
-            }),
-          ),
-        }),
+        body: eventBody(config),
         response: { 200: SentEventSchema },
       },
     },
     async (request) => {
-      const { eventId, payload, step, visit } = request.body;
-      requireEvent(request.caller, eventId);
-      const { jobId } = request.params;
-      const done = await commitOnce(engine, request, {
-        type: "fact",
-        ...request.params,
-        fact: {
-          type: "event.received",
-          eventId,
-          ...(payload !== undefined && { payload }),
-          ...(step !== undefined && { step }),
-          ...(visit !== undefined && { visit }),
-          sentBy: actorOf(request.caller),
-          keptAs: null,
-        },
-        answer: (_job, verdict): JsonObject => ({
-          jobId,
-          eventId,
-          outcome: verdict.type === "event" ? verdict.outcome : "duplicate",
-          warnings: verdict.type === "event" ? verdict.warnings.map((warning) => ({ ...warning })) : [],
-        }),
-        bytes: request.bodyBytes,
-        // Programs send by the thousands, and each event says who sent it; what a person sends is an act of theirs.
-        ...(request.caller.principal.type === "user" && {
-          audit: auditOf(actOf(request), {
-            targetType: "job",
-            targetId: jobId,
-            details: { eventId, ...(step !== undefined && { step }), ...(visit !== undefined && { visit }) },
-          }),
-        }),
-      });
+      requireEvent(request.caller, request.body.eventId);
+      const done = await commitOnce(engine, request, commandOf(request));
       // A first answer that an earlier release kept under its Idempotency-Key has no warnings.
       return { warnings: [], ...done.answer } as unknown as Static<typeof SentEventSchema>;
     },
   );
+}
 
+function listJobEventsRoute(app: App, parts: ServerParts): void {
+  const { database, plans } = parts;
   app.get(
     path,
     {
@@ -160,6 +132,53 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
       return { events: rows.map((event) => renderEvent(event, version.versionNumber, listed)), ...next };
     },
   );
+}
+
+interface SentEvent {
+  readonly eventId: string;
+  readonly payload?: JsonValue;
+  readonly step?: string;
+  readonly visit?: number;
+}
+
+function commandOf(request: FastifyRequest<{ Params: JobKey; Body: SentEvent }>): Command {
+  const { body, caller, params, bodyBytes } = request;
+  const { jobId } = params;
+  const { eventId, payload, step, visit } = body;
+  const wait = { ...(step !== undefined && { step }), ...(visit !== undefined && { visit }) };
+  const sent = { eventId, ...(payload !== undefined && { payload }), ...wait };
+  return {
+    type: "fact",
+    ...params,
+    fact: { type: "event.received", ...sent, sentBy: actorOf(caller), keptAs: null },
+    answer: (_job, verdict): JsonObject => ({
+      jobId,
+      eventId,
+      outcome: verdict.type === "event" ? verdict.outcome : "duplicate",
+      warnings: verdict.type === "event" ? verdict.warnings.map((warning) => ({ ...warning })) : [],
+    }),
+    bytes: bodyBytes,
+    // Programs send by the thousands, and each event says who sent it; what a person sends is an act of theirs.
+    ...(caller.principal.type === "user" && {
+      audit: auditOf(actOf(request), { targetType: "job", targetId: jobId, details: { eventId, ...wait } }),
+    }),
+  };
+}
+
+function eventBody({ maxNameLength, maxStepRunsPerJob }: Config) {
+  return closed({
+    eventId: eventIdSchema(maxNameLength),
+    payload: Type.Optional(Type.Unsafe<JsonValue>({ description: "Any JSON value." })),
+    step: Type.Optional(Type.String({ description: "The only step that it is for. It must list the id." })),
+    visit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: maxStepRunsPerJob,
+        description:
+          "The only visit of `step` that it is for, as in a job's `steps`. Left out: the visit that waits now, otherwise the next one.",
+      }),
+    ),
+  });
 }
 
 function renderEvent(

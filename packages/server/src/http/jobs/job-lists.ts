@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import type { Config } from "../../config.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { parseTime } from "../../core/time.ts";
 import { countJobs, type JobSearch, listJobs } from "../../store/jobs/job-lists.ts";
@@ -24,46 +25,7 @@ export function jobListRoutes(app: App, { database, config, userNames }: ServerP
         summary: "List jobs",
         description: "By the time of their submission, the newest first unless `order` says otherwise.",
         params: OrganizationParams,
-        querystring: closed({
-          status: Type.Optional(JobStatusSchema),
-          workflowId: id("Only jobs of this workflow."),
-          workflowName: Type.Optional(
-            Type.String({
-              description: "Only jobs of the workflow with exactly this name, or of deleted ones that had it.",
-            }),
-          ),
-          versionId: id("Only jobs of this version."),
-          workflowVersionNumber: Type.Optional(
-            Type.Integer({
-              minimum: 1,
-              maximum: 2_147_483_647,
-              description: "Only jobs of versions with this number; of one version, where a workflow is named too.",
-            }),
-          ),
-          jobHierarchy: Type.Optional(
-            oneOf(["TOP_LEVEL_ONLY", "ALL"], {
-              description:
-                "Only jobs that no other job began, or all. No job begins another yet, so both find the same.",
-            }),
-          ),
-          createdAfter: time("Only jobs created at this time or later."),
-          createdBefore: time("Only jobs created before this time."),
-          awaitingEventId: Type.Optional(
-            Type.String({
-              minLength: 1,
-              maxLength: config.maxNameLength,
-              description: "Only jobs that wait for this event now.",
-            }),
-          ),
-          isWaiting: Type.Optional(
-            Type.Boolean({ description: "Only jobs that wait for events now, or only those that do not." }),
-          ),
-          order: Type.Optional(oneOf(["newest", "oldest"], { default: "newest", description: "Which come first." })),
-          includeTotal: Type.Optional(
-            Type.Boolean({ default: false, description: "Also count all jobs that the filters let through." }),
-          ),
-          ...pagingParameters,
-        }),
+        querystring: closed({ ...listParameters(config), ...pagingParameters }),
         response: {
           200: Type.Object(
             {
@@ -94,6 +56,47 @@ export function jobListRoutes(app: App, { database, config, userNames }: ServerP
       };
     },
   );
+}
+
+function listParameters({ maxNameLength }: Config) {
+  return {
+    status: Type.Optional(JobStatusSchema),
+    workflowId: id("Only jobs of this workflow."),
+    workflowName: Type.Optional(
+      Type.String({
+        description: "Only jobs of the workflow with exactly this name, or of deleted ones that had it.",
+      }),
+    ),
+    versionId: id("Only jobs of this version."),
+    workflowVersionNumber: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2_147_483_647,
+        description: "Only jobs of versions with this number; of one version, where a workflow is named too.",
+      }),
+    ),
+    jobHierarchy: Type.Optional(
+      oneOf(["TOP_LEVEL_ONLY", "ALL"], {
+        description: "Only jobs that no other job began, or all. No job begins another yet, so both find the same.",
+      }),
+    ),
+    createdAfter: time("Only jobs created at this time or later."),
+    createdBefore: time("Only jobs created before this time."),
+    awaitingEventId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: maxNameLength,
+        description: "Only jobs that wait for this event now.",
+      }),
+    ),
+    isWaiting: Type.Optional(
+      Type.Boolean({ description: "Only jobs that wait for events now, or only those that do not." }),
+    ),
+    order: Type.Optional(oneOf(["newest", "oldest"], { default: "newest", description: "Which come first." })),
+    includeTotal: Type.Optional(
+      Type.Boolean({ default: false, description: "Also count all jobs that the filters let through." }),
+    ),
+  };
 }
 
 interface Filters {

@@ -26,6 +26,11 @@ const JobStateAnswerSchema = Type.Object({ ...metadataFields, state: JobStateSch
 const path = "/organizations/:organizationId/jobs/:jobId/state";
 
 export function jobStateRoutes(app: App, parts: ServerParts): void {
+  getJobStateRoute(app, parts);
+  getJobStateMetadataRoute(app, parts);
+}
+
+function getJobStateRoute(app: App, parts: ServerParts): void {
   app.get(
     path,
     {
@@ -47,7 +52,9 @@ export function jobStateRoutes(app: App, parts: ServerParts): void {
       return reply.type("application/json").send(`${head},"state":${stateText}}`);
     },
   );
+}
 
+function getJobStateMetadataRoute(app: App, parts: ServerParts): void {
   app.get(
     `${path}/metadata`,
     {

@@ -113,9 +113,9 @@ class Bell {
   readonly ring = (): void => this.#rung.resolve(true);
 
   /** False when nothing was heard in time. */
-  async heard(patienceMs: number): Promise<boolean> {
+  async heard(timeoutMs: number): Promise<boolean> {
     const { promise, resolve } = this.#rung;
-    const timer = setTimeout(resolve, patienceMs, false);
+    const timer = setTimeout(resolve, timeoutMs, false);
     const isRung = await promise;
     clearTimeout(timer);
     this.#rung = Promise.withResolvers();

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { actorOf } from "../../auth/authenticator.ts";
+import type { Config } from "../../config.ts";
 import type { UntimedFact } from "../../core/job/fact.ts";
 import { isTerminal, type Job } from "../../core/job/job-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
@@ -54,6 +55,18 @@ const VersionChoiceSchema = closed(
   },
 );
 
+const NewJobBody = closed({
+  workflowId: Id,
+  workflowVersion: Type.Optional(VersionChoiceSchema),
+  inputJson: Type.Optional(
+    Type.Unsafe<JsonObject>({
+      type: "object",
+      additionalProperties: true,
+      description: "The job's input. Left out: `{}`.",
+    }),
+  ),
+});
+
 const NoBody = Type.Unsafe<null>({
   ...closed({}),
   type: ["object", "null"],
@@ -64,15 +77,14 @@ const NoBody = Type.Unsafe<null>({
 const path = "/organizations/:organizationId/jobs";
 
 export function jobRoutes(app: App, parts: ServerParts): void {
-  const { engine, config, basePath, userNames } = parts;
-  const waitSeconds = Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: config.maxWaitSeconds,
-      description: "Holds the answer until there is something to say, or for this long.",
-    }),
-  );
+  submitJobRoute(app, parts);
+  getJobRoute(app, parts);
+  cancelJobRoute(app, parts);
+  resumeJobRoute(app, parts);
+}
 
+function submitJobRoute(app: App, parts: ServerParts): void {
+  const { engine, config, basePath } = parts;
   app.post(
     path,
     {
@@ -88,19 +100,9 @@ export function jobRoutes(app: App, parts: ServerParts): void {
         description:
           "Runs one version of the workflow with the input. Without `waitSeconds` the answer comes once the job is kept, and its `status` is `PENDING`, in which every job starts; GetJob tells how far it has come. With `waitSeconds` the answer comes when the job is finished, waits for events, or the time is up, and is the whole job (the short answer, where the job cannot be read at that moment); repeated under the same Idempotency-Key it is the first job, as it is by then.",
         params: OrganizationParams,
-        querystring: closed({ waitSeconds }),
+        querystring: closed({ waitSeconds: waitSecondsSchema(config) }),
         headers: IdempotencyHeaders,
-        body: closed({
-          workflowId: Id,
-          workflowVersion: Type.Optional(VersionChoiceSchema),
-          inputJson: Type.Optional(
-            Type.Unsafe<JsonObject>({
-              type: "object",
-              additionalProperties: true,
-              description: "The job's input. Left out: `{}`.",
-            }),
-          ),
-        }),
+        body: NewJobBody,
         response: {
           201: Type.Union([SubmittedJobSchema, WaitedJobSchema], { description: "The job is accepted and will run." }),
         },
@@ -132,7 +134,10 @@ export function jobRoutes(app: App, parts: ServerParts): void {
       return job === undefined ? submitted : { ...job, versionId, versionNumber };
     },
   );
+}
 
+function getJobRoute(app: App, parts: ServerParts): void {
+  const { engine, config } = parts;
   app.get(
     `${path}/:jobId`,
     {
@@ -144,35 +149,23 @@ export function jobRoutes(app: App, parts: ServerParts): void {
         summary: "Get a job",
         description: "With `waitSeconds` the answer comes when the job is finished, or the time is up.",
         params: JobParams,
-        querystring: closed({ waitSeconds }),
+        querystring: closed({ waitSeconds: waitSecondsSchema(config) }),
         response: { 200: answer("The job.", JobSchema) },
       },
     },
     async (request, reply) => {
-      const { waitSeconds: patience } = request.query;
+      const { waitSeconds } = request.query;
       const whole =
-        patience === undefined
+        waitSeconds === undefined
           ? await engine.readJob(request.params)
-          : await engine.waitForJob(request.params, isFinished, deadlineIn(patience), whenGone(reply));
-      if (patience !== undefined) await requireStillAllowed(request, "job:read", parts);
+          : await engine.waitForJob(request.params, isFinished, deadlineIn(waitSeconds), whenGone(reply));
+      if (waitSeconds !== undefined) await requireStillAllowed(request, "job:read", parts);
       return await rendered(parts, whole);
     },
   );
+}
 
-  const steer = async (request: FastifyRequest<{ Params: JobKey }>, fact: UntimedFact) => {
-    const key = request.params;
-    const done = await commitOnce(engine, request, {
-      type: "fact",
-      ...key,
-      fact,
-      answer: summaryOf,
-      audit: auditOf(actOf(request), { targetType: "job", targetId: key.jobId }),
-      bytes: 0,
-    });
-    const summary = done.answer as Static<typeof JobSummarySchema>;
-    return { ...summary, ...renderSubmitter(summary.submittedBy, await userNames.of([summary.submittedBy])) };
-  };
-
+function cancelJobRoute(app: App, parts: ServerParts): void {
   app.post(
     `${path}/:jobId/cancel`,
     {
@@ -190,9 +183,11 @@ export function jobRoutes(app: App, parts: ServerParts): void {
         response: { 200: answer("The job as it is now.", JobSummarySchema) },
       },
     },
-    async (request) => await steer(request, { type: "job.cancelled", by: actorOf(request.caller) }),
+    async (request) => await steer(parts, request, { type: "job.cancelled", by: actorOf(request.caller) }),
   );
+}
 
+function resumeJobRoute(app: App, parts: ServerParts): void {
   app.post(
     `${path}/:jobId/resume`,
     {
@@ -210,8 +205,37 @@ export function jobRoutes(app: App, parts: ServerParts): void {
         response: { 200: answer("The job as it is now.", JobSummarySchema) },
       },
     },
-    async (request) => await steer(request, { type: "job.resumed", by: actorOf(request.caller) }),
+    async (request) => await steer(parts, request, { type: "job.resumed", by: actorOf(request.caller) }),
   );
+}
+
+function waitSecondsSchema({ maxWaitSeconds }: Config) {
+  return Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: maxWaitSeconds,
+      description: "Holds the answer until there is something to say, or for this long.",
+    }),
+  );
+}
+
+/** Cancels or resumes a job. Answers its summary. */
+async function steer(
+  { engine, userNames }: ServerParts,
+  request: FastifyRequest<{ Params: JobKey }>,
+  fact: UntimedFact,
+): Promise<Static<typeof JobSummarySchema>> {
+  const key = request.params;
+  const done = await commitOnce(engine, request, {
+    type: "fact",
+    ...key,
+    fact,
+    answer: summaryOf,
+    audit: auditOf(actOf(request), { targetType: "job", targetId: key.jobId }),
+    bytes: 0,
+  });
+  const summary = done.answer as Static<typeof JobSummarySchema>;
+  return { ...summary, ...renderSubmitter(summary.submittedBy, await userNames.of([summary.submittedBy])) };
 }
 
 /** Looked up in the transaction that writes the job, so that the tag means what it means at that instant. */

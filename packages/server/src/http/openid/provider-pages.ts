@@ -1,5 +1,5 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
-import type { DeviceCodeProblem, ProviderPages } from "../../auth/oidc/provider-parts.ts";
+import type { AskingDevice, DeviceCodeProblem, ProviderPages } from "../../auth/oidc/provider-parts.ts";
 import { alert, button, field, hiddenField } from "../pages/form.ts";
 import { html } from "../pages/html.ts";
 import { markWrongCode, typedCodeOf } from "./device-code-page.ts";
@@ -9,13 +9,40 @@ import { showProblem } from "./problem-page.ts";
 /** The pages that the provider shows by itself. */
 export function providerPages(look: Look): ProviderPages {
   return {
-    enterDeviceCode(ctx, problem) {
-      if (problem === "not-a-code") markWrongCode(ctx);
-      if (problem === "cancelled") return showCancelled(ctx, look);
-      const typed = typedCodeOf(ctx);
-      showPage(ctx, look, {
-        title: "Let a device in",
-        content: html`${alert(problem === undefined ? undefined : problems[problem])}
+    enterDeviceCode: (ctx, problem) =>
+      problem === "cancelled" ? showCancelled(ctx, look) : showDeviceCodeForm(ctx, look, problem),
+    confirmDevice: (ctx, device) => showDeviceConfirmation(ctx, look, device),
+    deviceSignedIn: (ctx) => showDeviceSignedIn(ctx, look),
+    confirmSignOut: (ctx) => showSignOutConfirmation(ctx, look),
+    signedOut: (ctx) => showSignedOut(ctx, look),
+    error: (ctx, problem) => showError(ctx, look, problem),
+  };
+}
+
+export const tooLate =
+  "This sign-in took too long, was finished already, or your browser did not keep its cookies. Begin again.";
+
+type FormProblem = Exclude<DeviceCodeProblem, "cancelled">;
+
+const problems: Readonly<Record<FormProblem, string>> = {
+  "not-a-code":
+    "This code is not right, was used already, or is too old. Look at the device again, or start anew there.",
+  failed: "The device could not be let in. Start anew there.",
+};
+
+const explanations: Readonly<Record<string, string>> = {
+  invalid_client: "The program that sent you here is not one that this service knows.",
+  invalid_redirect_uri: "The program that sent you here wants to go on at an address that is not registered for it.",
+  server_error: "Something went wrong here; it is not your fault.",
+  temporarily_unavailable: "The store is out of reach. Try again in a moment.",
+};
+
+function showDeviceCodeForm(ctx: KoaContextWithOIDC, look: Look, problem: FormProblem | undefined): void {
+  if (problem === "not-a-code") markWrongCode(ctx);
+  const typed = typedCodeOf(ctx);
+  showPage(ctx, look, {
+    title: "Let a device in",
+    content: html`${alert(problem === undefined ? undefined : problems[problem])}
 <p>Enter the code that the device or command line shows.</p>
 <form method="post" action="${ctx.oidc.urlFor("code_verification")}">
 ${hiddenField("xsrf", secretOf(ctx))}
@@ -31,13 +58,17 @@ ${field({
 })}
 ${button("Continue")}
 </form>`,
-      });
-    },
+  });
+}
 
-    confirmDevice(ctx, { clientName, userCode, address, userAgent }) {
-      showPage(ctx, look, {
-        title: "Let this device in?",
-        content: html`<p>It will be able to do everything that you can do. Go on only if you started this yourself, and the device shows this very code:</p>
+function showDeviceConfirmation(
+  ctx: KoaContextWithOIDC,
+  look: Look,
+  { clientName, userCode, address, userAgent }: AskingDevice,
+): void {
+  showPage(ctx, look, {
+    title: "Let this device in?",
+    content: html`<p>It will be able to do everything that you can do. Go on only if you started this yourself, and the device shows this very code:</p>
 <p class="code">${userCode}</p>
 <dl>
 <dt>What asks</dt><dd>${clientName}</dd>
@@ -51,62 +82,48 @@ ${hiddenField("confirm", "yes")}
 ${button("Let it in")}
 ${button("It was not me", "quiet", { name: "abort", value: "yes" })}
 </form>`,
-      });
-    },
+  });
+}
 
-    deviceSignedIn(ctx) {
-      showPage(ctx, look, {
-        title: "The device is signed in",
-        content: html`<p>You can close this page and go on at the device.</p>
+function showDeviceSignedIn(ctx: KoaContextWithOIDC, look: Look): void {
+  showPage(ctx, look, {
+    title: "The device is signed in",
+    content: html`<p>You can close this page and go on at the device.</p>
 <p class="note">It is in the list of your sessions, where you can end it at any time.</p>`,
-      });
-    },
+  });
+}
 
-    confirmSignOut(ctx) {
-      showPage(ctx, look, {
-        title: "Sign out?",
-        content: html`<p>This browser will have to sign in again.</p>
+function showSignOutConfirmation(ctx: KoaContextWithOIDC, look: Look): void {
+  showPage(ctx, look, {
+    title: "Sign out?",
+    content: html`<p>This browser will have to sign in again.</p>
 <form method="post" action="${ctx.oidc.urlFor("end_session_confirm")}">
 ${hiddenField("xsrf", secretOf(ctx))}
 ${hiddenField("logout", "yes")}
 ${button("Sign out")}
 </form>
 <p><a href="${look.homeUrl()}">Stay signed in</a></p>`,
-      });
-    },
-
-    signedOut(ctx) {
-      showPage(ctx, look, {
-        title: "You are signed out",
-        content: html`<p>What was signed in from this browser has ended, on every server.</p>
-<p><a href="${look.homeUrl()}">To the first page</a></p>`,
-      });
-    },
-
-    error(ctx, { error, error_description: description }) {
-      // A cookie that is gone or a link that was opened too late; the provider calls both a bad request.
-      const isLate = /session (?:id cookie )?not found|has expired|mismatch/.test(description ?? "");
-      const detail = isLate ? tooLate : (explanations[error] ?? sentenceOf(description ?? error));
-      showProblem(ctx, look, { status: ctx.status, error, detail });
-    },
-  };
+  });
 }
 
-export const tooLate =
-  "This sign-in took too long, was finished already, or your browser did not keep its cookies. Begin again.";
+function showSignedOut(ctx: KoaContextWithOIDC, look: Look): void {
+  showPage(ctx, look, {
+    title: "You are signed out",
+    content: html`<p>What was signed in from this browser has ended, on every server.</p>
+<p><a href="${look.homeUrl()}">To the first page</a></p>`,
+  });
+}
 
-const problems: Readonly<Record<Exclude<DeviceCodeProblem, "cancelled">, string>> = {
-  "not-a-code":
-    "This code is not right, was used already, or is too old. Look at the device again, or start anew there.",
-  failed: "The device could not be let in. Start anew there.",
-};
-
-const explanations: Readonly<Record<string, string>> = {
-  invalid_client: "The program that sent you here is not one that this service knows.",
-  invalid_redirect_uri: "The program that sent you here wants to go on at an address that is not registered for it.",
-  server_error: "Something went wrong here; it is not your fault.",
-  temporarily_unavailable: "The store is out of reach. Try again in a moment.",
-};
+function showError(
+  ctx: KoaContextWithOIDC,
+  look: Look,
+  { error, error_description: description }: Parameters<ProviderPages["error"]>[1],
+): void {
+  // A cookie that is gone or a link that was opened too late; the provider calls both a bad request.
+  const isLate = /session (?:id cookie )?not found|has expired|mismatch/.test(description ?? "");
+  const detail = isLate ? tooLate : (explanations[error] ?? sentenceOf(description ?? error));
+  showProblem(ctx, look, { status: ctx.status, error, detail });
+}
 
 function showCancelled(ctx: KoaContextWithOIDC, look: Look): void {
   showPage(ctx, look, {

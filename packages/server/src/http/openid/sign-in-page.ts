@@ -1,6 +1,6 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { commandLineClientId } from "../../auth/oidc/clients.ts";
-import { completeSignIn, refuseSignIn } from "../../auth/oidc/complete-sign-in.ts";
+import { cancelSignIn, completeSignIn } from "../../auth/oidc/complete-sign-in.ts";
 import type { Middleware } from "../../auth/oidc/provider-parts.ts";
 import type { SignInResult } from "../../auth/passwords/password-sign-in.ts";
 import type { ServerParts } from "../door/app.ts";
@@ -20,86 +20,102 @@ const wrongPassword = "The e-mail address or the password is not right.";
 const wrongCode = "The code is not right, or was used already. Wait for the next one.";
 
 /** The page where people sign in, with a password and then, if the account has one, a second factor. */
-export function signInPage(
-  provider: Provider,
-  { openId, signIn, singleSignOn, secrets, engine, publicUrl }: ServerParts,
-  look: Look,
-): Middleware {
+export function signInPage(provider: Provider, parts: ServerParts, look: Look): Middleware {
+  const site = { provider, parts, look };
   return async (ctx, next) => {
     const uid = /^\/sign-in\/([\w-]{1,64})$/.exec(ctx.path)?.[1];
     if (uid === undefined || !(ctx.method === "GET" || ctx.method === "POST")) return await next();
     const interaction = await interactionOf(provider, ctx, uid);
     if (interaction === undefined)
       return showProblem(ctx, look, { status: 400, error: "session_not_found", detail: tooLate });
-    if (ctx.method === "GET") return show(ctx, interaction, {});
+    if (ctx.method === "GET") return show(site, ctx, interaction, {});
     // The cookie does not come with another site's form. This is the second belt.
-    if (ctx.get("origin") !== "" && ctx.get("origin") !== new URL(publicUrl()).origin) {
+    if (ctx.get("origin") !== "" && ctx.get("origin") !== new URL(parts.publicUrl()).origin) {
       const detail = "This form was sent from another site.";
       return showProblem(ctx, look, { status: 403, error: "access_denied", detail });
     }
     const body = ctx.is("application/x-www-form-urlencoded") ? await readBody(ctx.req, maxFormBytes) : Buffer.alloc(0);
-    if (body === undefined) return tooLarge(ctx);
-    await answer(ctx, interaction, new URLSearchParams(body.toString("utf8")));
+    if (body === undefined) return showTooLarge(ctx, look);
+    await answer(site, ctx, interaction, new URLSearchParams(body.toString("utf8")));
   };
+}
 
-  async function answer(ctx: KoaContextWithOIDC, interaction: Interaction, form: URLSearchParams): Promise<void> {
-    if (form.has("cancel")) return goTo(ctx, await refuseSignIn(provider, ctx));
-    const firstStep = openFirstStep(secrets, interaction.uid, form.get("firstStep"), engine.now());
-    const { email, password } = firstStep ?? { email: form.get("email") ?? "", password: form.get("password") ?? "" };
-    // People of a domain with a provider of its own sign in there and nowhere else: whoever has to leave is taken out in one place.
-    const theirs = singleSignOn.forEmail(email.trim());
-    if (theirs !== undefined)
-      return showWayOut(ctx, look, signInPath(publicUrl(), interaction.uid), theirs, email.trim());
-    if (firstStep === undefined && !form.has("password")) return show(ctx, interaction, { email, asksPassword: true });
-    const code = firstStep === undefined ? undefined : (form.get("code") ?? "").trim() || undefined;
-    const result = await signIn.attempt({
-      email: email.trim(),
-      password,
-      code,
-      address: ctx.ip,
-      knownDevice: ctx.cookies.get(deviceCookie()),
-    });
-    if (result.outcome !== "accepted") {
-      if (result.outcome === "blocked") ctx.set("retry-after", String(result.retryAfterSeconds));
-      const resealed = sealFirstStep(secrets, interaction.uid, { email, password, at: engine.now() });
-      show(ctx, interaction, { email, ...viewOf(result, firstStep !== undefined, resealed) });
-      return;
-    }
-    ctx.cookies.set(deviceCookie(), result.device, {
-      httpOnly: true,
-      sameSite: "strict",
-      secure: look.isSecure(),
-      path: "/",
-      maxAge: deviceCookieMs,
-    });
-    const { userId, passwordChangedAt } = result;
-    const proven = { userId, signedInBy: "password", grounds: { type: "password", passwordChangedAt } } as const;
-    goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, proven));
-  }
+interface Site {
+  readonly provider: Provider;
+  readonly parts: ServerParts;
+  readonly look: Look;
+}
 
-  function show(ctx: KoaContextWithOIDC, { uid, params }: Interaction, { status = 200, ...view }: SignInView): void {
-    const forDevice = params.client_id === commandLineClientId;
-    const email = view.email ?? (typeof params.login_hint === "string" ? params.login_hint : undefined);
-    const action = signInPath(publicUrl(), uid);
-    const { providers } = singleSignOn;
-    // Whoever signs in elsewhere is not asked for a password here.
-    const asksPassword = view.asksPassword ?? (view.email !== undefined || providers.length === 0);
-    const content = signInForm({ ...view, email, action, forDevice, asksPassword, externalProviders: providers });
-    showPage(ctx, look, { status, title: view.firstStep === undefined ? "Sign in" : "Second factor", content });
+async function answer(
+  site: Site,
+  ctx: KoaContextWithOIDC,
+  interaction: Interaction,
+  form: URLSearchParams,
+): Promise<void> {
+  const { provider, parts, look } = site;
+  const { openId, signIn, singleSignOn, secrets, engine, publicUrl } = parts;
+  if (form.has("cancel")) return goTo(ctx, await cancelSignIn(provider, ctx));
+  const firstStep = openFirstStep(secrets, interaction.uid, form.get("firstStep"), engine.now());
+  const { email, password } = firstStep ?? { email: form.get("email") ?? "", password: form.get("password") ?? "" };
+  // People of a domain with a provider of its own sign in there and nowhere else: whoever has to leave is taken out in one place.
+  const theirs = singleSignOn.forEmail(email.trim());
+  if (theirs !== undefined)
+    return showWayOut(ctx, look, signInPath(publicUrl(), interaction.uid), theirs, email.trim());
+  if (firstStep === undefined && !form.has("password"))
+    return show(site, ctx, interaction, { email, asksPassword: true });
+  const code = firstStep === undefined ? undefined : (form.get("code") ?? "").trim() || undefined;
+  const result = await signIn.attempt({
+    email: email.trim(),
+    password,
+    code,
+    address: ctx.ip,
+    knownDevice: ctx.cookies.get(deviceCookie(look)),
+  });
+  if (result.outcome !== "accepted") {
+    if (result.outcome === "blocked") ctx.set("retry-after", String(result.retryAfterSeconds));
+    const resealed = sealFirstStep(secrets, interaction.uid, { email, password, at: engine.now() });
+    show(site, ctx, interaction, { email, ...viewOf(result, firstStep !== undefined, resealed) });
+    return;
   }
+  ctx.cookies.set(deviceCookie(look), result.device, {
+    httpOnly: true,
+    sameSite: "strict",
+    secure: look.isSecure(),
+    path: "/",
+    maxAge: deviceCookieMs,
+  });
+  const { userId, passwordChangedAt } = result;
+  const proven = { userId, signedInBy: "password", grounds: { type: "password", passwordChangedAt } } as const;
+  goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, proven));
+}
 
-  function tooLarge(ctx: KoaContextWithOIDC): void {
-    ctx.set("connection", "close");
-    showProblem(ctx, look, {
-      status: 400,
-      error: "invalid_request",
-      detail: "What was sent is larger than this form.",
-    });
-  }
+function show(
+  { parts, look }: Site,
+  ctx: KoaContextWithOIDC,
+  { uid, params }: Interaction,
+  { status = 200, ...view }: SignInView,
+): void {
+  const forDevice = params.client_id === commandLineClientId;
+  const email = view.email ?? (typeof params.login_hint === "string" ? params.login_hint : undefined);
+  const action = signInPath(parts.publicUrl(), uid);
+  const { providers } = parts.singleSignOn;
+  // Whoever signs in elsewhere is not asked for a password here.
+  const asksPassword = view.asksPassword ?? (view.email !== undefined || providers.length === 0);
+  const content = signInForm({ ...view, email, action, forDevice, asksPassword, externalProviders: providers });
+  showPage(ctx, look, { status, title: view.firstStep === undefined ? "Sign in" : "Second factor", content });
+}
 
-  function deviceCookie(): string {
-    return look.isSecure() ? "__Host-stepwell-device" : "stepwell-device";
-  }
+function showTooLarge(ctx: KoaContextWithOIDC, look: Look): void {
+  ctx.set("connection", "close");
+  showProblem(ctx, look, {
+    status: 400,
+    error: "invalid_request",
+    detail: "What was sent is larger than this form.",
+  });
+}
+
+function deviceCookie(look: Look): string {
+  return look.isSecure() ? "__Host-stepwell-device" : "stepwell-device";
 }
 
 interface SignInView {

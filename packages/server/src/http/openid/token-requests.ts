@@ -21,11 +21,12 @@ export function tokenRequests(ledger: RefreshLedger): Middleware {
     }
     if (ctx.path !== guarded.token) return await next();
     const form = await formOf(ctx);
-    if (form === undefined) return refuse(ctx, 413, "invalid_request", "the body is larger than this endpoint takes");
+    if (form === undefined)
+      return sendError(ctx, 413, "invalid_request", "the body is larger than this endpoint takes");
     const grantType = only(form, "grant_type");
     const deviceCode = only(form, "device_code");
     if (grantType === deviceGrantType && deviceCode !== undefined && pace.isTooFast(deviceCode)) {
-      return refuse(ctx, 400, "slow_down", `ask every ${pollSeconds} seconds`);
+      return sendError(ctx, 400, "slow_down", `ask every ${pollSeconds} seconds`);
     }
     const token = only(form, "refresh_token");
     const clientId = only(form, "client_id");
@@ -51,13 +52,13 @@ async function formOf(ctx: KoaContextWithOIDC): Promise<URLSearchParams | undefi
   return new URLSearchParams(body.toString("utf8"));
 }
 
-/** What is sent twice the provider refuses. */
+/** Undefined for a parameter that is sent twice: the provider rejects it. */
 function only(form: URLSearchParams, name: string): string | undefined {
   const values = form.getAll(name);
   return values.length === 1 ? values[0] : undefined;
 }
 
-function refuse(ctx: KoaContextWithOIDC, status: number, error: string, description: string): void {
+function sendError(ctx: KoaContextWithOIDC, status: number, error: string, description: string): void {
   ctx.status = status;
   if (status === 413) ctx.set("connection", "close");
   ctx.body = { error, error_description: description };

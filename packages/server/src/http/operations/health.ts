@@ -3,7 +3,12 @@ import { ServiceError } from "../../core/service-error.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { oneOf } from "../door/schemas.ts";
 
-export function healthRoutes(app: App, { engine }: ServerParts): void {
+export function healthRoutes(app: App, parts: ServerParts): void {
+  getLivenessRoute(app);
+  getReadinessRoute(app, parts);
+}
+
+function getLivenessRoute(app: App): void {
   app.get(
     "/health/live",
     {
@@ -17,7 +22,10 @@ export function healthRoutes(app: App, { engine }: ServerParts): void {
     },
     async () => ({ status: "live" as const }),
   );
+}
 
+function getReadinessRoute(app: App, parts: ServerParts): void {
+  const { engine } = parts;
   app.get(
     "/health/ready",
     {

@@ -20,7 +20,7 @@ export function aliasApiTokens(app: App): void {
       schema: {
         ...schema,
         operationId: operationId.replace("ApiToken", "ApiAuthToken"),
-        description: [`The same as ${operationId}, under another path.`, description].filter(Boolean).join(" "),
+        description: [`Does the same as ${operationId}, under another path.`, description].filter(Boolean).join(" "),
       },
     });
   });

@@ -1,28 +1,14 @@
-import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
-import { actorOf } from "../../auth/authenticator.ts";
-import { createToken } from "../../auth/credentials/token-form.ts";
-import { requireAll } from "../../auth/permissions/required.ts";
-import { boundsOf } from "../../auth/permissions/token-bounds.ts";
+import type { Config } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
-import type { JsonObject } from "../../core/json/json.ts";
-import { notFound, ServiceError } from "../../core/service-error.ts";
-import { parseTime, toTime } from "../../core/time.ts";
-import { changesOf } from "../../management/act/audit-trail.ts";
-import {
-  type ApiToken,
-  findApiToken,
-  insertApiToken,
-  listApiTokens,
-  lockApiToken,
-  revokeApiToken,
-  updateApiToken,
-} from "../../store/access/tokens.ts";
-import type { Transaction } from "../../store/home/database.ts";
+import { notFound } from "../../core/service-error.ts";
+import { parseTime } from "../../core/time.ts";
+import { createApiToken, revokeApiToken, updateApiToken } from "../../management/tokens/api-tokens.ts";
+import { findApiToken, listApiTokens } from "../../store/access/tokens.ts";
+import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { boundToBody, readBoundTo, renderBounds, requireFitting, unbound } from "../door/bound-to.ts";
+import { boundToBody } from "../door/bound-to.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
-import { lockGrantsFor, recordAudit, transactAnew } from "../door/request-acts.ts";
 import {
   answer,
   closed,
@@ -39,14 +25,15 @@ const Permissions = grantedPermissionsSchema("What the token may do. You can gra
 const path = "/organizations/:organizationId/api-tokens";
 
 export function apiTokenRoutes(app: App, parts: ServerParts): void {
-  const { engine, database, config, authenticator, basePath } = parts;
-  const name = nameSchema(config.maxNameLength, "What the token is for.");
-  const boundTo = boundToBody(config.maxNameLength);
+  createApiTokenRoute(app, parts);
+  listApiTokensRoute(app, parts);
+  getApiTokenRoute(app, parts);
+  updateApiTokenRoute(app, parts);
+  revokeApiTokenRoute(app, parts);
+}
 
-  const forget = (hashes: readonly (Buffer | null)[]) => {
-    for (const tokenHash of hashes) if (tokenHash !== null) authenticator.forgetToken(tokenHash);
-  };
-
+function createApiTokenRoute(app: App, parts: ServerParts): void {
+  const { config, basePath } = parts;
   app.post(
     path,
     {
@@ -57,50 +44,25 @@ export function apiTokenRoutes(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Create an API token",
         description:
-          "The answer holds the token, this once. Therefore it takes no Idempotency-Key: when the answer was lost, revoke the token and create another.",
+          "The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.",
         params: OrganizationParams,
         body: closed({
-          name,
+          name: tokenName(config),
           permissions: Permissions,
-          expiresAt: Type.Optional(Type.String({ format: "date-time", description: "Left out: it does not expire." })),
-          boundTo: Type.Optional(boundTo),
+          expiresAt: Type.Optional(
+            Type.String({ format: "date-time", description: "If left out, the token does not expire." }),
+          ),
+          boundTo: Type.Optional(boundToBody(config.maxNameLength)),
         }),
         response: { 201: answer("The token.", NewApiTokenSchema) },
       },
     },
     async (request, reply) => {
       const { organizationId } = request.params;
-      const { body } = request;
-      const createdAt = engine.now();
-      const expiresAt = expiryOf(body.expiresAt, createdAt) ?? null;
-      const { token, tokenHash, tokenPrefix } = createToken("organization", organizationId);
-      const scope = { organizationId };
-      const { created, ended } = await transactAnew(parts, request, scope, async (transaction, earlier?: Earlier) => {
-        requireAll(await lockGrantsFor(transaction, request), body.permissions);
-        const bound = body.boundTo && (await readBoundTo(transaction, organizationId, body.boundTo));
-        const created: ApiToken = {
-          ...(bound ?? unbound),
-          organizationId,
-          tokenId: engine.newId(),
-          name: body.name,
-          permissions: body.permissions,
-          tokenPrefix,
-          createdBy: actorOf(request.caller),
-          createdAt,
-          updatedAt: createdAt,
-          expiresAt,
-          lastUsedAt: null,
-          rotatedAt: null,
-          previousExpiresAt: null,
-        };
-        requireFitting(created, body.permissions, "/permissions");
-        const ended = await endLostToken(transaction, request, earlier?.tokenId, created);
-        await insertApiToken(transaction, created, tokenHash);
-        const details = auditedFields(created);
-        await recordAudit(transaction, request, { targetType: "apiToken", targetId: created.tokenId, details });
-        return { made: { tokenId: created.tokenId }, answer: { created, ended } };
-      });
-      forget(ended);
+      const { name, permissions, boundTo } = request.body;
+      const expiresAt = expiryOf(request.body.expiresAt) ?? null;
+      const wanted = { organizationId, name, permissions, expiresAt, boundTo };
+      const { created, token } = await createApiToken(parts, callerActOf(request), wanted);
       const { updatedAt: _, ...rendered } = renderToken(created);
       const location = `${basePath}/organizations/${organizationId}/api-tokens/${created.tokenId}`;
       return reply
@@ -109,7 +71,10 @@ export function apiTokenRoutes(app: App, parts: ServerParts): void {
         .send({ ...rendered, token });
     },
   );
+}
 
+function listApiTokensRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     path,
     {
@@ -133,7 +98,10 @@ export function apiTokenRoutes(app: App, parts: ServerParts): void {
       return { apiTokens: rows.map(renderToken), ...next };
     },
   );
+}
 
+function getApiTokenRoute(app: App, parts: ServerParts): void {
+  const { database } = parts;
   app.get(
     `${path}/:tokenId`,
     {
@@ -143,7 +111,7 @@ export function apiTokenRoutes(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Get an API token",
         params: TokenParams,
-        response: { 200: answer("All but the token itself.", ApiTokenSchema) },
+        response: { 200: answer("Everything except the token itself.", ApiTokenSchema) },
       },
     },
     async (request) => {
@@ -152,7 +120,11 @@ export function apiTokenRoutes(app: App, parts: ServerParts): void {
       return renderToken(token);
     },
   );
+}
 
+function updateApiTokenRoute(app: App, parts: ServerParts): void {
+  const { config } = parts;
+  const boundTo = boundToBody(config.maxNameLength);
   app.patch(
     `${path}/:tokenId`,
     {
@@ -162,17 +134,17 @@ export function apiTokenRoutes(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Change an API token",
         description:
-          "Holds on every node within a second. You must hold all that the token may do, before and afterwards.",
+          "The change is in force on every node within a second. You must hold everything that the token may do, before and after it.",
         params: TokenParams,
         body: closed(
           {
-            name: Type.Optional(name),
+            name: Type.Optional(tokenName(config)),
             permissions: Type.Optional(Permissions),
             expiresAt: Type.Optional(
               Type.Unsafe<string | null>({
                 type: ["string", "null"],
                 format: "date-time",
-                description: "null: it does not expire any more.",
+                description: "With null, the token does not expire any more.",
               }),
             ),
             boundTo: Type.Optional(
@@ -180,7 +152,7 @@ export function apiTokenRoutes(app: App, parts: ServerParts): void {
                 ...boundTo,
                 type: ["object", "null"],
                 description:
-                  "Takes the place of all that the token is bound to. null: it is bound to nothing any more.",
+                  "Replaces everything that the token is bound to. With null, it is bound to nothing any more.",
               }),
             ),
           },
@@ -190,38 +162,14 @@ export function apiTokenRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request) => {
-      const { organizationId, tokenId } = request.params;
-      const updatedAt = engine.now();
-      const { body } = request;
-      const expiresAt = expiryOf(body.expiresAt, updatedAt);
-      const { changed, hashes } = await database.transaction(async (transaction) => {
-        const granted = await lockGrantsFor(transaction, request);
-        const found = await lockApiToken(transaction, organizationId, tokenId);
-        if (found === undefined) throw notFound("API token");
-        const { tokenHash, previousTokenHash, ...token } = found;
-        // A longer life and a wider bound are grants too, and to narrow a token is to take away.
-        requireAll(granted, [...token.permissions, ...(body.permissions ?? [])]);
-        const bound = body.boundTo && (await readBoundTo(transaction, organizationId, body.boundTo));
-        const changed: ApiToken = {
-          ...token,
-          ...(body.boundTo === null ? unbound : bound),
-          name: body.name ?? token.name,
-          permissions: body.permissions ?? token.permissions,
-          expiresAt: expiresAt === undefined ? token.expiresAt : expiresAt,
-          updatedAt,
-        };
-        const pointer = body.permissions === undefined ? "/boundTo/jobEvent" : "/permissions";
-        requireFitting(changed, changed.permissions, pointer);
-        await updateApiToken(transaction, changed);
-        const details = changesOf(auditedFields(token), auditedFields(changed));
-        await recordAudit(transaction, request, { targetType: "apiToken", targetId: tokenId, details });
-        return { changed, hashes: [tokenHash, previousTokenHash] };
-      });
-      forget(hashes);
-      return renderToken(changed);
+      const { name, permissions, boundTo } = request.body;
+      const change = { name, permissions, expiresAt: expiryOf(request.body.expiresAt), boundTo };
+      return renderToken(await updateApiToken(parts, callerActOf(request), request.params, change));
     },
   );
+}
 
+function revokeApiTokenRoute(app: App, parts: ServerParts): void {
   app.delete(
     `${path}/:tokenId`,
     {
@@ -231,60 +179,23 @@ export function apiTokenRoutes(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Revoke an API token",
         description:
-          "For good, with a secret that was rotated away. Holds on every node within a second. You must hold all that the token may do.",
+          "The token ends for good, on every node within a second, and a secret that was rotated away with it. You must hold everything that the token may do.",
         params: TokenParams,
-        response: { 204: noContent("It is revoked.") },
+        response: { 204: noContent("The token is revoked.") },
       },
     },
     async (request, reply) => {
-      const { organizationId, tokenId } = request.params;
-      const hashes = await database.transaction(async (transaction) => {
-        const granted = await lockGrantsFor(transaction, request);
-        const token = await lockApiToken(transaction, organizationId, tokenId);
-        if (token === undefined) throw notFound("API token");
-        requireAll(granted, token.permissions);
-        await revokeApiToken(transaction, organizationId, tokenId, engine.now());
-        const details = auditedFields(token);
-        await recordAudit(transaction, request, { targetType: "apiToken", targetId: tokenId, details });
-        return [token.tokenHash, token.previousTokenHash];
-      });
-      forget(hashes);
+      await revokeApiToken(parts, callerActOf(request), request.params);
       return reply.code(204).send(null);
     },
   );
 }
 
-/** Revokes the token of an attempt whose answer was lost: nobody has its secret. Answers the hashes by which caches know it. */
-async function endLostToken(
-  transaction: Transaction,
-  request: FastifyRequest,
-  tokenId: string | undefined,
-  { organizationId, tokenId: replacedBy, createdAt }: ApiToken,
-): Promise<readonly (Buffer | null)[]> {
-  const lost = tokenId && (await lockApiToken(transaction, organizationId, tokenId));
-  if (!lost) return [];
-  await revokeApiToken(transaction, organizationId, lost.tokenId, createdAt);
-  const details = { ...auditedFields(lost), replacedBy };
-  const note = { targetType: "apiToken", targetId: lost.tokenId, details, action: "RevokeApiToken" } as const;
-  await recordAudit(transaction, request, note);
-  return [lost.tokenHash, lost.previousTokenHash];
+function tokenName({ maxNameLength }: Config) {
+  return nameSchema(maxNameLength, "What the token is for.");
 }
 
-/** What the audit trail keeps of a token: nothing that it could be recognized by elsewhere. */
-function auditedFields(token: ApiToken): JsonObject {
-  const { name, permissions, expiresAt } = token;
-  const { boundTo = null } = renderBounds(boundsOf(token));
-  return { name, permissions: [...permissions], expiresAt: expiresAt === null ? null : toTime(expiresAt), boundTo };
+/** Undefined when nothing is said about it, null when the token is not to expire. */
+export function expiryOf(text: string | null | undefined): Timestamp | null | undefined {
+  return text === undefined || text === null ? text : parseTime("expiresAt", text);
 }
-
-/** Undefined when nothing is said about it, null when the token shall not expire. */
-export function expiryOf(text: string | null | undefined, now: Timestamp): Timestamp | null | undefined {
-  if (text === undefined || text === null) return text;
-  const expiresAt = parseTime("expiresAt", text);
-  if (expiresAt > now) return expiresAt;
-  const detail = `must be in the future; now it is ${toTime(now)}`;
-  throw new ServiceError("ValidationError", `expiresAt ${detail}.`, { problems: [{ pointer: "/expiresAt", detail }] });
-}
-
-/** The token of an earlier attempt, whose answer was lost. */
-type Earlier = { readonly tokenId: string };

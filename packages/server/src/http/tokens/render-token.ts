@@ -24,18 +24,24 @@ const tokenFields = {
 const laterFields = {
   updatedAt: Time,
   lastUsedAt: Type.Optional(
-    Type.String({ format: "date-time", description: "To the minute; by its secret or the one before." }),
+    Type.String({
+      format: "date-time",
+      description: "When the token was last used, by its secret or the one before, to the minute.",
+    }),
   ),
   rotatedAt: Type.Optional(Type.String({ format: "date-time", description: "When it got its present secret." })),
   previousExpiresAt: Type.Optional(
-    Type.String({ format: "date-time", description: "Until when the secret before that one holds, or held." }),
+    Type.String({ format: "date-time", description: "When the secret before that one ends, or ended." }),
   ),
 };
 
 export const ApiTokenSchema = Type.Object({ ...tokenFields, ...laterFields }, { title: "ApiToken" });
 
 export const NewApiTokenSchema = Type.Object(
-  { ...tokenFields, token: Type.String({ description: "The token itself. It is shown this once and kept nowhere." }) },
+  {
+    ...tokenFields,
+    token: Type.String({ description: "The token itself. It is shown only in this answer and stored nowhere." }),
+  },
   { title: "NewApiToken" },
 );
 
@@ -43,7 +49,9 @@ export const RotatedApiTokenSchema = Type.Object(
   {
     ...tokenFields,
     ...laterFields,
-    token: Type.String({ description: "The token with its new secret. It is shown this once and kept nowhere." }),
+    token: Type.String({
+      description: "The token with its new secret. It is shown only in this answer and stored nowhere.",
+    }),
   },
   { title: "RotatedApiToken" },
 );

@@ -1,12 +1,7 @@
 import { Type } from "typebox";
-import { createToken } from "../../auth/credentials/token-form.ts";
-import { requireAll } from "../../auth/permissions/required.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
-import { notFound } from "../../core/service-error.ts";
-import { toTime } from "../../core/time.ts";
-import { type ApiToken, lockApiToken, replaceLostSecret, rotateApiToken } from "../../store/access/tokens.ts";
+import { rotateApiToken } from "../../management/tokens/token-rotation.ts";
+import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { lockGrantsFor, recordAudit, transactAnew } from "../door/request-acts.ts";
 import { answer, closed, TokenParams } from "../door/schemas.ts";
 import { RotatedApiTokenSchema, renderToken } from "./render-token.ts";
 
@@ -29,8 +24,6 @@ const RotationBody = Type.Unsafe<{ overlapSeconds?: number } | null>({
 });
 
 export function tokenRotationRoutes(app: App, parts: ServerParts): void {
-  const { engine, authenticator } = parts;
-
   app.post(
     "/organizations/:organizationId/api-tokens/:tokenId/rotate",
     {
@@ -41,40 +34,16 @@ export function tokenRotationRoutes(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Give an API token a new secret",
         description:
-          "It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The answer holds the new secret, this once; therefore it takes no Idempotency-Key: when the answer was lost, rotate again with the secret that still holds. You must hold all that the token may do.",
+          "It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again with the secret that still holds. You must hold everything that the token may do.",
         params: TokenParams,
         body: RotationBody,
         response: { 200: answer("The token, with its new secret.", RotatedApiTokenSchema) },
       },
     },
     async (request) => {
-      const { organizationId, tokenId } = request.params;
       const overlapMs = (request.body?.overlapSeconds ?? defaultOverlapSeconds) * 1_000;
-      const { token, tokenHash, tokenPrefix } = createToken("organization", organizationId);
-      const scope = { organizationId };
-      const { rotated, ended } = await transactAnew(parts, request, scope, async (transaction, earlier?: Rotation) => {
-        const granted = await lockGrantsFor(transaction, request);
-        const found = await lockApiToken(transaction, organizationId, tokenId);
-        if (found === undefined) throw notFound("API token");
-        const { tokenHash: endingHash, previousTokenHash: endedHash, ...current } = found;
-        requireAll(granted, current.permissions);
-        const rotatedAt = engine.now();
-        // The secret that nobody received ends; the one before it, which programs use, goes on as the first attempt promised.
-        const isLost = earlier !== undefined && earlier.rotatedAt === current.rotatedAt;
-        const previousExpiresAt = isLost
-          ? (current.previousExpiresAt ?? rotatedAt)
-          : Math.min(rotatedAt + overlapMs, current.expiresAt ?? Number.POSITIVE_INFINITY);
-        const rotated: ApiToken = { ...current, tokenPrefix, rotatedAt, previousExpiresAt, updatedAt: rotatedAt };
-        await (isLost ? replaceLostSecret : rotateApiToken)(transaction, rotated, tokenHash);
-        const details = { previousExpiresAt: toTime(previousExpiresAt), ...(isLost && { lostSecretEnded: true }) };
-        await recordAudit(transaction, request, { targetType: "apiToken", targetId: tokenId, details });
-        return { made: { rotatedAt }, answer: { rotated, ended: [endingHash, endedHash] } };
-      });
-      for (const earlierHash of ended) if (earlierHash !== null) authenticator.forgetToken(earlierHash);
+      const { rotated, token } = await rotateApiToken(parts, callerActOf(request), request.params, overlapMs);
       return { ...renderToken(rotated), token };
     },
   );
 }
-
-/** The rotation of an earlier attempt, whose answer was lost. */
-type Rotation = { readonly rotatedAt: Timestamp };

@@ -1,4 +1,4 @@
-import type { Caller } from "../../auth/authenticator.ts";
+import type { Authenticator, Caller } from "../../auth/authenticator.ts";
 import type { DeclaredPermission } from "../../auth/permissions/permissions.ts";
 import type { RequestSource } from "../../auth/request-source.ts";
 import type { Config } from "../../config.ts";
@@ -38,4 +38,9 @@ export interface ManagementParts {
   readonly database: Database;
   readonly engine: Pick<Engine, "now" | "newId">;
   readonly config: Config;
+}
+
+/** Parts of a change that ends what somebody calls with, or what they may do: this node remembers both for a moment, and forgets them with the change. */
+export interface RevokingParts extends ManagementParts {
+  readonly authenticator: Pick<Authenticator, "forgetToken" | "forgetAll">;
 }

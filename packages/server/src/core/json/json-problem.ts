@@ -1,7 +1,7 @@
 import { type Problem, pointerOf, quoted } from "../problem.ts";
 
 /** `offset` counts UTF-16 units from the start of the text. */
-export type JsonRefusal = Problem & { readonly offset: number };
+export type JsonProblem = Problem & { readonly offset: number };
 
 /**
  * Walks JSON text and answers the first thing in it that must not enter, or undefined. Besides errors of syntax:
@@ -15,10 +15,10 @@ export type JsonRefusal = Problem & { readonly offset: number };
  * The text is walked and not the parsed value, because only the text still has the number that was meant and the place
  * of an error.
  */
-export function findRefusal(text: string, maxDepth: number): JsonRefusal | undefined {
+export function findJsonProblem(text: string, maxDepth: number): JsonProblem | undefined {
   const walk = new JsonWalk(text, maxDepth);
   walk.document();
-  return walk.refusal;
+  return walk.problem;
 }
 
 /** Whether arrays and objects stand more than `maxDepth` deep in each other. Exact for JSON; for other text it may be wrong. */
@@ -65,10 +65,10 @@ function endOfString(text: string, start: number): number {
 
 /**
  * A recursive descent over the grammar of RFC 8259, as deep as the bound at most. Each method answers false once there is
- * something to refuse, and then the walk is over.
+ * something to reject, and then the walk is over.
  */
 class JsonWalk {
-  refusal: JsonRefusal | undefined;
+  problem: JsonProblem | undefined;
   readonly #text: string;
   readonly #maxDepth: number;
   readonly #path: (string | number)[] = [];
@@ -81,7 +81,7 @@ class JsonWalk {
 
   document(): boolean {
     if (this.#text.startsWith(byteOrderMark)) {
-      return this.#refuse("begins with a byte order mark (U+FEFF); send the JSON without it");
+      return this.#reject("begins with a byte order mark (U+FEFF); send the JSON without it");
     }
     if (!this.#value()) return false;
     return this.#position === this.#text.length || this.#unexpected("nothing more after the value");
@@ -113,7 +113,7 @@ class JsonWalk {
 
   #nested(readContent: () => boolean): boolean {
     if (this.#path.length >= this.#maxDepth) {
-      return this.#refuse(`is nested more than ${this.#maxDepth} levels deep; send a flatter document`);
+      return this.#reject(`is nested more than ${this.#maxDepth} levels deep; send a flatter document`);
     }
     this.#position++;
     this.#skip(whitespace);
@@ -148,7 +148,7 @@ class JsonWalk {
     return this.#take("]") || this.#unexpected("a comma or `]`");
   }
 
-  /** Answers the string that the text stands for; undefined when it is refused. */
+  /** Answers the string that the text stands for; undefined when it is rejected. */
   #string(): string | undefined {
     const start = this.#position++;
     let hasEscape = false;
@@ -173,10 +173,10 @@ class JsonWalk {
 
   #isStorable(value: string, position: number): boolean {
     if (value.includes("\0")) {
-      return this.#refuse("the text holds the character NUL (\\u0000), which cannot be stored; remove it", position);
+      return this.#reject("the text holds the character NUL (\\u0000), which cannot be stored; remove it", position);
     }
     if (value.isWellFormed()) return true;
-    return this.#refuse(
+    return this.#reject(
       "the text holds half of a surrogate pair (\\ud800 to \\udfff), which is no character; remove it",
       position,
     );
@@ -185,7 +185,7 @@ class JsonWalk {
   #isHarmlessKey(key: string, position: number): boolean {
     const holder = this.#path.at(-1);
     if (key !== "__proto__" && !(key === "prototype" && holder === "constructor")) return true;
-    return this.#refuse(`the key ${quoted(key)} is not allowed here; use another name`, position);
+    return this.#reject(`the key ${quoted(key)} is not allowed here; use another name`, position);
   }
 
   #number(): boolean {
@@ -194,13 +194,13 @@ class JsonWalk {
     const token = this.#text.slice(start, this.#position);
     const value = Number(token);
     if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
-      return this.#refuse(
+      return this.#reject(
         `the number is beyond ±${Number.MAX_SAFE_INTEGER} and would be changed; send it as a string`,
         start,
       );
     }
     if (value === 0 && hasDigitsButZero.test(token)) {
-      return this.#refuse("the number is so small that it would become 0; send 0, or send it as a string", start);
+      return this.#reject("the number is so small that it would become 0; send 0, or send it as a string", start);
     }
     return true;
   }
@@ -224,7 +224,7 @@ class JsonWalk {
     const found =
       code === undefined ? "ends too early" : `has an unexpected ${JSON.stringify(String.fromCodePoint(code))}`;
     const detail = `is not JSON: it ${found} at ${this.#lineAndColumn()} (offset ${this.#position}); expected ${expected}`;
-    this.refusal = { pointer: "", detail, offset: this.#position };
+    this.problem = { pointer: "", detail, offset: this.#position };
     return false;
   }
 
@@ -234,8 +234,8 @@ class JsonWalk {
     return `line ${lineCount}, column ${before.length - before.lastIndexOf("\n")}`;
   }
 
-  #refuse(detail: string, offset = this.#position): false {
-    this.refusal = { pointer: pointerOf(this.#path), detail, offset };
+  #reject(detail: string, offset = this.#position): false {
+    this.problem = { pointer: pointerOf(this.#path), detail, offset };
     return false;
   }
 }

@@ -1,0 +1,26 @@
+import type { Timestamp } from "../core/job/job-state.ts";
+import type { Queryable } from "../store/home/database.ts";
+import { type AccountActivity, insertAccountActivity } from "../store/people/account-activity.ts";
+
+/** The time of an activity, and its id. */
+export interface ActivityClock {
+  now(): Timestamp;
+  newId(): string;
+}
+
+export interface NewActivity extends Pick<AccountActivity, "userId" | "action" | "address"> {
+  readonly details?: AccountActivity["details"];
+}
+
+/**
+ * Writes what happened to an account, for its user to read. Call it in the transaction that makes the change, so that there is never one without
+ * the other.
+ */
+export async function recordAccountActivity(
+  db: Queryable,
+  clock: ActivityClock,
+  { userId, action, address, details = {} }: NewActivity,
+): Promise<void> {
+  const activity = { userId, activityId: clock.newId(), happenedAt: clock.now(), action, address, details };
+  await insertAccountActivity(db, activity);
+}

@@ -1,0 +1,83 @@
+import { recordAccountActivity } from "../../auth/account-activity.ts";
+import { hashPasswordLink } from "../../auth/passwords/password-link.ts";
+import { problemsOfNewPassword } from "../../auth/passwords/password-rules.ts";
+import { accountSubject } from "../../auth/passwords/sign-in-backoff.ts";
+import { permissionsOfActor } from "../../auth/permissions/actor-permissions.ts";
+import { organizationIdsOf } from "../../auth/permissions/own-organizations.ts";
+import { lookUpRoles } from "../../auth/permissions/roles.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Problem } from "../../core/problem.ts";
+import { findMember } from "../../store/access/members.ts";
+import type { Queryable } from "../../store/home/database.ts";
+import { findUserOfPasswordLink, type PasswordLinkUser, usePasswordLink } from "../../store/people/password-links.ts";
+import { clearSignInAttempts } from "../../store/people/sign-in-backoff.ts";
+import { setPassword } from "../../store/people/user-credentials.ts";
+import type { ManagementParts } from "../act/act.ts";
+import { endFormerAccess, type PasswordParts } from "./password.ts";
+
+export interface PasswordByLink {
+  readonly secret: string;
+  readonly newPassword: string;
+  readonly address: string;
+}
+
+/**
+ * Sets the password of the user whom a link is for. Answers undefined when the link does not hold (any more), else what is wrong with the password;
+ * it is set when nothing is.
+ */
+export async function setPasswordByLink(
+  parts: PasswordParts,
+  { secret, newPassword, address }: PasswordByLink,
+): Promise<readonly Problem[] | undefined> {
+  const { database, engine, signIn, authenticator } = parts;
+  const linked = await findLinkedUser(parts, secret);
+  if (linked === undefined) return undefined;
+  const problems = problemsOfNewPassword(newPassword, linked.email, "/newPassword");
+  if (problems.length > 0) return problems;
+  const passwordHash = await signIn.hasher.inTurn((hashing) => hashing.hash(newPassword));
+  const isSet = await database.transaction(async (transaction) => {
+    const at = engine.now();
+    const linkHash = hashPasswordLink(secret);
+    const user = await linkedUser(transaction, linkHash, at);
+    if (user === undefined || !(await usePasswordLink(transaction, user.userId, linkHash, at))) return false;
+    const { userId, email } = user;
+    await setPassword(transaction, userId, passwordHash, at);
+    // Somebody who needed the link has probably tried in vain before, and has now shown who they are.
+    await clearSignInAttempts(transaction, accountSubject(email).hash);
+    await endFormerAccess(transaction, userId, null, at);
+    await recordAccountActivity(transaction, engine, { userId, action: "password-set-by-link", address });
+    return true;
+  });
+  if (!isSet) return undefined;
+  authenticator.forgetAll();
+  return [];
+}
+
+/** The user whose password the link sets; undefined when it does not hold (any more). */
+export async function findLinkedUser(
+  { database, engine }: Pick<ManagementParts, "database" | "engine">,
+  secret: string,
+): Promise<PasswordLinkUser | undefined> {
+  return await linkedUser(database, hashPasswordLink(secret), engine.now());
+}
+
+async function linkedUser(db: Queryable, linkHash: Buffer, at: Timestamp): Promise<PasswordLinkUser | undefined> {
+  const user = await findUserOfPasswordLink(db, linkHash, at);
+  return user !== undefined && (await mayStillOpen(db, user, at)) ? user : undefined;
+}
+
+/**
+ * A link that a member made opens an account that is in that member's organization alone, of somebody who may do no more there than they: when it is
+ * made, and when it is used. Until then its maker may have been removed, and its user may have left, joined another organization or been given
+ * more.
+ */
+async function mayStillOpen(db: Queryable, { userId, createdBy }: PasswordLinkUser, at: Timestamp): Promise<boolean> {
+  if (createdBy.type !== "user") return true;
+  const [organizationId, ...others] = await organizationIdsOf(db, userId);
+  if (organizationId === undefined || others.length > 0) return false;
+  const held = await permissionsOfActor(db, organizationId, createdBy, at);
+  const member = await findMember(db, organizationId, userId);
+  if (held === undefined || member === undefined) return false;
+  const { permissions } = await lookUpRoles(db, organizationId, member.roles);
+  return held.has("member:update") && permissions.isSubsetOf(held);
+}

@@ -1,0 +1,18 @@
+import type { Sessions } from "../../auth/oidc/sessions.ts";
+import { notFound } from "../../core/service-error.ts";
+import type { Act, RevokingParts } from "../act/act.ts";
+
+export interface SessionParts extends Pick<RevokingParts, "authenticator"> {
+  readonly openId: { readonly sessions: Pick<Sessions, "end"> };
+}
+
+/** Ends a session of the user's own, with every token that was issued in it. Throws 404 when there is none. */
+export async function endSession(
+  { openId, authenticator }: SessionParts,
+  { actor, address }: Act,
+  sessionId: string,
+): Promise<void> {
+  const end = { userId: actor.id, sessionId, action: "session-ended", address } as const;
+  if (!(await openId.sessions.end(end))) throw notFound("session");
+  authenticator.forgetAll();
+}

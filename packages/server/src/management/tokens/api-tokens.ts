@@ -1,0 +1,187 @@
+import { actorOf } from "../../auth/authenticator.ts";
+import { createToken } from "../../auth/credentials/token-form.ts";
+import { requireAll } from "../../auth/permissions/required.ts";
+import { boundsOf } from "../../auth/permissions/token-bounds.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { JsonObject, JsonValue } from "../../core/json/json.ts";
+import { notFound } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
+import {
+  type ApiToken,
+  insertApiToken,
+  lockApiToken,
+  revokeApiToken as revokeApiTokenRow,
+  type TokenHashes,
+  updateApiToken as updateApiTokenRow,
+} from "../../store/access/tokens.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import type { CallerAct, ManagementParts, RevokingParts } from "../act/act.ts";
+import { changesOf, recordAudit } from "../act/audit-trail.ts";
+import { lockGrantsFor } from "../act/grants.ts";
+import { transactAnew } from "../act/repetition.ts";
+import { type NamedBounds, nameBounds, readBoundTo, requireFitting, unbound } from "./bound-to.ts";
+import { requireFutureExpiry } from "./expiry.ts";
+
+export interface ApiTokenKey {
+  readonly organizationId: string;
+  readonly tokenId: string;
+}
+
+export interface NewApiToken {
+  readonly organizationId: string;
+  readonly name: string;
+  readonly permissions: readonly string[];
+  /** Null: it does not expire. */
+  readonly expiresAt: Timestamp | null;
+  readonly boundTo: NamedBounds | undefined;
+}
+
+/** A field that is undefined stays as it is; null takes away. */
+export interface ApiTokenChange {
+  readonly name: string | undefined;
+  readonly permissions: readonly string[] | undefined;
+  readonly expiresAt: Timestamp | null | undefined;
+  readonly boundTo: NamedBounds | null | undefined;
+}
+
+/** Answers the token itself too, this once: it is kept nowhere. Throws 403 when the caller lacks a permission that the token gets. */
+export async function createApiToken(
+  parts: RevokingParts,
+  act: CallerAct,
+  { organizationId, name, permissions, expiresAt, boundTo }: NewApiToken,
+): Promise<{ readonly created: ApiToken; readonly token: string }> {
+  const { engine } = parts;
+  const createdAt = engine.now();
+  requireFutureExpiry(expiresAt, createdAt);
+  const { token, tokenHash, tokenPrefix } = createToken("organization", organizationId);
+  const scope = { organizationId };
+  const { created, ended } = await transactAnew(parts, act, scope, async (transaction, earlier?: Earlier) => {
+    requireAll(await lockGrantsFor(transaction, engine, act, organizationId), permissions);
+    const bound = boundTo === undefined ? unbound : await readBoundTo(transaction, organizationId, boundTo);
+    const created: ApiToken = {
+      ...bound,
+      organizationId,
+      tokenId: engine.newId(),
+      name,
+      permissions,
+      tokenPrefix,
+      createdBy: actorOf(act.caller),
+      createdAt,
+      updatedAt: createdAt,
+      expiresAt,
+      lastUsedAt: null,
+      rotatedAt: null,
+      previousExpiresAt: null,
+    };
+    requireFitting(created, permissions, "/permissions");
+    const ended = await endLostToken(parts, transaction, act, earlier?.tokenId, created);
+    await insertApiToken(transaction, created, tokenHash);
+    await recordTokenAudit(parts, transaction, act, created, auditedFields(created));
+    return { made: { tokenId: created.tokenId }, answer: { created, ended } };
+  });
+  if (ended !== undefined) forgetSecrets(parts, ended);
+  return { created, token };
+}
+
+/** Throws 403 unless the caller holds all that the token may do, before and afterwards. */
+export async function updateApiToken(
+  parts: RevokingParts,
+  act: CallerAct,
+  { organizationId, tokenId }: ApiTokenKey,
+  { name, permissions, expiresAt, boundTo }: ApiTokenChange,
+): Promise<ApiToken> {
+  const { database, engine } = parts;
+  const updatedAt = engine.now();
+  requireFutureExpiry(expiresAt, updatedAt);
+  const { changed, hashes } = await database.transaction(async (transaction) => {
+    const granted = await lockGrantsFor(transaction, engine, act, organizationId);
+    const found = await lockApiToken(transaction, organizationId, tokenId);
+    if (found === undefined) throw notFound("API token");
+    const { tokenHash, previousTokenHash, ...token } = found;
+    // A longer life and a wider bound are grants too, and to narrow a token is to take away.
+    requireAll(granted, [...token.permissions, ...(permissions ?? [])]);
+    const bound = boundTo && (await readBoundTo(transaction, organizationId, boundTo));
+    const changed: ApiToken = {
+      ...token,
+      ...(boundTo === null ? unbound : bound),
+      name: name ?? token.name,
+      permissions: permissions ?? token.permissions,
+      expiresAt: expiresAt === undefined ? token.expiresAt : expiresAt,
+      updatedAt,
+    };
+    const pointer = permissions === undefined ? "/boundTo/jobEvent" : "/permissions";
+    requireFitting(changed, changed.permissions, pointer);
+    await updateApiTokenRow(transaction, changed);
+    const changes = changesOf(auditedFields(token), auditedFields(changed));
+    await recordTokenAudit(parts, transaction, act, changed, changes);
+    return { changed, hashes: { tokenHash, previousTokenHash } };
+  });
+  forgetSecrets(parts, hashes);
+  return changed;
+}
+
+/** Revokes a token for good, with a secret that was rotated away. Throws 403 unless the caller holds all that the token may do. */
+export async function revokeApiToken(
+  parts: RevokingParts,
+  act: CallerAct,
+  { organizationId, tokenId }: ApiTokenKey,
+): Promise<void> {
+  const { database, engine } = parts;
+  const revoked = await database.transaction(async (transaction) => {
+    const granted = await lockGrantsFor(transaction, engine, act, organizationId);
+    const token = await lockApiToken(transaction, organizationId, tokenId);
+    if (token === undefined) throw notFound("API token");
+    requireAll(granted, token.permissions);
+    await revokeApiTokenRow(transaction, organizationId, tokenId, engine.now());
+    await recordTokenAudit(parts, transaction, act, token, auditedFields(token));
+    return token;
+  });
+  forgetSecrets(parts, revoked);
+}
+
+/** Lets this node forget the secrets of a token that was changed, so that the change holds here at once. */
+export function forgetSecrets({ authenticator }: RevokingParts, { tokenHash, previousTokenHash }: TokenHashes): void {
+  for (const hash of [tokenHash, previousTokenHash]) if (hash !== null) authenticator.forgetToken(hash);
+}
+
+export async function recordTokenAudit(
+  { engine }: ManagementParts,
+  transaction: Transaction,
+  act: CallerAct,
+  { organizationId, tokenId }: ApiTokenKey,
+  details: JsonObject,
+): Promise<void> {
+  const note = { organizationId, targetType: "apiToken", targetId: tokenId, details } as const;
+  await recordAudit(transaction, engine, act, note);
+}
+
+/** The token of an earlier attempt, whose answer was lost. */
+type Earlier = { readonly tokenId: string };
+
+/** Revokes the token of an attempt whose answer was lost: nobody has its secret. */
+async function endLostToken(
+  parts: ManagementParts,
+  transaction: Transaction,
+  act: CallerAct,
+  tokenId: string | undefined,
+  { organizationId, tokenId: replacedBy, createdAt }: ApiToken,
+): Promise<TokenHashes | undefined> {
+  const lost = tokenId === undefined ? undefined : await lockApiToken(transaction, organizationId, tokenId);
+  if (lost === undefined) return undefined;
+  await revokeApiTokenRow(transaction, organizationId, lost.tokenId, createdAt);
+  const revocation = { ...act, operation: "RevokeApiToken" };
+  await recordTokenAudit(parts, transaction, revocation, lost, { ...auditedFields(lost), replacedBy });
+  return lost;
+}
+
+/** What the audit trail keeps of a token: nothing that it could be recognized by elsewhere. */
+function auditedFields(token: ApiToken): JsonObject {
+  const { name, permissions, expiresAt } = token;
+  const bounds = boundsOf(token);
+  return {
+    name,
+    permissions: [...permissions],
+    expiresAt: expiresAt === null ? null : toTime(expiresAt),
+    boundTo: bounds === undefined ? null : (nameBounds(bounds) as JsonValue),
+  };
+}

@@ -1,0 +1,77 @@
+import { type Bounds, boundsOf } from "../../auth/permissions/token-bounds.ts";
+import { type Problem, sentence } from "../../core/problem.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import type { BoundTo } from "../../store/access/tokens.ts";
+import type { Queryable } from "../../store/home/database.ts";
+import { findVersionOfJob } from "../../store/jobs/job-lists.ts";
+import { findWorkflowIds } from "../../store/workflows/workflows.ts";
+
+/** What a token is bound to, as requests and answers name it. A field that is left out binds it to nothing. */
+export interface NamedBounds {
+  workflowIds?: string[];
+  tags?: string[];
+  jobEvent?: { jobId: string; eventId: string };
+}
+
+export const unbound: BoundTo = { workflowIds: null, tags: null, boundJobId: null, boundEventId: null };
+
+/** Names the bounds of a token; the inverse of `readBoundTo`. */
+export function nameBounds({ workflowIds, tags, jobEvent }: Bounds): NamedBounds {
+  return {
+    ...(workflowIds !== undefined && { workflowIds: [...workflowIds] }),
+    ...(tags !== undefined && { tags: [...tags] }),
+    ...(jobEvent !== undefined && { jobEvent: { ...jobEvent } }),
+  };
+}
+
+/**
+ * Reads what a token is to be bound to. Throws `ServiceError` ValidationError for ids that the organization does not have: the error is the same
+ * for the ids of another organization and for ids that nobody has.
+ */
+export async function readBoundTo(db: Queryable, organizationId: string, named: NamedBounds): Promise<BoundTo> {
+  const { workflowIds, tags, jobEvent } = named;
+  if (jobEvent !== undefined && (workflowIds !== undefined || tags !== undefined)) {
+    throw invalid([{ pointer: "/boundTo/jobEvent", detail: "must stand alone, without workflowIds and tags" }]);
+  }
+  return {
+    workflowIds: workflowIds === undefined ? null : await knownWorkflows(db, organizationId, workflowIds),
+    tags: tags ?? null,
+    boundJobId: jobEvent === undefined ? null : await knownJob(db, organizationId, jobEvent.jobId),
+    boundEventId: jobEvent?.eventId ?? null,
+  };
+}
+
+/** Throws 400 for a token that is bound to one event and may do more: it is sent by e-mail, and may do that one thing only. `pointer` leads to the field of the request. */
+export function requireFitting(bound: BoundTo, permissions: readonly string[], pointer: string): void {
+  if (boundsOf(bound)?.jobEvent === undefined) return;
+  if (permissions.length === 1 && permissions[0] === "job:event:send") return;
+  const detail = "does not fit: a token that is bound to one event has the permission `job:event:send` and no other";
+  throw invalid([{ pointer, detail }]);
+}
+
+async function knownWorkflows(
+  db: Queryable,
+  organizationId: string,
+  workflowIds: readonly string[],
+): Promise<readonly string[]> {
+  const wanted = workflowIds.map((id) => id.toLowerCase());
+  const found = new Set(await findWorkflowIds(db, organizationId, wanted));
+  const detail = "is no workflow of this organization";
+  const problems = wanted.flatMap((id, index) =>
+    found.has(id) ? [] : [{ pointer: `/boundTo/workflowIds/${index}`, detail }],
+  );
+  if (problems.length > 0) throw invalid(problems);
+  return [...found];
+}
+
+async function knownJob(db: Queryable, organizationId: string, jobId: string): Promise<string> {
+  const key = { organizationId, jobId: jobId.toLowerCase() };
+  if ((await findVersionOfJob(db, key)) !== undefined) return key.jobId;
+  throw invalid([{ pointer: "/boundTo/jobEvent/jobId", detail: "is no job of this organization" }]);
+}
+
+function invalid(problems: readonly Problem[]): ServiceError {
+  const [first] = problems;
+  const message = sentence(`The body is not valid: ${first?.pointer} ${first?.detail}`);
+  return new ServiceError("ValidationError", message, { problems });
+}

@@ -1,0 +1,53 @@
+import { createToken } from "../../auth/credentials/token-form.ts";
+import { requireAll } from "../../auth/permissions/required.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { notFound } from "../../core/service-error.ts";
+import { toTime } from "../../core/time.ts";
+import {
+  type ApiToken,
+  lockApiToken,
+  replaceLostSecret,
+  rotateApiToken as rotateApiTokenRow,
+} from "../../store/access/tokens.ts";
+import type { CallerAct, RevokingParts } from "../act/act.ts";
+import { lockGrantsFor } from "../act/grants.ts";
+import { transactAnew } from "../act/repetition.ts";
+import { type ApiTokenKey, forgetSecrets, recordTokenAudit } from "./api-tokens.ts";
+
+/**
+ * Gives a token a new secret, which is answered this once; the one that it has holds for `overlapMs` more. Throws 403 unless the caller holds all
+ * that the token may do.
+ */
+export async function rotateApiToken(
+  parts: RevokingParts,
+  act: CallerAct,
+  { organizationId, tokenId }: ApiTokenKey,
+  overlapMs: number,
+): Promise<{ readonly rotated: ApiToken; readonly token: string }> {
+  const { engine } = parts;
+  const { token, tokenHash, tokenPrefix } = createToken("organization", organizationId);
+  const scope = { organizationId };
+  const { rotated, ended } = await transactAnew(parts, act, scope, async (transaction, earlier?: Rotation) => {
+    const granted = await lockGrantsFor(transaction, engine, act, organizationId);
+    const found = await lockApiToken(transaction, organizationId, tokenId);
+    if (found === undefined) throw notFound("API token");
+    const { tokenHash: endingHash, previousTokenHash, ...current } = found;
+    requireAll(granted, current.permissions);
+    const rotatedAt = engine.now();
+    // The secret that nobody received ends; the one before it, which programs use, goes on as the first attempt promised.
+    const isLost = earlier !== undefined && earlier.rotatedAt === current.rotatedAt;
+    const previousExpiresAt = isLost
+      ? (current.previousExpiresAt ?? rotatedAt)
+      : Math.min(rotatedAt + overlapMs, current.expiresAt ?? Number.POSITIVE_INFINITY);
+    const rotated: ApiToken = { ...current, tokenPrefix, rotatedAt, previousExpiresAt, updatedAt: rotatedAt };
+    await (isLost ? replaceLostSecret : rotateApiTokenRow)(transaction, rotated, tokenHash);
+    const details = { previousExpiresAt: toTime(previousExpiresAt), ...(isLost && { lostSecretEnded: true }) };
+    await recordTokenAudit(parts, transaction, act, rotated, details);
+    return { made: { rotatedAt }, answer: { rotated, ended: { tokenHash: endingHash, previousTokenHash } } };
+  });
+  forgetSecrets(parts, ended);
+  return { rotated, token };
+}
+
+/** The rotation of an earlier attempt, whose answer was lost. */
+type Rotation = { readonly rotatedAt: Timestamp };
