@@ -38,12 +38,8 @@ const takenBesideReads: Readonly<Record<string, string>> = {
   TransactionAbortedError: "an error that is answered with 503",
 };
 
-/** Their changes are on the way to `management`. */
-const notYetMoved = /^http\/(account|tokens)\//;
-
 test("http takes only reading functions and types from the store", () => {
   const wrong = filesOf("http")
-    .filter((file) => !notYetMoved.test(file))
     .flatMap((file) => valuesFromStore(file).map((name) => ({ file, name })))
     .filter(({ name }) => !/^(find|list|count|measure|has|read)[A-Z]/.test(name) && !(name in takenBesideReads));
   expect(wrong).toEqual([]);
@@ -55,8 +51,9 @@ test("every name that http may take from the store beside reading functions is t
 });
 
 test("no file of http begins a transaction", () => {
-  const files = filesOf("http").filter((file) => !notYetMoved.test(file));
-  expect(files.filter((file) => /\.transaction\(/.test(readFileSync(join(source, file), "utf8")))).toEqual([]);
+  expect(filesOf("http").filter((file) => /\.transaction\(/.test(readFileSync(join(source, file), "utf8")))).toEqual(
+    [],
+  );
 });
 
 test("core imports no package but the interpreters of patterns, and reads neither clock nor chance", () => {
