@@ -1,9 +1,9 @@
+import { recordAccountActivity } from "../../auth/account-activity.ts";
 import type { AdmissionOutcome, AdmissionRejection } from "../../auth/external/admission.ts";
 import type { ExternalClaims } from "../../auth/external/claims.ts";
 import { type ExternalProvider, hasDomainOf, signInNameOf } from "../../auth/external/provider.ts";
 import type { RequestSource } from "../../auth/request-source.ts";
 import { isUniqueViolation, type Transaction } from "../../store/home/database.ts";
-import { insertAccountActivity } from "../../store/people/account-activity.ts";
 import {
   findLinkCandidate,
   findUserByExternalIdentity,
@@ -116,14 +116,7 @@ async function takeAccount(
   const userId = found?.userId ?? engine.newId();
   const note = async (action: "account-created" | "identity-linked") => {
     const details = { by: signInNameOf(provider) };
-    await insertAccountActivity(transaction, {
-      userId,
-      activityId: engine.newId(),
-      happenedAt: createdAt,
-      action,
-      address,
-      details,
-    });
+    await recordAccountActivity(transaction, engine, { userId, action, address, details });
   };
   if (found === undefined) {
     await insertUser(transaction, { userId, email, displayName: name, createdAt });

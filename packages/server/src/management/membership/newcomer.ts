@@ -1,3 +1,4 @@
+import { recordAccountActivity } from "../../auth/account-activity.ts";
 import { normalizePassword } from "../../auth/passwords/password-rules.ts";
 import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
 import {
@@ -8,7 +9,6 @@ import {
 } from "../../auth/passwords/sign-in-backoff.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { isUniqueViolation } from "../../store/home/database.ts";
-import { insertAccountActivity } from "../../store/people/account-activity.ts";
 import { setPassword } from "../../store/people/user-credentials.ts";
 import { findUserByEmail, insertUser } from "../../store/people/users.ts";
 import type { Act, ManagementParts } from "../act/act.ts";
@@ -60,8 +60,7 @@ async function makeAccount(
       const user = { userId, email, displayName, createdAt };
       await insertUser(transaction, user);
       await setPassword(transaction, userId, passwordHash, createdAt);
-      const activity = { userId, activityId: engine.newId(), happenedAt: createdAt, address: act.address, details: {} };
-      await insertAccountActivity(transaction, { ...activity, action: "account-created" });
+      await recordAccountActivity(transaction, engine, { userId, action: "account-created", address: act.address });
       const actor = { type: "user", id: userId, name: displayName } as const;
       await joinByInvitation(transaction, engine, { ...act, actor }, invitation, user);
       return true;

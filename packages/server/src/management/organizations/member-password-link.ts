@@ -1,10 +1,10 @@
+import { recordAccountActivity } from "../../auth/account-activity.ts";
 import { actorOf } from "../../auth/authenticator.ts";
 import { type IssuedPasswordLink, issuePasswordLink } from "../../auth/passwords/password-link.ts";
 import { organizationIdsOf } from "../../auth/permissions/own-organizations.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { findMember } from "../../store/access/members.ts";
 import type { Transaction } from "../../store/home/database.ts";
-import { insertAccountActivity } from "../../store/people/account-activity.ts";
 import { findCredentials } from "../../store/people/user-credentials.ts";
 import type { CallerAct, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
@@ -32,9 +32,8 @@ export async function createPasswordLink(
     const kind = credentials.passwordHash === null ? "first" : "reset";
     const createdBy = actorOf(act.caller);
     const link = await issuePasswordLink(transaction, { userId, kind, createdBy, createdAt });
-    const activity = { userId, activityId: engine.newId(), happenedAt: createdAt, address: act.address };
-    const details = { by: act.actor.id };
-    await insertAccountActivity(transaction, { ...activity, action: "password-link-made", details });
+    const made = { userId, action: "password-link-made", address: act.address, details: { by: act.actor.id } } as const;
+    await recordAccountActivity(transaction, engine, made);
     const note = { organizationId, targetType: "member", targetId: userId, details: { kind } } as const;
     await recordAudit(transaction, engine, act, note);
     return { made: {}, answer: link };
