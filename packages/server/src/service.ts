@@ -18,6 +18,7 @@ import type { Config } from "./config.ts";
 import type { Timestamp } from "./core/job/job-state.ts";
 import { judgeServer } from "./doctor/server.ts";
 import { judgeSurroundings } from "./doctor/surroundings.ts";
+import { DefinitionChecks } from "./engine/definition-checks.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
 import { auditSealingDuty } from "./engine/maintenance/audit-sealing.ts";
 import type { Duty } from "./engine/maintenance/duty.ts";
@@ -25,7 +26,7 @@ import { peopleRetentionDuty } from "./engine/maintenance/people-retention.ts";
 import { retentionDuty } from "./engine/maintenance/retention.ts";
 import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
 import { NodeEngine } from "./engine/node-engine.ts";
-import { definitionLimits, Plans } from "./engine/plans.ts";
+import { Plans } from "./engine/plans.ts";
 import type { App } from "./http/door/app.ts";
 import { explainListening } from "./http/door/listening.ts";
 import { Metrics, serveMetrics } from "./http/operations/prometheus.ts";
@@ -77,7 +78,7 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
 
   const metrics = new Metrics();
   const executors = executorCatalog(config);
-  const plans = new Plans(executors, definitionLimits(config));
+  const plans = new Plans(executors, config);
   const isAlone = config.databaseUrl === undefined;
   const engine = new NodeEngine({
     config,
@@ -101,7 +102,22 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   parts.defer(() => admission.rateLimits.leave());
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const server = createServer({ engine, database, config, executors, plans, secrets, ...admission, logger, metrics });
+  const definitionChecks = new DefinitionChecks({
+    config,
+    onFailure: (error) => logger.error({ err: error }, "the check of a definition broke off"),
+  });
+  parts.defer(() => definitionChecks.close());
+  const server = createServer({
+    engine,
+    database,
+    config,
+    definitionChecks,
+    plans,
+    secrets,
+    ...admission,
+    logger,
+    metrics,
+  });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {
     engine.drain();

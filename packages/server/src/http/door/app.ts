@@ -9,8 +9,8 @@ import type { OpenId } from "../../auth/oidc/open-id.ts";
 import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
 import type { DeclaredPermission, PermissionSet } from "../../auth/permissions/permissions.ts";
 import type { Config } from "../../config.ts";
-import type { ExecutorCatalog } from "../../core/definition/executor-kind.ts";
 import type { ServiceErrorCode } from "../../core/service-error.ts";
+import type { DefinitionChecks } from "../../engine/definition-checks.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Plans } from "../../engine/plans.ts";
 import type { Database } from "../../store/home/database.ts";
@@ -32,7 +32,7 @@ export interface ServerParts {
   readonly engine: Engine;
   readonly database: Database;
   readonly config: Config;
-  readonly executors: ExecutorCatalog;
+  readonly definitionChecks: DefinitionChecks;
   readonly authenticator: Authenticator;
   readonly signIn: PasswordSignIn;
   readonly rateLimits: RateLimits;

@@ -1,10 +1,9 @@
 import { type Static, Type } from "typebox";
 import { actorOf } from "../../auth/authenticator.ts";
-import { parseDefinition } from "../../core/definition/definition.ts";
 import { isSameJson } from "../../core/json/json.ts";
 import type { Problem } from "../../core/problem.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
-import { definitionLimits } from "../../engine/plans.ts";
+import { definitionLimits } from "../../engine/definition-limits.ts";
 import { findTagsOfVersions, type Tag } from "../../store/workflows/tags.ts";
 import {
   findNewestVersion,
@@ -69,7 +68,7 @@ const ifChanged = Type.Optional(
 const path = "/organizations/:organizationId/workflows/:workflowId/versions";
 
 export function versionRoutes(app: App, parts: ServerParts): void {
-  const { engine, database, config, executors, basePath } = parts;
+  const { engine, database, config, definitionChecks, basePath } = parts;
   const limits = definitionLimits(config);
 
   app.post(
@@ -99,24 +98,24 @@ export function versionRoutes(app: App, parts: ServerParts): void {
     async (request, reply) => {
       const { organizationId, workflowId } = request.params;
       const { definition } = request.body;
-      const parsed = parseDefinition(definition, executors, limits);
+      const { problems, warnings } = await definitionChecks.check(organizationId, definition);
       const { ifChanged = false } = request.query;
       // An unchanged definition stays deployable when a later release checks more than the one that registered it.
-      if ("problems" in parsed && !ifChanged) throw invalidDefinition(parsed.problems);
+      if (problems.length > 0 && !ifChanged) throw invalidDefinition(problems);
       const by = actorOf(request.caller);
       const answered = await transactOnce(parts, request, { organizationId }, async (transaction, createdAt) => {
         if (!(await lockWorkflow(transaction, request.params))) throw notFound("workflow");
         const newest = ifChanged ? await findNewestVersion(transaction, request.params) : undefined;
         if (newest !== undefined && isSameJson(newest.definition, definition, limits)) {
-          return renderNewVersion(newest, { created: false, warnings: parsed.warnings });
+          return renderNewVersion(newest, { created: false, warnings });
         }
-        if ("problems" in parsed) throw invalidDefinition(parsed.problems);
+        if (problems.length > 0) throw invalidDefinition(problems);
         const version = { versionId: engine.newId(), workflowId, definition, createdBy: by, createdAt };
         const versionNumber = await insertVersion(transaction, organizationId, version);
         const { versionId } = version;
         const details = { workflowId, versionNumber };
         await recordAudit(transaction, request, { targetType: "version", targetId: versionId, details });
-        return renderNewVersion({ ...version, versionNumber }, { created: true, warnings: parsed.warnings });
+        return renderNewVersion({ ...version, versionNumber }, { created: true, warnings });
       });
       // A first answer that an earlier release kept under its Idempotency-Key has no `created`.
       const registered = { ...answered, created: answered.created ?? true };
@@ -160,9 +159,8 @@ export function versionRoutes(app: App, parts: ServerParts): void {
     },
     async (request) => {
       if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
-      const parsed = parseDefinition(request.body.definition, executors, limits);
-      const { warnings } = parsed;
-      const errors = "problems" in parsed ? parsed.problems : [];
+      const { organizationId } = request.params;
+      const { problems: errors, warnings } = await definitionChecks.check(organizationId, request.body.definition);
       const messages = [...messagesOf("Error", errors), ...messagesOf("Warning", warnings)];
       return { valid: errors.length === 0, errors, warnings, messages };
     },
