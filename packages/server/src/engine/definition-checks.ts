@@ -15,8 +15,10 @@ export interface DefinitionFindings {
 export interface DefinitionCheckOptions {
   readonly config: Config;
   readonly onFailure: (error: unknown) => void;
-  /** How long one check may take, and wait. */
+  /** How long one check may take. */
   readonly deadlineMs?: number;
+  /** What one check may take of memory. */
+  readonly maxMemoryMb?: number;
 }
 
 /**
@@ -75,19 +77,19 @@ export class DefinitionChecks {
       this.#end(({ reject }) => reject(leaving()));
       return;
     }
-    this.#worker ??= this.#startWorker();
     const timer = setTimeout(() => this.#giveUp(tooLong()), this.#deadlineMs);
     this.#running = { ...check, timer };
+    this.#worker ??= this.#startWorker();
     this.#worker.postMessage(check.text);
   }
 
   #startWorker(): Worker {
-    const { config, onFailure } = this.#options;
+    const { config, onFailure, maxMemoryMb = usualMemoryMb } = this.#options;
     // The thread opens nothing and calls nobody, so it gets no secret and no environment.
     const { databaseUrl: _, secretKey: __, otherSecretKeys: ___, ...settings } = config;
     const worker = new Worker(new URL(`./definition-check-worker${extname(import.meta.url)}`, import.meta.url), {
       workerData: toWorkerData(settings),
-      resourceLimits,
+      resourceLimits: { ...resourceLimits, maxOldGenerationSizeMb: maxMemoryMb },
       env: {},
       execArgv: [],
     });
@@ -138,8 +140,10 @@ const usualDeadlineMs = 10_000;
 /** Each holds a definition in memory; people register one after the other, and so do deployments. */
 const maxPerOrganization = 10;
 const maxWaiting = 100;
-/** Ten times what the largest definitions took. The stack is no deeper than that of the thread on which jobs run: what passes here passes there. */
-const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 1 };
+/** Some five times what the largest definitions take. */
+const usualMemoryMb = 256;
+/** The stack is no deeper than that of the thread on which jobs run: what passes here passes there. */
+const resourceLimits = { maxYoungGenerationSizeMb: 32, stackSizeMb: 1 };
 
 /** Addresses are no data that a thread can be handed. */
 function toWorkerData(settings: object): { readonly settings: object; readonly urls: object } {
