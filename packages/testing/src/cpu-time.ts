@@ -1,11 +1,11 @@
-/** How long this thread computes at `work`, in milliseconds: what others do on the machine does not count. The least of a few runs, since the first is compiled. */
+/**
+ * How long this thread computes at `work`, in milliseconds: what others do on the machine does not count. The mean of some runs after a first
+ * one, since systems count in ticks of a few milliseconds.
+ */
 export function cpuMsOf(work: () => unknown, runs = 3): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < runs; run++) {
-    const before = process.threadCpuUsage();
-    work();
-    const { user, system } = process.threadCpuUsage(before);
-    least = Math.min(least, (user + system) / 1000);
-  }
-  return least;
+  work();
+  const before = process.threadCpuUsage();
+  for (let run = 0; run < runs; run++) work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000 / runs;
 }

@@ -38,7 +38,7 @@ const maxProblems = 20;
 
 /**
  * `anyOf` and references in each other can ask for a number of checks that grows exponentially with the depth of the value. In
- * all other schemas a value of a megabyte asks for some hundred thousand. At this bound, after 20 to 80 ms, the check
+ * all other schemas a value of a megabyte asks for some hundred thousand. At this bound, after 10 to 40 ms, the check
  * gives up, and the value does not fit. `npm run bench -- definitions` looks for the checks that take longest.
  */
 const maxChecks = 2_000_000;
@@ -271,7 +271,7 @@ class Check {
 }
 
 const none: readonly Schema[] = [];
-/** A unit is some 5 µs. A definition's patterns, all of them in one value, leave a third of the checks (`pattern-book.ts`). */
+/** A unit is 3 µs. A definition's patterns, all of them in one value, leave a third of the checks (`pattern-book.ts`). */
 const checksPerPatternWork = 120;
 
 function wrongType(wanted: TypeSet, found: TypeSet): string {

@@ -7,7 +7,7 @@ import { type Pattern, problemOfPattern, readPattern } from "./pattern.ts";
 export class PatternBook {
   readonly #isRegistered: boolean;
   readonly #patterns = new Map<string, Pattern>();
-  #workLeft = maxWork;
+  #workLeft = maxPatternWork;
 
   constructor(isRegistered: boolean) {
     this.#isRegistered = isRegistered;
@@ -29,5 +29,5 @@ export class PatternBook {
 }
 
 const maxSourceLength = 1_000;
-/** 50 ms or less: 300 usual patterns. */
-const maxWork = 10_000;
+/** 30 ms or less: 300 usual patterns. */
+export const maxPatternWork = 10_000;

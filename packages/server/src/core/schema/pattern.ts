@@ -8,7 +8,7 @@ import { sizeOfPattern } from "./pattern-size.ts";
  */
 export interface Pattern {
   readonly source: string;
-  /** What compiling it costs, in units of some 5 µs. Known from its text, so that the sum is known before any pattern is compiled. */
+  /** What compiling it costs, in units of up to 3 µs. Known from its text, so that the sum is known before any pattern is compiled. */
   readonly work: number;
   /** Compiles it, unless some other definition has the same pattern and did. */
   readonly matcher: () => Matcher;
