@@ -135,7 +135,7 @@ interface Check {
   readonly timer?: NodeJS.Timeout;
 }
 
-/** The largest definitions take half a second on a machine that has nothing else to do. */
+/** The largest definitions take 0.2 s of computing, and a new thread 0.3 s: time for a machine that has much else to do. */
 const usualDeadlineMs = 10_000;
 /** Each holds a definition in memory; people register one after the other, and so do deployments. */
 const maxPerOrganization = 10;
