@@ -1,4 +1,5 @@
 import { openStoreHomes, type StoreHomes } from "@stepwell/testing/processes/store-home.ts";
+import { runDefinitionsBench } from "./definitions.ts";
 import { event } from "./event.ts";
 import { type LoadBench, type LoadResult, runLoadBench } from "./load-bench.ts";
 import { noop3 } from "./noop3.ts";
@@ -15,6 +16,7 @@ const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs 
   event        jobs that wait for an event; send it, wait for the end
   sign-in      reads while 100 passwords at once wait for their check, and while none does
   startup      from the start of the process to the first finished job, and memory when idle
+  definitions  the definitions, patterns and values that take longest to check and to compile
   all          each of these in turn
 
 Each result is one line of JSON on stdout. --runs N repeats and reports the median run.
@@ -22,13 +24,13 @@ With --store postgres: the server that STEPWELL_BENCH_DATABASE_URL or DATABASE_U
 `;
 
 const loadBenches: Readonly<Record<string, LoadBench>> = { noop3, "noop3-poll": noop3Poll, event };
-const defaultRuns = { load: 1, startup: 5 };
+const defaultRuns = { load: 1, startup: 5, definitions: 5 };
 const signInSize = { reads: 4_000, concurrency: 100 };
 const startupSize = { jobs: 1_000, concurrency: 16 };
 
 async function main(args: readonly string[]): Promise<number> {
   try {
-    await run(parseBenchOptions(args, [...Object.keys(loadBenches), "sign-in", "startup"]));
+    await run(parseBenchOptions(args, [...Object.keys(loadBenches), "sign-in", "startup", "definitions"]));
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
@@ -45,6 +47,7 @@ async function run(options: BenchOptions): Promise<void> {
   for (const name of options.names) {
     const bench = loadBenches[name];
     if (bench !== undefined) report(await medianRun(name, bench, homes, options));
+    else if (name === "definitions") definitions(options);
     else if (name === "sign-in") report(await signIn(homes, options));
     else for (const result of await startup(homes, options)) report(result);
   }
@@ -74,6 +77,11 @@ function signIn(homes: StoreHomes, options: BenchOptions) {
     concurrency: options.concurrency ?? signInSize.concurrency,
   };
   return runSignInBench(homes, size, options.runs ?? defaultRuns.load, progress);
+}
+
+/** Without a service: what is measured is this process's own computing. */
+function definitions(options: BenchOptions): void {
+  for (const result of runDefinitionsBench(options.runs ?? defaultRuns.definitions, progress)) report(result);
 }
 
 function startup(homes: StoreHomes, options: BenchOptions) {

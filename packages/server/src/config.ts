@@ -250,6 +250,13 @@ export const settings = {
   maxBodyBytes: integer("STEPWELL_MAX_BODY_BYTES", 1024 * 1024, 1024, 64 * 1024 * 1024, "Request body."),
   maxJsonDepth: integer("STEPWELL_MAX_JSON_DEPTH", 64, 8, 512, "Nesting of JSON: deeper breaks writers and databases."),
   maxDefinitionBytes: integer("STEPWELL_MAX_DEFINITION_BYTES", 512 * 1024, 1024, 16 * 1024 * 1024, "One definition."),
+  planCacheMb: integer(
+    "STEPWELL_PLAN_CACHE_MB",
+    128,
+    8,
+    1_000_000,
+    "Memory for compiled definitions; one organization has half of it. Those that were used longest ago make room, and are compiled again when one of their jobs moves, in a few milliseconds as a rule.",
+  ),
   maxSteps: integer("STEPWELL_MAX_STEPS", 500, 1, 10_000, "Steps of one definition."),
   maxEventIdsPerStep: integer("STEPWELL_MAX_EVENT_IDS_PER_STEP", 100, 1, 10_000, "Event ids of one wait step."),
   maxNameLength: integer("STEPWELL_MAX_NAME_LENGTH", 256, 16, 4_096, "Characters of a name or an event id."),

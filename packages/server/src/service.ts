@@ -16,6 +16,7 @@ import type { Config } from "./config.ts";
 import type { Timestamp } from "./core/job/job-state.ts";
 import { judgeServer } from "./doctor/server.ts";
 import { judgeSurroundings } from "./doctor/surroundings.ts";
+import { DefinitionChecks } from "./engine/definition-checks.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
 import { auditSealingDuty } from "./engine/maintenance/audit-sealing.ts";
 import type { Duty } from "./engine/maintenance/duty.ts";
@@ -23,7 +24,7 @@ import { peopleRetentionDuty } from "./engine/maintenance/people-retention.ts";
 import { retentionDuty } from "./engine/maintenance/retention.ts";
 import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
 import { NodeEngine } from "./engine/node-engine.ts";
-import { definitionLimits, Plans } from "./engine/plans.ts";
+import { Plans } from "./engine/plans.ts";
 import type { App } from "./http/door/app.ts";
 import { explainListening } from "./http/door/listening.ts";
 import { Metrics, serveMetrics } from "./http/operations/prometheus.ts";
@@ -88,7 +89,7 @@ async function startParts(
 
   const metrics = new Metrics();
   const executors = executorCatalog(config);
-  const plans = new Plans(executors, definitionLimits(config));
+  const plans = new Plans(executors, config);
   const isAlone = config.databaseUrl === undefined;
   const engine = new NodeEngine({
     config,
@@ -112,7 +113,23 @@ async function startParts(
   parts.defer(() => auth.rateLimits.leave());
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const server = createServer({ engine, database, config, executors, plans, secrets, ...auth, logger, metrics });
+  const definitionChecks = new DefinitionChecks({
+    config,
+    onFailure: (error) => logger.error({ err: error }, "the check of a definition broke off"),
+  });
+  parts.defer(() => definitionChecks.close());
+  const server = createServer({
+    engine,
+    database,
+    config,
+    executors,
+    definitionChecks,
+    plans,
+    secrets,
+    ...auth,
+    logger,
+    metrics,
+  });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {
     engine.drain();

@@ -1,22 +1,24 @@
 import type { Config } from "../config.ts";
 import { type DefinitionLimits, parseDefinition } from "../core/definition/definition.ts";
+import type { Definition } from "../core/definition/definition-parts.ts";
+import { nameCountOf } from "../core/definition/definition-size.ts";
 import type { ExecutorCatalog } from "../core/definition/executor-kind.ts";
 import { compilePlan, type Plan } from "../core/plan/plan.ts";
 import type { Queryable } from "../store/home/database.ts";
 import { loadDefinitions, type VersionKey } from "../store/workflows/versions.ts";
+import { definitionLimits } from "./definition-limits.ts";
+import { PlanCache } from "./plan-cache.ts";
 
-/** A version never changes, so its plan is compiled once; beyond this many the one that was used longest ago is dropped. */
-const maxCachedPlans = 1_000;
-
-/** The compiled plans of versions, loaded when first needed. */
+/** The compiled plans of versions, loaded when first needed. A version never changes, so its plan is compiled once while it is in use. */
 export class Plans {
   readonly #executors: ExecutorCatalog;
   readonly #limits: DefinitionLimits;
-  readonly #cached = new Map<string, Plan>();
+  readonly #cached: PlanCache;
 
-  constructor(executors: ExecutorCatalog, limits: DefinitionLimits) {
+  constructor(executors: ExecutorCatalog, config: Config) {
     this.#executors = executors;
-    this.#limits = limits;
+    this.#limits = definitionLimits(config);
+    this.#cached = new PlanCache(config.planCacheMb * 1024 * 1024);
   }
 
   /** The plans of these versions, by version id. A version that the store does not have is missing from the answer. */
@@ -24,49 +26,36 @@ export class Plans {
     const plans = new Map<string, Plan>();
     const missing: VersionKey[] = [];
     for (const version of versions) {
-      const plan = this.#recall(version.versionId);
+      const plan = this.#cached.find(version.versionId);
       if (plan === undefined) missing.push(version);
       else plans.set(version.versionId, plan);
     }
+    const organizations = new Map(missing.map(({ versionId, organizationId }) => [versionId, organizationId]));
     for (const { versionId, definition } of await loadDefinitions(db, missing)) {
-      const plan = this.#compile(versionId, definition);
-      this.#remember(versionId, plan);
+      const { plan, bytes } = this.#compile(versionId, definition);
+      this.#cached.keep({ versionId, organizationId: organizations.get(versionId) ?? "", plan, bytes });
       plans.set(versionId, plan);
     }
     return plans;
   }
 
-  #recall(versionId: string): Plan | undefined {
-    const plan = this.#cached.get(versionId);
-    if (plan !== undefined) this.#remember(versionId, plan);
-    return plan;
-  }
-
-  #remember(versionId: string, plan: Plan): void {
-    // A Map keeps the order of insertion: the first key is the one used longest ago.
-    this.#cached.delete(versionId);
-    this.#cached.set(versionId, plan);
-    if (this.#cached.size <= maxCachedPlans) return;
-    const [oldest] = this.#cached.keys();
-    if (oldest !== undefined) this.#cached.delete(oldest);
-  }
-
-  #compile(versionId: string, text: string): Plan {
+  #compile(versionId: string, text: string): { readonly plan: Plan; readonly bytes: number } {
     const parsed = parseDefinition(text, this.#executors, this.#limits, true);
     if ("problems" in parsed) {
-      // It was valid when it was registered: this node is older than the one that took it, or a limit was lowered since.
-      throw new Error(`Version ${versionId} is not valid on this node: ${parsed.problems[0]?.detail}`);
+      // It was valid when it was registered, so this node is older than the one that took it.
+      throw new Error(`Version ${versionId} cannot be read by this node: ${parsed.problems[0]?.detail}`);
     }
-    return compilePlan(parsed.definition);
+    return { plan: compilePlan(parsed.definition), bytes: bytesOf(text, parsed.definition) };
   }
 }
 
-export function definitionLimits(config: Config): DefinitionLimits {
-  return {
-    maxDefinitionBytes: config.maxDefinitionBytes,
-    maxSteps: config.maxSteps,
-    maxEventIdsPerStep: config.maxEventIdsPerStep,
-    maxNameLength: config.maxNameLength,
-    maxDepth: config.maxJsonDepth,
-  };
+/**
+ * An estimate of what a plan takes of the heap, measured on the definitions that make most of each: up to 15 bytes for one of their text, and 75
+ * for a name. Compiled patterns are kept apart (`core/schema/matcher.ts`).
+ */
+function bytesOf(text: string, { steps }: Definition): number {
+  return bytesPerPlan + text.length * 16 + nameCountOf(steps, maxCountedNames) * 80;
 }
+
+const bytesPerPlan = 4 * 1024;
+const maxCountedNames = 10_000_000;

@@ -12,7 +12,7 @@ import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { type CommitStats, GroupCommit, type GroupCommitOptions } from "../../src/engine/group-commit.ts";
 import { JobReader } from "../../src/engine/job-reader.ts";
 import type { NodeEngine } from "../../src/engine/node-engine.ts";
-import { definitionLimits, Plans } from "../../src/engine/plans.ts";
+import { Plans } from "../../src/engine/plans.ts";
 import { RecentJobs } from "../../src/engine/recent-jobs.ts";
 import { type Database, StoreUnavailableError } from "../../src/store/home/database.ts";
 import { cancelled, eventReceived, happening, keyed, submission } from "./commands.ts";
@@ -43,7 +43,7 @@ onEveryStore((home) => {
     const commit = new GroupCommit({
       database: service.running.database,
       clock: new DatabaseClock(),
-      plans: new Plans(executors, definitionLimits(config)),
+      plans: new Plans(executors, config),
       nodeId: engine.nodeId,
       limits: {
         maxStepRuns: config.maxStepRunsPerJob,

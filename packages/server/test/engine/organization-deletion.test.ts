@@ -6,7 +6,7 @@ import { expect, test, vi } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { applyBatch, type BatchContext } from "../../src/engine/batch.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
-import { definitionLimits, Plans } from "../../src/engine/plans.ts";
+import { Plans } from "../../src/engine/plans.ts";
 import { claimOrganization, deleteOrganization } from "../../src/store/access/organizations.ts";
 import { byWayOf, useCluster } from "./cluster.ts";
 import { happening, submission } from "./commands.ts";
@@ -74,7 +74,7 @@ function batchContext(): BatchContext {
   const executors = executorCatalog(config);
   const { engine } = cluster.node(0).running;
   return {
-    plans: new Plans(executors, definitionLimits(config)),
+    plans: new Plans(executors, config),
     limits: {
       maxStepRuns: config.maxStepRunsPerJob,
       maxEvents: config.maxEventsPerJob,

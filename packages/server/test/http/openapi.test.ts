@@ -17,8 +17,9 @@ import { OpenId } from "../../src/auth/oidc/open-id.ts";
 import { PasswordSignIn } from "../../src/auth/passwords/password-sign-in.ts";
 import { permissions } from "../../src/auth/permissions/permissions.ts";
 import { readConfig } from "../../src/config.ts";
+import { DefinitionChecks } from "../../src/engine/definition-checks.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
-import { definitionLimits, Plans } from "../../src/engine/plans.ts";
+import { Plans } from "../../src/engine/plans.ts";
 import type { App } from "../../src/http/door/app.ts";
 import { IdempotencyHeaders } from "../../src/http/door/idempotency.ts";
 import { createServer } from "../../src/http/server.ts";
@@ -56,7 +57,8 @@ onEveryStore((home) => {
       database,
       config,
       executors,
-      plans: new Plans(executors, definitionLimits(config)),
+      definitionChecks: new DefinitionChecks({ config, onFailure: ignore }),
+      plans: new Plans(executors, config),
       authenticator,
       signIn,
       openId,

@@ -13,24 +13,34 @@ interface Config {
   readonly timeoutMs: number | undefined;
 }
 
-/** Reads a step's `config` and holds it against its executor. One that is left out counts as empty. */
+/** Reads a step's `config` and, of a new definition, holds it against its executor. One that is left out counts as empty. */
 export function readConfig(
   details: RawObject,
   kind: ExecutorKind | undefined,
-  { executors, limits, problems }: ConfigSurroundings,
+  surroundings: ConfigSurroundings,
 ): Config {
   const config = details.fields.config === undefined ? {} : details.object("config")?.fields;
   if (config === undefined || kind === undefined) return { ...noRules, config: {} };
   const pointer = details.pointerTo("config");
+  const isRight = surroundings.isRegistered || isConfigRight(kind, config, pointer, surroundings);
+  if (!isRight || kind.behaviour === "pass") return { ...noRules, config };
+  if (kind.behaviour === "call") return { ...noRules, config, timeoutMs: kind.timeoutMsOf?.(config) };
+  const wait = kind.waitRule(config);
+  checkEventIds(wait, pointer, surroundings);
+  return { config, wait, timeoutMs: wait.timeoutMs };
+}
+
+function isConfigRight(
+  kind: ExecutorKind,
+  config: JsonObject,
+  pointer: string,
+  { executors, problems }: ConfigSurroundings,
+): boolean {
   const mismatches = checkValue(configSchemaOf(kind, executors), config);
   // An executor's own check may rely on its schema.
   const found = mismatches.length > 0 ? mismatches : (kind.checkConfig?.(config) ?? []);
   problems.addAll(pointer, found);
-  if (found.length > 0 || kind.behaviour === "pass") return { ...noRules, config };
-  if (kind.behaviour === "call") return { ...noRules, config, timeoutMs: kind.timeoutMsOf?.(config) };
-  const wait = kind.waitRule(config);
-  checkEventIds(wait, pointer, limits, problems);
-  return { config, wait, timeoutMs: wait.timeoutMs };
+  return found.length === 0;
 }
 
 const noRules = { wait: undefined, timeoutMs: undefined };
@@ -39,15 +49,11 @@ interface ConfigSurroundings {
   readonly executors: ExecutorCatalog;
   readonly limits: { readonly maxNameLength: number; readonly maxEventIdsPerStep: number };
   readonly problems: ProblemList;
+  readonly isRegistered: boolean;
 }
 
 /** The limits hold for every executor that waits, whatever its schema says. */
-function checkEventIds(
-  { eventIds }: WaitRule,
-  pointer: string,
-  limits: ConfigSurroundings["limits"],
-  problems: ProblemList,
-): void {
+function checkEventIds({ eventIds }: WaitRule, pointer: string, { limits, problems }: ConfigSurroundings): void {
   if (eventIds.length > limits.maxEventIdsPerStep) {
     problems.add(pointer, `lists ${eventIds.length} event ids; a step may wait for ${limits.maxEventIdsPerStep}`);
   }

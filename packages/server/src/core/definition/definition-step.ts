@@ -34,6 +34,7 @@ export interface StepSurroundings {
   /** Undefined when the definition has none: that is one problem, and not one of each step. */
   readonly schemas: ReadonlyMap<string, Schema> | undefined;
   readonly stepNames: ReadonlySet<string>;
+  readonly isRegistered: boolean;
 }
 
 export function readStep(value: JsonValue, pointer: string, surroundings: StepSurroundings): RoughStep {

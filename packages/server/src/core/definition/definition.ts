@@ -5,6 +5,7 @@ import { parseSchemas, type Schema } from "../schema/schema.ts";
 import { checkDataFlow } from "./data-flow/data-flow.ts";
 import { readName } from "./definition-name.ts";
 import type { Definition, StepDefinition, Steps } from "./definition-parts.ts";
+import { checkSize } from "./definition-size.ts";
 import { type RoughStep, readStep } from "./definition-step.ts";
 import type { ExecutorCatalog } from "./executor-kind.ts";
 import { checkReachability } from "./reachability.ts";
@@ -21,17 +22,18 @@ export interface DefinitionLimits {
 
 /**
  * Parses the text of a definition, or answers every problem at once, each with a pointer into the definition. Warnings, about data
- * that may not fit when a job runs, come in both cases. A version that is registered already is held against no check of what flows
- * through it: jobs run on it, and a check that came later must not stop them.
+ * that may not fit when a job runs, come in both cases. A version that is registered already is only read, and held against no limit and no
+ * check that is more than reading it: jobs run on it, and a limit that was lowered or a check that came later must not stop them.
  */
 export function parseDefinition(
   text: string,
   executors: ExecutorCatalog,
-  limits: DefinitionLimits,
+  newLimits: DefinitionLimits,
   isRegistered = false,
 ): { definition: Definition; warnings: Problem[] } | { problems: Problem[]; warnings: Problem[] } {
   const problems = new ProblemList(maxProblems);
   const warnings = new ProblemList(maxWarnings);
+  const limits = isRegistered ? noLimits : newLimits;
   const raw = readDocument(text, limits, problems);
   const definition =
     raw === undefined ? undefined : readDefinition(raw, { executors, limits, problems, warnings, isRegistered });
@@ -40,6 +42,14 @@ export function parseDefinition(
   }
   return { definition, warnings: warnings.toArray() };
 }
+
+const noLimits: DefinitionLimits = {
+  maxDefinitionBytes: Number.POSITIVE_INFINITY,
+  maxSteps: Number.POSITIVE_INFINITY,
+  maxEventIdsPerStep: Number.POSITIVE_INFINITY,
+  maxNameLength: Number.POSITIVE_INFINITY,
+  maxDepth: Number.POSITIVE_INFINITY,
+};
 
 const maxProblems = 1_000;
 const maxWarnings = 100;
@@ -71,19 +81,19 @@ function readDocument(text: string, limits: DefinitionLimits, problems: ProblemL
 
 /** Undefined when something is missing that a definition cannot do without; it was reported then. */
 function readDefinition(raw: RawObject, reading: Reading): Definition | undefined {
-  const { problems, warnings } = reading;
+  const { problems, warnings, isRegistered } = reading;
   raw.refuseUnknown(definitionFields, "a field of a definition");
   const workflowName = readName(raw, "workflowName", reading.limits);
   const countBefore = problems.count;
-  const schemas = readSchemas(raw, problems);
+  const schemas = readSchemas(raw, problems, isRegistered);
   const areSchemasSound = problems.count === countBefore;
   const roughSteps = readSteps(raw, schemas, reading);
-  const areTransitionsSound = checkReachability(roughSteps, problems);
+  const areTransitionsSound = !isRegistered && checkReachability(roughSteps, problems);
   const [first, ...others] = roughSteps.flatMap((step) => completeStep(step) ?? []);
   if (first === undefined || others.length + 1 < roughSteps.length) return undefined;
   const steps: Steps = [first, ...others];
   // What flows along broken transitions, or is described by broken schemas, would be reported wrongly.
-  if (areSchemasSound && areTransitionsSound && !reading.isRegistered) {
+  if (areSchemasSound && areTransitionsSound && checkSize(steps, problems)) {
     checkSharedEvents(steps, problems);
     checkDataFlow(steps, problems, warnings);
   }
@@ -93,16 +103,20 @@ function readDefinition(raw: RawObject, reading: Reading): Definition | undefine
 const definitionFields: ReadonlySet<string> = new Set(["workflowName", "steps", "definitions"]);
 
 /** With what is wrong in them as far as it can be understood, so that their names are known; undefined when there are none at all. */
-function readSchemas(raw: RawObject, problems: ProblemList): ReadonlyMap<string, Schema> | undefined {
+function readSchemas(
+  raw: RawObject,
+  problems: ProblemList,
+  isRegistered: boolean,
+): ReadonlyMap<string, Schema> | undefined {
   if (!raw.require("definitions", "an object that gives each name that a step refers to its schema")) return undefined;
   const definitions = raw.object("definitions");
-  return definitions && parseSchemas(definitions.fields, definitions.pointer, problems);
+  return definitions && parseSchemas(definitions.fields, definitions.pointer, problems, isRegistered);
 }
 
 function readSteps(raw: RawObject, schemas: ReadonlyMap<string, Schema> | undefined, reading: Reading): RoughStep[] {
   if (!raw.require("steps", "a list of steps, of which the first is where a job starts")) return [];
   const steps = raw.fields.steps;
-  const { executors, limits, problems } = reading;
+  const { executors, limits, problems, isRegistered } = reading;
   if (!Array.isArray(steps)) raw.refuse("steps", `must be an array of steps, but is ${describeValue(steps ?? null)}`);
   else if (steps.length === 0) raw.refuse("steps", "must have one step or more");
   else if (steps.length > limits.maxSteps)
@@ -111,7 +125,7 @@ function readSteps(raw: RawObject, schemas: ReadonlyMap<string, Schema> | undefi
     const stepNames = new Set(
       steps.flatMap((step) => (isJsonObject(step) && typeof step.name === "string" ? step.name : [])),
     );
-    const surroundings = { executors, limits, problems, schemas, stepNames };
+    const surroundings = { executors, limits, problems, schemas, stepNames, isRegistered };
     return steps.map((step, index) => readStep(step, pointerTo(raw.pointerTo("steps"), index), surroundings));
   }
   return [];

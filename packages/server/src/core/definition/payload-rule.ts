@@ -8,8 +8,8 @@ export interface PayloadRule {
   readonly fromEvents: ReadonlySet<string>;
   /** Properties that the step cannot end without: the payload definition of an event that must come requires them. */
   readonly certain: ReadonlySet<string>;
-  /** The properties that the step takes out of the payload of this event. */
-  readonly takenFrom: (eventId: string) => ReadonlySet<string>;
+  /** Whether the step takes the property out of the payload of this event. */
+  readonly takes: (eventId: string, property: string) => boolean;
   /** What the output must fit when none of the consumed events had a payload: it may then lack what only events bring. */
   readonly bareOutputSchema: Schema;
 }
@@ -42,29 +42,31 @@ function makeRule(
   const ofInput = declaredProperties(inputSchema);
   const ofOutput = declaredProperties(outputSchema);
   const isOutputClosed = isClosed(outputSchema);
-  const ofAnyEvent = [...ofOutput].filter((property) => !ofInput.has(property));
-  const takenBySchema = new Map<Schema | undefined, ReadonlySet<string>>([[undefined, new Set(ofAnyEvent)]]);
+  const ofAnyEvent = new Set([...ofOutput].filter((property) => !ofInput.has(property)));
+  const ofOneEvent = new Map<Schema, ReadonlySet<string>>();
   for (const schema of payloadSchemas.values()) {
-    if (takenBySchema.has(schema)) continue;
+    if (ofOneEvent.has(schema)) continue;
     const declared = [...declaredProperties(schema)];
-    const letIn = isOutputClosed ? declared.filter((property) => ofOutput.has(property)) : declared;
-    takenBySchema.set(schema, new Set([...ofAnyEvent, ...letIn]));
+    ofOneEvent.set(schema, new Set(isOutputClosed ? declared.filter((property) => ofOutput.has(property)) : declared));
   }
-  const taken = new Set([...takenBySchema.values()].flatMap((properties) => [...properties]));
-  if (taken.size === 0) return undefined;
-  const fromEvents = new Set([...taken].filter((property) => !ofInput.has(property)));
-  const takenFrom = (eventId: string) => takenBySchema.get(payloadSchemas.get(eventId)) ?? new Set<string>();
+  const taken = [...ofAnyEvent, ...[...ofOneEvent.values()].flatMap((properties) => [...properties])];
+  if (taken.length === 0) return undefined;
+  const fromEvents = new Set(taken.filter((property) => !ofInput.has(property)));
+  const takenOf = (schema: Schema | undefined, property: string) =>
+    ofAnyEvent.has(property) || (schema !== undefined && (ofOneEvent.get(schema)?.has(property) ?? false));
   return {
     fromEvents,
-    certain: requiredCount < eventIds.length ? new Set() : requiredOf(takenBySchema),
-    takenFrom,
+    certain: requiredCount < eventIds.length ? new Set() : requiredOf([...ofOneEvent.keys()], takenOf),
+    takes: (eventId, property) => takenOf(payloadSchemas.get(eventId), property),
     bareOutputSchema: withoutRequired(outputSchema, fromEvents),
   };
 }
 
-function requiredOf(takenBySchema: ReadonlyMap<Schema | undefined, ReadonlySet<string>>): ReadonlySet<string> {
-  const required = [...takenBySchema].flatMap(([schema, taken]) =>
-    schema === undefined ? [] : [...requiredProperties(schema)].filter((property) => taken.has(property)),
+function requiredOf(
+  schemas: readonly Schema[],
+  isTaken: (schema: Schema, property: string) => boolean,
+): ReadonlySet<string> {
+  return new Set(
+    schemas.flatMap((schema) => [...requiredProperties(schema)].filter((property) => isTaken(schema, property))),
   );
-  return new Set(required);
 }

@@ -54,7 +54,7 @@ function listingsByEventId(steps: readonly StepDefinition[]): ReadonlyMap<string
       const key = [inputSchema, outputSchema, payloadSchemas.get(eventId)].map(numberOf).join(" ");
       if (seen.has(`${key} ${eventId}`)) continue;
       seen.add(`${key} ${eventId}`);
-      const takes = (property: string) => rule?.takenFrom(eventId).has(property) ?? false;
+      const takes = (property: string) => rule?.takes(eventId, property) ?? false;
       const listing = { step, takes, parts: partsOf(step, eventId, pointerTo("/steps", index)) };
       byEventId.set(eventId, [...(byEventId.get(eventId) ?? []), listing]);
     }

@@ -25,8 +25,8 @@ interface Sent {
   readonly schema: Schema;
   /** Whether some step has a definition of the payload as a whole. */
   readonly isDefined: boolean;
-  /** The properties that some of the steps take. */
-  readonly taken: ReadonlySet<string>;
+  /** Whether some of the steps take a property. */
+  readonly isTaken: (property: string) => boolean;
 }
 
 function sentTo(steps: readonly WaitPlanStep[], eventId: string): Sent {
@@ -34,11 +34,11 @@ function sentTo(steps: readonly WaitPlanStep[], eventId: string): Sent {
   if (known !== undefined) return known;
   const payloads = steps.flatMap(({ payloadSchemas }) => payloadSchemas.get(eventId) ?? []);
   const outputs = allOfSchemas([...new Set(steps.map(({ outputSchema }) => outputSchema))]);
-  const rules = new Set(steps.flatMap(({ payloadRule }) => payloadRule ?? []));
+  const rules = [...new Set(steps.flatMap(({ payloadRule }) => payloadRule ?? []))];
   const sent = {
     isDefined: payloads.length > 0,
     schema: allOfSchemas([...new Set(payloads), propertiesAlone(outputs)]),
-    taken: new Set([...rules].flatMap((rule) => [...rule.takenFrom(eventId)])),
+    isTaken: (property: string) => rules.some((rule) => rule.takes(eventId, property)),
   };
   knownSent.set(steps, sent);
   return sent;
@@ -55,18 +55,21 @@ export function unreadParts(
 ): Problem[] {
   const [first] = steps;
   if (payload === undefined || first === undefined) return [];
-  const { taken, isDefined } = sentTo(steps, eventId);
+  const { isTaken, isDefined } = sentTo(steps, eventId);
   if (!isJsonObject(payload)) {
     const detail = `is no object, so that ${quoted(first.name)} takes nothing of it into its output; send an object with the properties that later steps need`;
     return isDefined ? [] : [{ pointer: "/payload", detail }];
   }
   return Object.keys(payload)
-    .filter((property) => !taken.has(property))
+    .slice(0, maxLookedAt)
+    .filter((property) => !isTaken(property))
     .slice(0, maxWarnings)
     .map((property) => ({ pointer: pointerTo("/payload", property), detail: reasonOf(first, eventId, property) }));
 }
 
 const maxWarnings = 20;
+/** Hundreds of steps may list the event: each property costs a look at all of them. */
+const maxLookedAt = 1_000;
 
 function reasonOf(step: WaitPlanStep, eventId: string, property: string): string {
   const name = quoted(step.name);

@@ -42,9 +42,8 @@ export function waitOutput(
     }
     isAnyPayloadThere = true;
     if (!isJsonObject(payload.value)) continue;
-    const taken = payloadRule.takenFrom(eventId);
     for (const [property, value] of Object.entries(payload.value)) {
-      if (!brought.has(property) && taken.has(property)) brought.set(property, value);
+      if (!brought.has(property) && payloadRule.takes(eventId, property)) brought.set(property, value);
     }
   }
   const output = joined(passed, brought, payloadRule);

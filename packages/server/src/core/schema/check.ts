@@ -1,5 +1,6 @@
 import { didYouMean } from "../closest-name.ts";
-import { type JsonObject, type JsonValue, jsonEquals } from "../json/json.ts";
+import { canonicalJson, costOfCanonicalJson } from "../json/canonical-json.ts";
+import type { JsonObject, JsonValue } from "../json/json.ts";
 import { type Problem, pointerOf } from "../problem.ts";
 import { describeFormat, hasFormat } from "./format.ts";
 import {
@@ -11,6 +12,7 @@ import {
   type Schema,
   type StringRules,
 } from "./node.ts";
+import type { Pattern } from "./pattern.ts";
 import { acceptedTypes } from "./shape.ts";
 import { describeTypes, joinWords, type TypeSet, typeOf, typeSets } from "./type-set.ts";
 
@@ -19,7 +21,7 @@ import { describeTypes, joinWords, type TypeSet, typeOf, typeSets } from "./type
  * the value: it may be a secret, or a megabyte.
  */
 export function checkValue(schema: Schema, value: JsonValue): Problem[] {
-  return new Check(maxChecks).problemsOf(schema, value);
+  return new Check(maxChecks, new Set()).problemsOf(schema, value);
 }
 
 /** Whether a value fits, without saying why not; undefined when that takes more checks than it is worth. */
@@ -27,12 +29,17 @@ export function fitsSchema(schema: Schema, value: JsonValue, checkLimit: number)
   return new Check(checkLimit).isFit(schema, value);
 }
 
+/** The first thing that is wrong with a value that does not fit, as far as it is found within so many checks. */
+export function firstProblem(schema: Schema, value: JsonValue, checkLimit: number): Problem | undefined {
+  return new Check(checkLimit).firstProblem(schema, value);
+}
+
 const maxProblems = 20;
 
 /**
  * `anyOf` and references in each other can ask for a number of checks that grows exponentially with the depth of the value. In
- * all other schemas a value of a megabyte asks for some hundred thousand. At this bound, after 50 ms or so, the check
- * gives up, and the value does not fit.
+ * all other schemas a value of a megabyte asks for some hundred thousand. At this bound, after 10 to 40 ms, the check
+ * gives up, and the value does not fit. `npm run bench -- definitions` looks for the checks that take longest.
  */
 const maxChecks = 2_000_000;
 const tooManyChecks = `takes more than ${maxChecks} checks; simplify the definition's \`anyOf\` or send less`;
@@ -46,14 +53,22 @@ class Check {
   #silence = 0;
   /** Above zero within a sensitive schema. */
   #sensitivity = 0;
+  /** The patterns that were met, where compiling them counts: whether they are compiled already must not decide what fits. */
+  readonly #met: Set<Pattern> | undefined;
 
-  constructor(checkLimit: number) {
+  constructor(checkLimit: number, met?: Set<Pattern>) {
     this.#remaining = checkLimit;
+    this.#met = met;
   }
 
   problemsOf(schema: Schema, value: JsonValue): Problem[] {
     this.#check(schema, value);
     return this.#remaining < 0 ? [{ pointer: "", detail: tooManyChecks }] : this.#problems;
+  }
+
+  firstProblem(schema: Schema, value: JsonValue): Problem | undefined {
+    this.#check(schema, value);
+    return this.#problems[0];
   }
 
   isFit(schema: Schema, value: JsonValue): boolean | undefined {
@@ -108,10 +123,18 @@ class Check {
 
   #checkAllowed(allowed: AllowedValues, value: JsonValue): boolean {
     if (allowed.scalars.has(value)) return true;
-    this.#remaining -= allowed.compounds.length;
-    if (allowed.compounds.some((compound) => jsonEquals(compound, value))) return true;
+    if (allowed.compounds.size > 0 && allowed.compounds.has(this.#canonical(value, allowed.maxCompoundCost)))
+      return true;
     if (this.#silence > 0) return false;
     return this.#refuse(this.#sensitivity > 0 ? "is not an allowed value" : describeAllowed(allowed));
+  }
+
+  /** Counted before it is made: a value may be a megabyte, and be held against many schemas. Nothing is equal to "". */
+  #canonical(value: JsonValue, maxCost: number): string {
+    if (typeof value !== "object") return "";
+    const cost = costOfCanonicalJson(value, Math.min(maxCost, this.#remaining));
+    this.#remaining -= cost;
+    return cost > maxCost || this.#remaining < 0 ? "" : canonicalJson(value);
   }
 
   #checkNumber(rules: NumberRules, value: number): boolean {
@@ -130,11 +153,14 @@ class Check {
       isFit = this.#refuse(`must be at least ${count(minLength, "character")} long`);
     if (this.#isLonger(text, maxLength)) isFit = this.#refuse(`must be at most ${count(maxLength, "character")} long`);
     if (pattern !== undefined && this.#mayGoOn(isFit)) {
-      if (!this.#hasTimeFor(text, pattern.size)) return false;
-      if (!pattern.matches(text)) isFit = this.#refuse(`must match the pattern ${pattern.source}`);
+      if (!this.#hasTimeToCompile(pattern)) return false;
+      const matcher = pattern.matcher();
+      this.#remaining -= matcher.costOf(text.length);
+      if (this.#remaining < 0) return false;
+      if (!matcher.matches(text)) isFit = this.#refuse(`must match the pattern ${pattern.source}`);
     }
     if (format !== undefined && this.#mayGoOn(isFit)) {
-      if (!this.#hasTimeFor(text, 1)) return false;
+      if (!this.#hasTimeFor(text)) return false;
       if (!hasFormat(text, format)) isFit = this.#refuse(`must be ${describeFormat(format)}`);
     }
     return isFit;
@@ -143,17 +169,24 @@ class Check {
   /** A character takes one UTF-16 unit or two, so that most texts need not be counted. */
   #isShorter(text: string, minLength: number): boolean {
     if (text.length < minLength) return true;
-    return text.length < 2 * minLength && this.#hasTimeFor(text, 1) && codePointCount(text) < minLength;
+    return text.length < 2 * minLength && this.#hasTimeFor(text) && codePointCount(text) < minLength;
   }
 
   #isLonger(text: string, maxLength: number): boolean {
     if (text.length <= maxLength) return false;
-    return text.length > 2 * maxLength || !this.#hasTimeFor(text, 1) || codePointCount(text) > maxLength;
+    return text.length > 2 * maxLength || !this.#hasTimeFor(text) || codePointCount(text) > maxLength;
   }
 
-  /** Long texts count as many checks: eight characters under a pattern of size one as one. */
-  #hasTimeFor(text: string, size: number): boolean {
-    this.#remaining -= (text.length * size) >> 3;
+  /** Long texts count as many checks: eight characters as one. */
+  #hasTimeFor(text: string): boolean {
+    this.#remaining -= text.length >> 3;
+    return this.#remaining >= 0;
+  }
+
+  #hasTimeToCompile(pattern: Pattern): boolean {
+    if (this.#met === undefined || this.#met.has(pattern)) return true;
+    this.#met.add(pattern);
+    this.#remaining -= pattern.work * checksPerPatternWork;
     return this.#remaining >= 0;
   }
 
@@ -238,6 +271,8 @@ class Check {
 }
 
 const none: readonly Schema[] = [];
+/** A unit is 3 µs. A definition's patterns, all of them in one value, leave a third of the checks (`pattern-book.ts`). */
+const checksPerPatternWork = 120;
 
 function wrongType(wanted: TypeSet, found: TypeSet): string {
   // Who sees "must be an integer" wants to hear why the number that is there is none.
@@ -257,7 +292,7 @@ function notAllowed(name: string, rules: ObjectRules, value: JsonObject): string
 }
 
 function describeAllowed({ all, compounds }: AllowedValues): string {
-  const isShort = compounds.length === 0 && all.length <= 10;
+  const isShort = compounds.size === 0 && all.length <= 10;
   const list = isShort
     ? joinWords(
         all.map((value) => JSON.stringify(value)),

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../json/json.ts";
-import { checkValue, fitsSchema } from "./check.ts";
+import { firstProblem, fitsSchema } from "./check.ts";
 import { describeFormat } from "./format.ts";
 import { type Known, maxChecksPerValue, maxTriedValues } from "./known.ts";
 import type { AllowedValues, ArrayRules, NumberRules, Schema, StringRules } from "./node.ts";
@@ -25,7 +25,7 @@ function compareValue(value: JsonValue, to: Schema): Outcome {
   const isFit = fitsSchema(to, value, maxChecksPerValue);
   if (isFit === undefined) return mayNotFit("a value that takes too long to check");
   if (isFit) return fits;
-  const [problem] = checkValue(to, value);
+  const problem = firstProblem(to, value, maxChecksPerValue);
   const finding = `${describeShort(value)}, which does not fit (${problem?.detail})`;
   return { allFit: false, noneFits: true, misfits: [{ pointer: problem?.pointer ?? "", finding, isCertain: true }] };
 }

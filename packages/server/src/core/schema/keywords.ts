@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue, jsonEquals } from "../json/json.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { describeValue, type RawObject } from "../json/raw-object.ts";
 import { pointerTo, quoted } from "../problem.ts";
 import { type Format, formatNames, isFormat } from "./format.ts";
@@ -47,9 +47,14 @@ export function readAllowedValues(raw: RawObject): AllowedValues | undefined {
     return undefined;
   }
   if (constant === undefined) return listed === undefined ? undefined : allowOnly(listed);
-  const isListed = listed === undefined || listed.some((value) => jsonEquals(value, constant));
-  if (!isListed) raw.refuse("const", "is not among the values of `enum`, so that no value can fit");
-  return allowOnly([constant]);
+  const only = allowOnly([constant]);
+  if (listed !== undefined && !haveCommon(allowOnly(listed), only))
+    raw.refuse("const", "is not among the values of `enum`, so that no value can fit");
+  return only;
+}
+
+function haveCommon(one: AllowedValues, other: AllowedValues): boolean {
+  return !one.scalars.isDisjointFrom(other.scalars) || !one.compounds.isDisjointFrom(other.compounds);
 }
 
 export function readNumberRules(raw: RawObject): NumberRules | undefined {
@@ -82,7 +87,7 @@ export function readStringRules(raw: RawObject, patterns: PatternBook): StringRu
 function readPattern(raw: RawObject, patterns: PatternBook): Pattern | undefined {
   const source = raw.text("pattern");
   if (source === undefined) return undefined;
-  const pattern = patterns.compile(source);
+  const pattern = patterns.read(source);
   if (!("problem" in pattern)) return pattern;
   raw.refuse("pattern", pattern.problem);
   return undefined;

@@ -1,3 +1,4 @@
+import { canonicalJson, costOfCanonicalJson } from "../json/canonical-json.ts";
 import type { JsonValue } from "../json/json.ts";
 import type { Format } from "./format.ts";
 import type { Pattern } from "./pattern.ts";
@@ -29,8 +30,10 @@ export interface AllowedValues {
   readonly all: readonly JsonValue[];
   /** Those that can be found by a look-up. */
   readonly scalars: ReadonlySet<JsonValue>;
-  /** Arrays and objects, which must be compared one by one. */
-  readonly compounds: readonly JsonValue[];
+  /** Arrays and objects, in the form in which equal ones are the same text. */
+  readonly compounds: ReadonlySet<string>;
+  /** Of the one whose form costs most: a value that costs more is none of them. */
+  readonly maxCompoundCost: number;
 }
 
 export interface NumberRules {
@@ -69,10 +72,12 @@ export function newSchema(fields: Partial<Schema> = {}): SchemaDraft {
 }
 
 export function allowOnly(values: readonly JsonValue[]): AllowedValues {
+  const compounds = values.filter(isCompound);
   return {
     all: values,
     scalars: new Set(values.filter((value) => !isCompound(value))),
-    compounds: values.filter(isCompound),
+    compounds: new Set(compounds.map(canonicalJson)),
+    maxCompoundCost: compounds.reduce<number>((max, value) => Math.max(max, costOfCanonicalJson(value, Infinity)), 0),
   };
 }
 

@@ -11,7 +11,7 @@ import {
   readStringRules,
   readTypes,
 } from "./keywords.ts";
-import { anything, newSchema, nothing, type Schema } from "./node.ts";
+import { type AllowedValues, anything, newSchema, nothing, type Schema } from "./node.ts";
 import { PatternBook } from "./pattern-book.ts";
 import { type Link, type Reference, refuseCycles, resolveReference } from "./reference.ts";
 import type { TypeSet } from "./type-set.ts";
@@ -19,14 +19,16 @@ import type { TypeSet } from "./type-set.ts";
 /**
  * Parses `definitions`: name → schema, which may refer to each other. Every problem goes to `problems`, with pointers that begin
  * with `pointer`. A schema with a problem is in the answer too, as far as it can be understood, so that what refers to it
- * is not reported as well; with a problem in the list the schemas are good for nothing else.
+ * is not reported as well; with a problem in the list the schemas are good for nothing else. Those of a version that is registered are
+ * held against no limit.
  */
 export function parseSchemas(
   definitions: JsonObject,
   pointer: string,
   problems: ProblemList,
+  isRegistered = false,
 ): ReadonlyMap<string, Schema> {
-  const reader = new SchemaReader(problems);
+  const reader = new SchemaReader(problems, isRegistered);
   const schemas = new Map<string, Schema>();
   for (const [name, raw] of Object.entries(definitions)) schemas.set(name, reader.read(raw, pointerTo(pointer, name)));
   reader.follow(schemas);
@@ -36,7 +38,7 @@ export function parseSchemas(
 /** Parses a schema that stands alone, such as an executor's for its config: a `$ref` leads nowhere there. */
 export function parseSchema(raw: JsonValue): { readonly schema: Schema } | { readonly problems: readonly Problem[] } {
   const problems = new ProblemList(100);
-  const reader = new SchemaReader(problems);
+  const reader = new SchemaReader(problems, false);
   const schema = reader.read(raw, "");
   reader.follow(new Map());
   return problems.count === 0 ? { schema } : { problems: problems.toArray() };
@@ -44,13 +46,17 @@ export function parseSchema(raw: JsonValue): { readonly schema: Schema } | { rea
 
 class SchemaReader {
   readonly #problems: ProblemList;
-  readonly #patterns = new PatternBook();
+  readonly #patterns: PatternBook;
   readonly #references: Reference[] = [];
   readonly #links: Link[] = [];
   readonly #plainSchemas = new Map<TypeSet, Schema>();
+  #compoundCost = 0;
+  readonly #isRegistered: boolean;
 
-  constructor(problems: ProblemList) {
+  constructor(problems: ProblemList, isRegistered: boolean) {
     this.#problems = problems;
+    this.#isRegistered = isRegistered;
+    this.#patterns = new PatternBook(isRegistered);
   }
 
   read = (value: JsonValue, pointer: string): Schema => {
@@ -82,12 +88,23 @@ class SchemaReader {
       anyOf: readAlternatives(raw, this.read),
       isSensitive: raw.boolean("x-sensitive") ?? false,
     });
+    if (schema.allowed !== undefined) this.#boundCompounds(raw, schema.allowed);
     const target = raw.fields.$ref;
     if (target !== undefined) this.#references.push({ schema, target, pointer: raw.pointerTo("$ref") });
     if (target !== undefined || schema.anyOf !== undefined) {
       this.#links.push({ schema, pointer: raw.pointerTo(target === undefined ? "anyOf" : "$ref") });
     }
     return schema;
+  }
+
+  #boundCompounds(raw: RawObject, { compounds, maxCompoundCost }: AllowedValues): void {
+    this.#compoundCost += compounds.size * maxCompoundCost;
+    if (this.#isRegistered || this.#compoundCost <= maxTotalCompoundCost) return;
+    const field = raw.fields.const === undefined ? "enum" : "const";
+    raw.refuse(
+      field,
+      "the objects and arrays among the definition's allowed values are too large together; describe them by a schema",
+    );
   }
 
   /** Most schemas only name a type. They share a node each: a definition may have a hundred thousand of them. */
@@ -99,6 +116,9 @@ class SchemaReader {
     return schema;
   }
 }
+
+/** Some 20 ms to read: an object of 25,000 properties, or a thousand of 25. */
+const maxTotalCompoundCost = 200_000;
 
 const plainKeywords: ReadonlySet<string> = new Set(["type", "title", "description", "default"]);
 const knownKeywords: ReadonlySet<string> = new Set([

@@ -1,30 +1,33 @@
-import { compilePattern, type Pattern } from "./pattern.ts";
+import { type Pattern, problemOfPattern, readPattern } from "./pattern.ts";
 
 /**
- * Compiles the patterns of one document, each text once. Compiling takes some 50 µs and 5 µs more for each character or class
- * of the pattern, so that together they are bounded too: at registration nobody should wait longer for them than for the rest.
+ * The patterns of one document, each text once. Together they are bounded too: a value may meet all of them, and then they are compiled
+ * while everybody waits. Those of a version that is registered are taken as they are.
  */
 export class PatternBook {
+  readonly #isRegistered: boolean;
   readonly #patterns = new Map<string, Pattern>();
-  #work = 0;
+  #workLeft = maxPatternWork;
 
-  compile(source: string): Pattern | { readonly problem: string } {
+  constructor(isRegistered: boolean) {
+    this.#isRegistered = isRegistered;
+  }
+
+  read(source: string): Pattern | { readonly problem: string } {
     const known = this.#patterns.get(source);
     if (known !== undefined) return known;
-    if (this.#work > maxWork) {
-      return { problem: "is one pattern too many: the definition's patterns are too large together" };
+    if (!this.#isRegistered && source.length > maxSourceLength) {
+      return { problem: `is longer than ${maxSourceLength} characters` };
     }
-    const pattern = compilePattern(source);
-    if ("problem" in pattern) {
-      this.#work += workPerPattern;
-      return pattern;
-    }
-    this.#work += workPerPattern + pattern.size;
+    const pattern = readPattern(source);
+    const problem = this.#isRegistered ? undefined : problemOfPattern(pattern, this.#workLeft);
+    this.#workLeft -= pattern.work;
+    if (problem !== undefined) return { problem };
     this.#patterns.set(source, pattern);
     return pattern;
   }
 }
 
-/** In characters and classes: 800 usual patterns. */
-const maxWork = 20_000;
-const workPerPattern = 10;
+const maxSourceLength = 1_000;
+/** 30 ms or less: 300 usual patterns. */
+export const maxPatternWork = 10_000;

@@ -9,6 +9,7 @@ import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
 import type { DeclaredPermission, PermissionSet } from "../../auth/permissions/permissions.ts";
 import type { Config } from "../../config.ts";
 import type { ServiceErrorCode } from "../../core/service-error.ts";
+import type { DefinitionChecks } from "../../engine/definition-checks.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Executor } from "../../engine/executor.ts";
 import type { Plans } from "../../engine/plans.ts";
@@ -33,6 +34,7 @@ export interface ServerParts {
   readonly database: Database;
   readonly config: Config;
   readonly executors: ReadonlyMap<string, Executor>;
+  readonly definitionChecks: DefinitionChecks;
   readonly authenticator: Authenticator;
   readonly signIn: PasswordSignIn;
   readonly rateLimits: RateLimits;

@@ -1,6 +1,8 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { FastifySchemaCompiler } from "fastify";
 import { didYouMean } from "../../core/closest-name.ts";
+import type { JsonValue } from "../../core/json/json.ts";
+import { sizeOfJson } from "../../core/json/json-size.ts";
 import { type Problem, ProblemList, pointerTo, quoted, sentence } from "../../core/problem.ts";
 import { describeFormat, formatNames, hasFormat, isFormat } from "../../core/schema/format.ts";
 import { ServiceError } from "../../core/service-error.ts";
@@ -10,19 +12,47 @@ import { ServiceError } from "../../core/service-error.ts";
  * is all text, has its numbers and booleans read as such.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<object> {
-  const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false });
-  ajv.addVocabulary(["example", "x-optional-body", "x-rule"]);
-  for (const format of formatNames()) ajv.addFormat(format, (text) => hasFormat(text, format));
+  const forFirst = createAjv({ allErrors: false });
+  const forAll = createAjv({ allErrors: true });
   return ({ schema, httpPart }) => {
     // Headers are for those who read them: `idempotency.ts`, `job-stream.ts`.
     if (httpPart === "headers") return () => true;
-    const validate = ajv.compile(schema);
-    if (httpPart === "querystring") return (received) => checkQuery(validate, schema as QuerySchema, received);
+    const findErrors = errorFinder(forFirst.compile(schema), () => forAll.compile(schema));
+    if (httpPart === "querystring") return (received) => checkQuery(findErrors, schema as QuerySchema, received);
     const part = httpPart === "body" ? "body" : "path";
-    return (value) => (validate(value) ? { value } : { error: invalid(part, value, validate.errors ?? []) });
+    return (value) => {
+      const errors = findErrors(value);
+      return errors.length === 0 ? { value } : { error: invalid(part, value, errors) };
+    };
   };
 }
 
+function createAjv(options: { readonly allErrors: boolean }): Ajv2020 {
+  const ajv = new Ajv2020({ ...options, verbose: true, strict: true, strictTypes: false });
+  ajv.addVocabulary(["example", "x-optional-body", "x-rule"]);
+  for (const format of formatNames()) ajv.addFormat(format, (text) => hasFormat(text, format));
+  return ajv;
+}
+
+type FindErrors = (value: unknown) => readonly ErrorObject[];
+
+/**
+ * Looks for all that is wrong only in what people write by hand: of a megabyte that is wrong everywhere, Ajv would make half a million errors,
+ * for a second, and cannot be told to stop at some.
+ */
+function errorFinder(findFirst: ValidateFunction, compileAll: () => ValidateFunction): FindErrors {
+  let findAll: ValidateFunction | undefined;
+  return (value) => {
+    if (findFirst(value)) return [];
+    if (sizeOfJson((value ?? null) as JsonValue, maxSizeForAll) > maxSizeForAll) return findFirst.errors ?? [];
+    findAll ??= compileAll();
+    findAll(value);
+    return findAll.errors ?? [];
+  };
+}
+
+/** In characters and members. */
+const maxSizeForAll = 20_000;
 const maxProblems = 50;
 
 function invalid(part: string, value: unknown, errors: readonly ErrorObject[]): ServiceError {
@@ -107,9 +137,10 @@ interface QuerySchema {
   readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
 }
 
-function checkQuery(validate: ValidateFunction, schema: QuerySchema, received: unknown) {
+function checkQuery(findErrors: FindErrors, schema: QuerySchema, received: unknown) {
   const query = readQuery(schema, received);
-  if (!validate(query)) return { error: invalid("query", query, validate.errors ?? []) };
+  const errors = findErrors(query);
+  if (errors.length > 0) return { error: invalid("query", query, errors) };
   // Bodies were searched for it when they were parsed, and a path holds only ids and tags.
   const unstorable = Object.entries(query).find(([, text]) => typeof text === "string" && text.includes("\0"));
   if (unstorable === undefined) return { value: query };

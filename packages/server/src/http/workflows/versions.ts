@@ -1,10 +1,7 @@
 import { type Static, Type } from "typebox";
-import { parseDefinition } from "../../core/definition/definition.ts";
-import type { Problem } from "../../core/problem.ts";
-import { sentence } from "../../core/problem.ts";
+import { type Problem, sentence } from "../../core/problem.ts";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
-import { definitionLimits } from "../../engine/plans.ts";
 import { registerWorkflowVersion } from "../../management/workflows/versions.ts";
 import { findTagsOfVersions, type Tag } from "../../store/workflows/tags.ts";
 import { findVersion, listVersions, type Version } from "../../store/workflows/versions.ts";
@@ -69,7 +66,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
 }
 
 function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
-  const { config, executors, basePath } = parts;
+  const { definitionChecks, basePath } = parts;
   app.post(
     path,
     {
@@ -98,11 +95,12 @@ function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
       const { organizationId, workflowId } = request.params;
       const { definition } = request.body;
       const { ifChanged = false } = request.query;
-      const parsed = parseDefinition(definition, executors, definitionLimits(config));
-      const version = { definition, parsed, ifChanged };
+      const checked = await definitionChecks.check(organizationId, definition);
+      const { warnings } = checked;
+      const version = { definition, problems: checked.problems, ifChanged };
       const act = callerActOf(request);
       const answered = await registerWorkflowVersion(parts, act, request.params, version, (version, created) =>
-        renderNewVersion(version, { created, warnings: parsed.warnings }),
+        renderNewVersion(version, { created, warnings }),
       );
       // A first answer that an earlier release kept under its Idempotency-Key has no `created`.
       const registered = { ...answered, created: answered.created ?? true };
@@ -114,7 +112,7 @@ function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
 }
 
 function validateWorkflowVersionRoute(app: App, parts: ServerParts): void {
-  const { database, config, executors } = parts;
+  const { database, definitionChecks } = parts;
   app.post(
     `${path}/validate`,
     {
@@ -149,9 +147,8 @@ function validateWorkflowVersionRoute(app: App, parts: ServerParts): void {
     },
     async (request) => {
       if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
-      const parsed = parseDefinition(request.body.definition, executors, definitionLimits(config));
-      const { warnings } = parsed;
-      const errors = "problems" in parsed ? parsed.problems : [];
+      const { organizationId } = request.params;
+      const { problems: errors, warnings } = await definitionChecks.check(organizationId, request.body.definition);
       const messages = [...messagesOf("Error", errors), ...messagesOf("Warning", warnings)];
       return { valid: errors.length === 0, errors, warnings, messages };
     },

@@ -1,8 +1,7 @@
-import type { parseDefinition } from "../../core/definition/definition.ts";
 import { isSameJson } from "../../core/json/json.ts";
 import { type Problem, sentence } from "../../core/problem.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
-import { definitionLimits } from "../../engine/plans.ts";
+import { definitionLimits } from "../../engine/definition-limits.ts";
 import { findNewestVersion, insertVersion, type Version } from "../../store/workflows/versions.ts";
 import { lockWorkflow, type WorkflowKey } from "../../store/workflows/workflows.ts";
 import type { CallerAct, ManagementParts } from "../act/act.ts";
@@ -11,7 +10,8 @@ import { transactOnce } from "../act/repetition.ts";
 
 export interface NewVersion {
   readonly definition: string;
-  readonly parsed: ReturnType<typeof parseDefinition>;
+  /** What its check found; none when it is valid. */
+  readonly problems: readonly Problem[];
   /** Registers nothing when the newest version's definition is equal. */
   readonly ifChanged: boolean;
 }
@@ -24,21 +24,21 @@ export async function registerWorkflowVersion<Answer extends object>(
   parts: ManagementParts,
   act: CallerAct,
   workflow: WorkflowKey,
-  { definition, parsed, ifChanged }: NewVersion,
+  { definition, problems, ifChanged }: NewVersion,
   answerOf: (version: Version, created: boolean) => Answer,
 ): Promise<Answer> {
   const { engine } = parts;
   const { organizationId, workflowId } = workflow;
   const { type, id } = act.actor;
   // An unchanged definition stays deployable when a later release checks more than the one that registered it.
-  if ("problems" in parsed && !ifChanged) throw invalidDefinition(parsed.problems);
+  if (problems.length > 0 && !ifChanged) throw invalidDefinition(problems);
   return await transactOnce(parts, act, { organizationId }, async (transaction, createdAt) => {
     if (!(await lockWorkflow(transaction, workflow))) throw notFound("workflow");
     const newest = ifChanged ? await findNewestVersion(transaction, workflow) : undefined;
     if (newest !== undefined && isSameJson(newest.definition, definition, definitionLimits(parts.config))) {
       return answerOf(newest, false);
     }
-    if ("problems" in parsed) throw invalidDefinition(parsed.problems);
+    if (problems.length > 0) throw invalidDefinition(problems);
     const version = { versionId: engine.newId(), workflowId, definition, createdBy: { type, id }, createdAt };
     const versionNumber = await insertVersion(transaction, organizationId, version);
     const details = { workflowId, versionNumber };

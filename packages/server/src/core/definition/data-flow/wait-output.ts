@@ -75,7 +75,7 @@ function broughtProperties(
   const properties = new Map<string, readonly Schema[]>();
   if (budget.isExhausted) return properties;
   for (const name of names) {
-    const taking = payloads.filter(({ eventId }) => rule.takenFrom(eventId).has(name));
+    const taking = payloads.filter(({ eventId }) => rule.takes(eventId, name));
     const bringing = taking.filter((payload) => payload.known?.mayHave(name) ?? true);
     if (taking.length === 0) continue;
     const own = ofOutput.get(name) ?? [];

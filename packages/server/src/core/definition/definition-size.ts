@@ -1,0 +1,73 @@
+import type { ProblemList } from "../problem.ts";
+import type { Schema } from "../schema/schema.ts";
+import type { StepDefinition } from "./definition-parts.ts";
+
+/**
+ * Refuses what would take long to compile, or much room in memory, whenever one of its jobs moves. Answers whether it may be looked at further.
+ */
+export function checkSize(steps: readonly StepDefinition[], problems: ProblemList): boolean {
+  if (nameCountOf(steps, maxNames) <= maxNames) return true;
+  const detail = `the steps' definitions, their events and the properties of both multiply to more than ${maxNames} names`;
+  problems.add(
+    "/steps",
+    `${detail}; let steps share definitions, declare fewer properties in them, or list fewer events`,
+  );
+  return false;
+}
+
+/** Up to 25 ms to compile, and 16 MB in memory. A definition of two hundred steps with two hundred properties each has a fifth of it. */
+const maxNames = 200_000;
+
+/**
+ * How many names of properties a plan of these steps holds: what steps take from each other and from events is worked out by name, so
+ * that a few hundred steps and a few thousand properties, or events, multiply. An upper bound, since a plan shares what it can; counted until
+ * it is above `limit`.
+ */
+export function nameCountOf(steps: readonly StepDefinition[], limit: number): number {
+  const counter = new NameCounter(limit);
+  counter.add(steps.flatMap(({ inputSchema, outputSchema }) => [inputSchema, outputSchema]));
+  const schemasByEventId = new Map<string, Set<Schema>>();
+  for (const { wait, inputSchema, outputSchema, payloadSchemas } of steps) {
+    // Without payload definitions of their own, steps share what follows from the two.
+    if (payloadSchemas.size > 0) counter.add([inputSchema, outputSchema, ...payloadSchemas.values()]);
+    for (const eventId of wait?.eventIds ?? []) {
+      const schemas = schemasByEventId.get(eventId) ?? new Set();
+      schemasByEventId.set(eventId, schemas.add(outputSchema).add(payloadSchemas.get(eventId) ?? outputSchema));
+    }
+  }
+  for (const schemas of schemasByEventId.values()) counter.add(schemas);
+  return counter.count;
+}
+
+class NameCounter {
+  readonly #limit: number;
+  readonly #known = new Map<Schema, number>();
+  count = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(schemas: Iterable<Schema>): void {
+    for (const schema of new Set(schemas)) {
+      if (this.count > this.#limit) return;
+      const known = this.#known.get(schema) ?? this.#namesIn(schema);
+      this.#known.set(schema, known);
+      this.count += known;
+    }
+  }
+
+  /** Apart from those in its properties. */
+  #namesIn(schema: Schema): number {
+    let count = 0;
+    // A set that grows while it is walked is walked to its end.
+    const parts = new Set([schema]);
+    for (const { objects, allOf, anyOf } of parts) {
+      count += 1 + (objects === undefined ? 0 : objects.properties.size + objects.required.length);
+      if (count > this.#limit) break;
+      for (const part of allOf ?? []) parts.add(part);
+      for (const part of anyOf ?? []) parts.add(part);
+    }
+    return count;
+  }
+}

@@ -1,0 +1,34 @@
+import type { JsonValue } from "./json.ts";
+
+/** The text that equal values share, in whatever order their keys stand, and no others. */
+export function canonicalJson(value: JsonValue): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const keys = Object.keys(value).sort();
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as JsonValue)}`).join(",")}}`;
+}
+
+/**
+ * What it costs to make that text, in units of some 50 ns; the same for equal values. Counts until `limit` is passed, so that a huge value costs
+ * no more than that; but an object's keys are always listed whole, and counted.
+ */
+export function costOfCanonicalJson(value: JsonValue, limit: number): number {
+  if (typeof value === "string") return 1 + (value.length >> 3);
+  if (typeof value !== "object" || value === null) return 1;
+  const keys = Array.isArray(value) ? none : Object.keys(value);
+  let cost = 1 + keys.length * costPerKey;
+  for (const key of keys) {
+    if (cost > limit) return cost;
+    cost += (key.length >> 3) + costOfCanonicalJson((value as Record<string, JsonValue>)[key] ?? null, limit - cost);
+  }
+  if (!Array.isArray(value)) return cost;
+  for (const item of value) {
+    if (cost > limit) return cost;
+    cost += costOfCanonicalJson(item, limit - cost);
+  }
+  return cost;
+}
+
+const none: readonly string[] = [];
+/** To list and to sort them. */
+const costPerKey = 8;

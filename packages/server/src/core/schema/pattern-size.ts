@@ -1,0 +1,153 @@
+/** How much work a pattern makes, known from its text: compiling it to find out would be that work. */
+export interface PatternSize {
+  /** Instructions of the compiled pattern, with its repetitions written out. */
+  readonly instructions: number;
+  /** Ranges of characters that its instructions hold. */
+  readonly ranges: number;
+  /** Those that its text names, which are sorted. */
+  readonly readRanges: number;
+  /** Characters whose other cases the parser of `(?i)` looks up one by one. */
+  readonly foldedCharacters: number;
+}
+
+/**
+ * An upper bound: `([ab]{2}c){10}` has thirty characters and classes, and the two ends of ten groups. Repetitions are counted as often as they
+ * are written out, by which RE2 itself bounds them.
+ */
+export function sizeOfPattern(source: string): PatternSize {
+  const isFolded = foldingFlag.test(source);
+  const enclosing: Size[] = [];
+  let total = empty;
+  let last = empty;
+  let readRanges = 0;
+  let foldedCharacters = 0;
+  for (let position = 0; position < source.length; ) {
+    const length = elementLength(source, position);
+    const element = source.slice(position, position + length);
+    position += length;
+    if (element === "(") {
+      enclosing.push(plus(total, last));
+      total = empty;
+      last = groupEnds;
+    } else if (element === ")") {
+      last = plus(total, last);
+      total = enclosing.pop() ?? empty;
+    } else if (flags.test(element)) {
+      // It changes what follows; a repetition behind it repeats what stands before it.
+    } else if (repetition.test(element)) {
+      last = times(element.includes(",") ? plus(last, branch) : last, repeatCount(element));
+    } else if ("*+?|".includes(element)) last = plus(last, branch);
+    else {
+      const ranges = rangesOf(element, isFolded);
+      readRanges += ranges;
+      total = plus(total, last);
+      last = { instructions: 1, ranges };
+      if (isFolded && element.startsWith("[")) foldedCharacters += charactersIn(element);
+    }
+  }
+  const whole = enclosing.reduce(plus, plus(total, last));
+  return { ...plus(whole, ends), readRanges, foldedCharacters };
+}
+
+interface Size {
+  readonly instructions: number;
+  readonly ranges: number;
+}
+
+const empty: Size = { instructions: 0, ranges: 0 };
+/** Its two ends, and something in between though it be empty. */
+const groupEnds: Size = { instructions: 3, ranges: 0 };
+const branch: Size = { instructions: 2, ranges: 0 };
+/** What every pattern has besides: a failure, a match, a start. */
+const ends: Size = { instructions: 3, ranges: 0 };
+
+function plus(one: Size, other: Size): Size {
+  return { instructions: one.instructions + other.instructions, ranges: one.ranges + other.ranges };
+}
+
+function times({ instructions, ranges }: Size, count: number): Size {
+  return { instructions: instructions * count, ranges: ranges * count };
+}
+
+/** `(?i)`, `(?si:` and their like, wherever they stand: from there to where depends on groups, so it counts for the whole pattern. */
+const foldingFlag = /\(\?[imsU]*i/;
+const flags = /^\(\?[imsU-]+\)$/;
+const flagsHere = /\(\?[imsU-]+\)/y;
+const repetition = /^\{\d+(?:,\d*)?\}$/;
+const repetitionHere = /\{\d+(?:,\d*)?\}/y;
+
+function elementLength(source: string, position: number): number {
+  switch (source[position]) {
+    case "\\":
+      return escapeLength(source, position);
+    case "[":
+      return classLength(source, position);
+    case "{":
+      return lengthHere(repetitionHere, source, position) ?? 1;
+    case "(":
+      return lengthHere(flagsHere, source, position) ?? 1;
+    default:
+      return 1;
+  }
+}
+
+/** Classes such as `\p{Greek}` and characters such as `\x{10FFFF}` have their name in braces, which repeat nothing. */
+function escapeLength(source: string, position: number): number {
+  return lengthHere(namedEscapeHere, source, position) ?? 2;
+}
+
+/** The length of what the sticky expression matches at the position; undefined when it does not match there. */
+function lengthHere(expression: RegExp, source: string, position: number): number | undefined {
+  expression.lastIndex = position;
+  return expression.test(source) ? expression.lastIndex - position : undefined;
+}
+
+const namedEscapeHere = /\\(?:[pPx]\{[^}]*\}|[pP][^{])/y;
+
+/** A `]` that stands first in a class, and one that ends a named class in it, do not close it. */
+function classLength(source: string, start: number): number {
+  let position = start + 1;
+  if (source[position] === "^") position++;
+  if (source[position] === "]") position++;
+  while (position < source.length && source[position] !== "]") {
+    if (source[position] === "\\") position += 2;
+    else if (source.startsWith("[:", position) && source.includes(":]", position)) {
+      position = source.indexOf(":]", position) + 2;
+    } else position++;
+  }
+  return position + 1 - start;
+}
+
+function repeatCount(repetitionText: string): number {
+  return Math.max(...(repetitionText.match(/\d+/g) ?? []).map(Number));
+}
+
+/** Ranges of one character or class: each character of a class may be one, and with `(?i)` each stands for a few. */
+function rangesOf(element: string, isFolded: boolean): number {
+  const unicodeClassCount = element.match(unicodeClass)?.length ?? 0;
+  return (
+    unicodeClassCount * rangesPerUnicodeClass +
+    Math.min((element.length + 1) * (isFolded ? rangesPerFold : 1), maxFoldedRanges)
+  );
+}
+
+const unicodeClass = /\\[pP]/g;
+/** The largest class that RE2 knows, `\p{Alphabetic}`, has 762. */
+const rangesPerUnicodeClass = 800;
+const rangesPerFold = 4;
+const maxFoldedRanges = 3_000;
+
+/** How many characters the ranges of a class hold. A bound that is written as an escape may be any character. */
+function charactersIn(element: string): number {
+  let count = 0;
+  for (const [, low = "", high = ""] of element.matchAll(range)) {
+    const isPlain = !low.startsWith("\\") && !high.startsWith("\\");
+    const width = isPlain ? (high.codePointAt(0) ?? 0) - (low.codePointAt(0) ?? 0) + 1 : maxFold;
+    count += Math.min(Math.max(width, 1), maxFold);
+  }
+  return count;
+}
+
+const range = /(\\.|[^\\])-(\\|[^\]])/gsu;
+/** Beyond it no character has another case. */
+const maxFold = 0x1e944;

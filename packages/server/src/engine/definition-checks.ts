@@ -1,0 +1,180 @@
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { Config } from "../config.ts";
+import type { Problem } from "../core/problem.ts";
+import { ServiceError } from "../core/service-error.ts";
+import { FairQueue } from "./fair-queue.ts";
+
+/** What a new definition was found to be: valid when there are no problems. */
+export interface DefinitionFindings {
+  readonly problems: Problem[];
+  /** What may go wrong when a job runs. */
+  readonly warnings: Problem[];
+}
+
+export interface DefinitionCheckOptions {
+  readonly config: Config;
+  readonly onFailure: (error: unknown) => void;
+  /** How long one check may take. */
+  readonly deadlineMs?: number;
+  /** What one check may take of memory. */
+  readonly maxMemoryMb?: number;
+}
+
+/**
+ * Checks new definitions in a thread of its own, since a large one takes a second. They are checked one by one; organizations take turns.
+ *
+ * A definition is judged by deterministic bounds alone, and the same on every node. The deadline is for what those bounds overlook: then nothing
+ * is judged, the thread is ended, and the caller gets 503. The next check begins with a new thread.
+ */
+export class DefinitionChecks {
+  readonly #options: DefinitionCheckOptions;
+  readonly #deadlineMs: number;
+  readonly #queue = new FairQueue<Check>({ maxRunning: 1, maxRunningPerOwner: 1 });
+  readonly #waitingByOrganization = new Map<string, number>();
+  #worker: Worker | undefined;
+  #running: Check | undefined;
+  #isClosed = false;
+
+  constructor(options: DefinitionCheckOptions) {
+    this.#options = options;
+    this.#deadlineMs = options.deadlineMs ?? usualDeadlineMs;
+  }
+
+  /** Throws `ServiceError` (RateLimitError, UnavailableError) when it was not checked. */
+  async check(organizationId: string, text: string): Promise<DefinitionFindings> {
+    if (this.#isClosed) throw leaving();
+    const waiting = this.#waitingByOrganization.get(organizationId) ?? 0;
+    if (waiting >= maxPerOrganization) throw tooManyOfOne();
+    if (this.#queue.waitingCount >= maxWaiting) throw tooMany();
+    this.#waitingByOrganization.set(organizationId, waiting + 1);
+    try {
+      return await new Promise<DefinitionFindings>((resolve, reject) => {
+        this.#queue.add(organizationId, { organizationId, text, resolve, reject });
+        this.#next();
+      });
+    } finally {
+      const left = (this.#waitingByOrganization.get(organizationId) ?? 1) - 1;
+      if (left > 0) this.#waitingByOrganization.set(organizationId, left);
+      else this.#waitingByOrganization.delete(organizationId);
+    }
+  }
+
+  /** Ends the thread. Whoever waits gets 503. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const worker = this.#worker;
+    this.#worker = undefined;
+    this.#end((check) => check.reject(leaving()));
+    await worker?.terminate();
+  }
+
+  #next(): void {
+    const check = this.#queue.next();
+    if (check === undefined) return;
+    if (this.#isClosed) {
+      this.#running = check;
+      this.#end(({ reject }) => reject(leaving()));
+      return;
+    }
+    const timer = setTimeout(() => this.#giveUp(tooLong()), this.#deadlineMs);
+    this.#running = { ...check, timer };
+    this.#worker ??= this.#startWorker();
+    this.#worker.postMessage(check.text);
+  }
+
+  #startWorker(): Worker {
+    const { config, onFailure, maxMemoryMb = usualMemoryMb } = this.#options;
+    // The thread opens nothing and calls nobody, so it gets no secret and no environment.
+    const { databaseUrl: _, secretKey: __, otherSecretKeys: ___, ...settings } = config;
+    const worker = new Worker(new URL(`./definition-check-worker${extname(import.meta.url)}`, import.meta.url), {
+      workerData: toWorkerData(settings),
+      resourceLimits: { ...resourceLimits, maxOldGenerationSizeMb: maxMemoryMb },
+      env: {},
+      execArgv: [],
+    });
+    // A service that has nothing else to do may end.
+    worker.unref();
+    worker.on("message", (findings: DefinitionFindings) => {
+      // One that was given up may have been about to answer.
+      if (worker === this.#worker) this.#end(({ resolve }) => resolve(findings));
+    });
+    const died = (error: unknown) => {
+      if (worker !== this.#worker) return;
+      onFailure(error);
+      this.#giveUp(broken(error));
+    };
+    worker.on("error", died);
+    worker.on("exit", (code) => died(new Error(`The thread that checks definitions ended with code ${code}.`)));
+    return worker;
+  }
+
+  /** Without the thread: what it does now, nobody waits for. */
+  #giveUp(error: ServiceError): void {
+    void this.#worker?.terminate();
+    this.#worker = undefined;
+    this.#end(({ reject }) => reject(error));
+  }
+
+  #end(answer: (check: Check) => void): void {
+    const check = this.#running;
+    if (check === undefined) return;
+    this.#running = undefined;
+    clearTimeout(check.timer);
+    this.#queue.done(check.organizationId);
+    answer(check);
+    this.#next();
+  }
+}
+
+interface Check {
+  readonly organizationId: string;
+  readonly text: string;
+  readonly resolve: (findings: DefinitionFindings) => void;
+  readonly reject: (error: ServiceError) => void;
+  readonly timer?: NodeJS.Timeout;
+}
+
+/** The largest definitions take 0.2 s of computing, and a new thread 0.3 s: time for a machine that has much else to do. */
+const usualDeadlineMs = 10_000;
+/** Each holds a definition in memory; people register one after the other, and so do deployments. */
+const maxPerOrganization = 10;
+const maxWaiting = 100;
+/** Some five times what the largest definitions take. */
+const usualMemoryMb = 256;
+/** The stack is no deeper than that of the thread on which jobs run: what passes here passes there. */
+const resourceLimits = { maxYoungGenerationSizeMb: 32, stackSizeMb: 1 };
+
+/** Addresses are no data that a thread can be handed. */
+function toWorkerData(settings: object): { readonly settings: object; readonly urls: object } {
+  const entries = Object.entries(settings);
+  return {
+    settings: Object.fromEntries(entries.filter(([, value]) => !(value instanceof URL))),
+    urls: Object.fromEntries(entries.flatMap(([name, value]) => (value instanceof URL ? [[name, value.href]] : []))),
+  };
+}
+
+function tooManyOfOne(): ServiceError {
+  const message = `${maxPerOrganization} definitions of the organization are being checked already. Retry in a few seconds.`;
+  return new ServiceError("RateLimitError", message, { retryAfterSeconds: 2 });
+}
+
+function tooMany(): ServiceError {
+  return unavailable("Too many definitions wait for their check. Nothing was changed; retry in a few seconds.");
+}
+
+function tooLong(): ServiceError {
+  return unavailable("The definition could not be checked in time. Nothing was changed; retry, or send a smaller one.");
+}
+
+function broken(cause: unknown): ServiceError {
+  return unavailable("The check of the definition broke off. Nothing was changed; retry.", cause);
+}
+
+function leaving(): ServiceError {
+  return unavailable("The service is stopping. Nothing was changed; retry.");
+}
+
+function unavailable(message: string, cause?: unknown): ServiceError {
+  return new ServiceError("UnavailableError", message, { retryAfterSeconds: 2, cause });
+}

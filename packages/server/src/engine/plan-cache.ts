@@ -1,0 +1,63 @@
+import type { Plan } from "../core/plan/plan.ts";
+
+export interface CachedPlan {
+  readonly versionId: string;
+  readonly organizationId: string;
+  readonly plan: Plan;
+  /** An estimate. */
+  readonly bytes: number;
+}
+
+/**
+ * Keeps the plans that were used last, up to a number of bytes in all, and up to half of it for one organization, so that one with many large
+ * definitions drives out its own. One plan alone is kept whatever its size.
+ */
+export class PlanCache {
+  readonly #maxBytes: number;
+  /** A Map keeps the order of insertion: the first key is the one used longest ago. */
+  readonly #plans = new Map<string, CachedPlan>();
+  readonly #bytesByOrganization = new Map<string, number>();
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  find(versionId: string): Plan | undefined {
+    const found = this.#plans.get(versionId);
+    if (found === undefined) return undefined;
+    this.#plans.delete(versionId);
+    this.#plans.set(versionId, found);
+    return found.plan;
+  }
+
+  keep(added: CachedPlan): void {
+    const { versionId, organizationId } = added;
+    const before = this.#plans.get(versionId);
+    if (before !== undefined) this.#drop(before);
+    this.#plans.set(versionId, added);
+    this.#count(added, added.bytes);
+    for (const one of this.#plans.values()) {
+      const isOwnTooMuch = (this.#bytesByOrganization.get(organizationId) ?? 0) > this.#maxBytes / 2;
+      if (one === added || !(isOwnTooMuch || this.#bytes > this.#maxBytes)) return;
+      // What is the organization's own goes first, until it has its half again.
+      if (!isOwnTooMuch || one.organizationId === organizationId) this.#drop(one);
+    }
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  #drop(plan: CachedPlan): void {
+    this.#plans.delete(plan.versionId);
+    this.#count(plan, -plan.bytes);
+  }
+
+  #count({ organizationId }: CachedPlan, bytes: number): void {
+    this.#bytes += bytes;
+    const ofOrganization = (this.#bytesByOrganization.get(organizationId) ?? 0) + bytes;
+    if (ofOrganization > 0) this.#bytesByOrganization.set(organizationId, ofOrganization);
+    else this.#bytesByOrganization.delete(organizationId);
+  }
+}

@@ -1,0 +1,116 @@
+import { catalog, limits } from "@stepwell/testing/catalog.ts";
+import { costlyChecks, costlyDefinitions, costlyPatterns } from "@stepwell/testing/costly.ts";
+import { cpuMsOf } from "@stepwell/testing/cpu-time.ts";
+import fc from "fast-check";
+import { RE2Set } from "re2js";
+import { describe, expect, test } from "vitest";
+import { parseDefinition } from "../../src/core/definition/definition.ts";
+import { compilePlan } from "../../src/core/plan/plan.ts";
+import { ProblemList } from "../../src/core/problem.ts";
+import { anything } from "../../src/core/schema/node.ts";
+import { sizeOfPattern } from "../../src/core/schema/pattern-size.ts";
+import { checkValue, parseSchemas } from "../../src/core/schema/schema.ts";
+
+/** Each takes less than 50 ms of computing on a machine of today; what these tests look for took seconds. */
+const boundMs = 150;
+
+describe("a check is over in a moment, whatever the schema", () => {
+  test.each(costlyChecks().map(({ name, ...check }) => [name, check] as const))("%s", (_, { schema: raw, value }) => {
+    // As one that is registered, so that no other bound is in the way.
+    const schema = parseSchemas({ raw }, "", new ProblemList(1), true).get("raw") ?? anything;
+    expect(cpuMsOf(() => checkValue(schema, value))).toBeLessThan(boundMs);
+  });
+});
+
+describe("a pattern that costs more than its text shows is refused, or is compiled in a moment", () => {
+  test.each(costlyPatterns().map((pattern) => [pattern.slice(0, 40), pattern] as const))("%s", (_, pattern) => {
+    const definition = { workflowName: "w", steps: [], definitions: { subject: { pattern } } };
+    const text = JSON.stringify(definition);
+    expect(cpuMsOf(() => parseDefinition(text, catalog, limits))).toBeLessThan(boundMs);
+  });
+
+  test("as are many of them", () => {
+    const definitions = Object.fromEntries(
+      Array.from({ length: 300 }, (_, index) => [`d${index}`, { pattern: `(?i)[${"Ā-𞥃".repeat(200)}]${index}` }]),
+    );
+    const text = JSON.stringify({ workflowName: "w", steps: [], definitions });
+    const parsed = parseDefinition(text, catalog, limits);
+    expect("problems" in parsed && parsed.problems[0]?.detail).toContain("wide ranges after `(?i)`");
+    expect(cpuMsOf(() => parseDefinition(text, catalog, limits))).toBeLessThan(2 * boundMs);
+  });
+});
+
+test("no pattern compiles to more instructions and ranges than its text was counted to have", () => {
+  const parts = fc.constantFrom(
+    ...["a", "é", "[a-c]", "[^x]", "(", "(?:", ")", "*", "+", "?", "|", "{2}", "{3,7}", "{0,4}", "{2,}", "\\d", "\\pL"],
+    ...[
+      "\\P{Greek}",
+      "\\b",
+      "^",
+      "$",
+      ".",
+      "[a-z0-9_.-]",
+      "[[:alpha:]\\pN]",
+      "(?i)",
+      "(?i:",
+      "\\x{10FFFF}",
+      "[A-Zé-ü]",
+    ],
+  );
+  const property = fc.property(fc.array(parts, { minLength: 1, maxLength: 14 }), (pieces) => {
+    const source = pieces.join("");
+    const set = new RE2Set(RE2Set.UNANCHORED, 0, 1);
+    try {
+      set.add(source);
+    } catch {
+      return;
+    }
+    set.compile();
+    const { instructions, ranges } = sizeOfPattern(source);
+    const rangeCount = set.prog.inst.reduce((sum: number, { runes }) => sum + runes.length / 2, 0);
+    expect(set.prog.numInst(), source).toBeLessThanOrEqual(instructions);
+    expect(rangeCount, source).toBeLessThanOrEqual(ranges + 1);
+  });
+  fc.assert(property, { numRuns: 5_000 });
+});
+
+describe("a definition that passes is compiled in a moment", () => {
+  test.each([...costlyDefinitions()])("%s", (_, definition) => {
+    const text = JSON.stringify(definition);
+    if ("problems" in parseDefinition(text, catalog, limits)) return;
+    const compile = () => {
+      const registered = parseDefinition(text, catalog, limits, true);
+      if ("definition" in registered) compilePlan(registered.definition);
+    };
+    expect(cpuMsOf(compile)).toBeLessThan(boundMs);
+  });
+});
+
+test.each([
+  ["waits that share events and properties", "multiply to more than 200000 names"],
+  ["eighty waits, each with payload definitions for eighty events", "multiply to more than 200000 names"],
+  ["a large allowed object", "too large together"],
+])("a new definition with %s is refused; one that is registered is still compiled", (name, words) => {
+  const text = JSON.stringify(costlyDefinitions().get(name));
+  const parsed = parseDefinition(text, catalog, limits);
+  expect("problems" in parsed && parsed.problems[0]?.detail).toContain(words);
+  const registered = parseDefinition(text, catalog, limits, true);
+  expect("definition" in registered && compilePlan(registered.definition).workflowName).toBe("costly");
+});
+
+test("a version that is registered is held against no limit", () => {
+  const strict = { maxDefinitionBytes: 1, maxSteps: 1, maxEventIdsPerStep: 1, maxNameLength: 1, maxDepth: 2 };
+  const eventIds = ["approved", "declined"];
+  const wait = { type: "/service/waitForEventIds", config: { eventIds } };
+  const reference = { $ref: "#/definitions/any" };
+  const steps = ["first", "second"].map((name, index) => ({
+    name,
+    integrationDetails: { ...wait, inputDefinition: reference, outputDefinition: reference },
+    transitionToStep: index === 0 ? "second" : null,
+  }));
+  const definitions = { any: {}, counted: { pattern: "[ab]{900}[ab]{900}" } };
+  const text = JSON.stringify({ workflowName: "order", steps, definitions });
+  expect(parseDefinition(text, catalog, strict)).toHaveProperty("problems");
+  const registered = parseDefinition(text, catalog, strict, true);
+  expect("definition" in registered && registered.definition.steps[1]?.wait?.eventIds).toEqual(eventIds);
+});

@@ -1,0 +1,66 @@
+import { costlyDefinitions } from "@stepwell/testing/costly.ts";
+import { straightDefinition } from "@stepwell/testing/definitions.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
+import { parseDefinition } from "../../src/core/definition/definition.ts";
+import { type DefinitionCheckOptions, DefinitionChecks } from "../../src/engine/definition-checks.ts";
+import { definitionLimits } from "../../src/engine/definition-limits.ts";
+import { executorCatalog } from "../../src/engine/executors/catalog.ts";
+
+const config = readConfig({ STEPWELL_CLOUD_FUNCTION_ENDPOINT: "http://localhost:9" });
+const large = JSON.stringify(costlyDefinitions().get("twenty thousand schemas"));
+
+function checks(options: Partial<DefinitionCheckOptions> = {}): { checks: DefinitionChecks; failures: unknown[] } {
+  const failures: unknown[] = [];
+  const made = new DefinitionChecks({ config, onFailure: (error) => failures.push(error), ...options });
+  onTestFinished(() => made.close());
+  return { checks: made, failures };
+}
+
+test("the thread finds what the parser finds", async () => {
+  const text = '{"workflowName":"","steps":[{"name":"a"}],"definitions":{"x":{"typ":1}}}';
+  const parsed = parseDefinition(text, executorCatalog(config), definitionLimits(config));
+  const found = await checks().checks.check("one", text);
+  expect(found).toEqual({ problems: "problems" in parsed && parsed.problems, warnings: parsed.warnings });
+  expect(found.problems.length).toBe(3);
+});
+
+test("organizations take turns: many definitions of one delay those of another by one", async () => {
+  const ends: string[] = [];
+  const one = checks().checks;
+  const check = (organizationId: string, text: string) =>
+    one.check(organizationId, text).then(() => ends.push(organizationId));
+  await Promise.all([...Array.from({ length: 5 }, () => check("busy", large)), check("quiet", straightDefinition)]);
+  expect(ends).toEqual(["busy", "busy", "quiet", "busy", "busy", "busy"]);
+});
+
+test("an organization that has ten definitions checked at once is told to wait, and others are not", async () => {
+  const one = checks().checks;
+  const ten = Array.from({ length: 10 }, () => one.check("busy", straightDefinition));
+  await expect(one.check("busy", straightDefinition)).rejects.toMatchObject({ code: "RateLimitError" });
+  await one.check("quiet", straightDefinition);
+  await Promise.all(ten);
+  await one.check("busy", straightDefinition);
+});
+
+test("a check that is not over in time answers 503, and says nothing about the definition", async () => {
+  const refused = checks({ deadlineMs: 1 }).checks.check("one", straightDefinition);
+  await expect(refused).rejects.toMatchObject({ code: "UnavailableError", retryAfterSeconds: 2 });
+});
+
+test("a thread that runs out of memory answers 503 and is replaced", async () => {
+  const { checks: one, failures } = checks({ maxMemoryMb: 12 });
+  const larger = JSON.stringify(costlyDefinitions().get("five hundred steps with nine thousand properties"));
+  await expect(one.check("one", larger)).rejects.toMatchObject({ code: "UnavailableError" });
+  expect(failures).toMatchObject([{ code: "ERR_WORKER_OUT_OF_MEMORY" }]);
+  expect(await one.check("one", straightDefinition)).toEqual({ problems: [], warnings: [] });
+});
+
+test("what waits when the node stops is answered, and nothing more is taken", async () => {
+  const one = checks().checks;
+  const waiting = ["a", "b", "c"].map((name) => one.check(name, large));
+  const answers = Promise.allSettled(waiting);
+  await one.close();
+  expect((await answers).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  await expect(one.check("a", straightDefinition)).rejects.toMatchObject({ code: "UnavailableError" });
+});

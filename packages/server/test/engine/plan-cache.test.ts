@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { PlanCache } from "../../src/engine/plan-cache.ts";
+import { noop, planOf } from "../core/jobs.ts";
+
+const plan = planOf([noop("only", null)]);
+
+function keep(cache: PlanCache, organizationId: string, bytes: number, ...versionIds: string[]): void {
+  for (const versionId of versionIds) cache.keep({ versionId, organizationId, plan, bytes });
+}
+
+function kept(cache: PlanCache, ...versionIds: string[]): string[] {
+  return versionIds.filter((versionId) => cache.find(versionId) !== undefined);
+}
+
+test("plans are kept up to a number of bytes; the one that was used longest ago goes first", () => {
+  const cache = new PlanCache(100);
+  for (const name of ["a", "b", "c", "d"]) keep(cache, name, 25, name);
+  cache.find("a");
+  keep(cache, "e", 25, "e");
+  expect(kept(cache, "a", "b", "c", "d", "e")).toEqual(["a", "c", "d", "e"]);
+  expect(cache.bytes).toBe(100);
+});
+
+test("one organization has half of the room, and beyond it drives out its own plans", () => {
+  const cache = new PlanCache(100);
+  keep(cache, "quiet", 10, "q1", "q2");
+  keep(cache, "busy", 20, "b1", "b2", "b3", "b4");
+  expect(kept(cache, "q1", "q2", "b1", "b2", "b3", "b4")).toEqual(["q1", "q2", "b3", "b4"]);
+});
+
+test("a plan that is larger than all the room is kept alone, and the same version counts once", () => {
+  const cache = new PlanCache(100);
+  keep(cache, "one", 10, "a");
+  keep(cache, "one", 500, "large", "large");
+  expect(kept(cache, "a", "large")).toEqual(["large"]);
+  expect(cache.bytes).toBe(500);
+});

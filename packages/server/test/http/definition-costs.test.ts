@@ -1,0 +1,80 @@
+import type { ProblemBody } from "@stepwell/testing/client.ts";
+import { costlyDefinitions } from "@stepwell/testing/costly.ts";
+import { definitionOf, noopStep, waitStep } from "@stepwell/testing/definitions.ts";
+import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { TestService, useService } from "@stepwell/testing/service.ts";
+import { onEveryStore, onOneStore, type StoreHome } from "@stepwell/testing/stores.ts";
+import { expect, onTestFinished, test } from "vitest";
+
+onEveryStore((home) => {
+  test("jobs of a version that lowered limits would refuse start, and run to their end", async () => {
+    const { environment, remove } = await home.prepare();
+    onTestFinished(remove);
+    const sameStore: StoreHome = { ...home, prepare: async () => ({ environment, remove: async () => {} }) };
+    const before = new TestService(sameStore);
+    await before.start();
+    const { organizationId, owner, api: apiBefore } = await before.newOrganization();
+    const longName = "a step with a name of more than sixteen characters";
+    const definition = definitionOf(
+      noopStep("first", longName),
+      waitStep(longName, ["yes", "no"], "last"),
+      noopStep("last", null),
+    );
+    const { workflowId } = await deploy(apiBefore, definition);
+    const begun = await submitAndWait(apiBefore, workflowId);
+    await before.stop();
+
+    const after = new TestService(sameStore, {
+      STEPWELL_MAX_STEPS: "2",
+      STEPWELL_MAX_EVENT_IDS_PER_STEP: "1",
+      STEPWELL_MAX_NAME_LENGTH: "16",
+      STEPWELL_MAX_DEFINITION_BYTES: "1024",
+      STEPWELL_MAX_JSON_DEPTH: "8",
+    });
+    await after.start();
+    onTestFinished(() => after.stop());
+    const api = after.client(owner.token, { organizationId });
+    await api.call("RegisterWorkflowVersion", { params: { workflowId }, body: { definition }, status: 400 });
+    const submitted = await submitAndWait(api, workflowId);
+    for (const { jobId } of [begun, submitted]) {
+      for (const eventId of ["yes", "no"]) await api.call("SendJobEvent", { params: { jobId }, body: { eventId } });
+      const { body } = await api.call<{ status: string }>("GetJob", { params: { jobId }, query: { waitSeconds: 20 } });
+      expect(body.status).toBe("SUCCEEDED");
+    }
+  });
+});
+
+onOneStore((home) => {
+  const service = useService(home);
+
+  test("while a definition is checked that takes long, others are served", async () => {
+    const { api } = await service.newOrganization();
+    const workflow = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "costly" } });
+    const params = { workflowId: workflow.body.workflowId };
+    const definition = JSON.stringify(costlyDefinitions().get("five hundred steps with nine thousand properties"));
+    await api.call("ValidateWorkflowVersion", { params, body: { definition } });
+    const before = process.threadCpuUsage();
+    const { body } = await api.call("ValidateWorkflowVersion", { params, body: { definition } });
+    const { user, system } = process.threadCpuUsage(before);
+    expect(body).toMatchObject({ valid: true });
+    // The check itself computes for 200 ms, in its own thread; this one sends, reads and answers.
+    expect((user + system) / 1000).toBeLessThan(120);
+  });
+
+  test.each<[string, string, object]>([
+    ["half a million members of the wrong type", "CreateRole", { name: "x", permissions: new Array(490_000).fill(1) }],
+    ["ninety thousand keys that nobody knows", "RegisterWorkflow", keys(90_000)],
+  ])("a body with %s is refused in a moment, with the first thing that is wrong", async (_, operationId, body) => {
+    const { api } = await service.newOrganization();
+    const before = process.threadCpuUsage();
+    const answered = await api.call<ProblemBody>(operationId, { body, status: 400 });
+    const { user, system } = process.threadCpuUsage(before);
+    expect(answered.body.errors).toHaveLength(1);
+    // Of which this test, which makes and sends the body, takes a part.
+    expect((user + system) / 1000).toBeLessThan(300);
+  });
+});
+
+function keys(count: number): object {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 1]));
+}

@@ -1,0 +1,258 @@
+import type { JsonValue } from "../../src/core/json/json.ts";
+
+/** A request in the making: what it is made of can be changed a little, again and again. */
+export interface Attempt {
+  readonly schema: SchemaRecipe;
+  readonly value: ValueRecipe;
+  readonly filter: readonly string[];
+}
+
+type SchemaRecipe =
+  | { readonly type: "leaf"; readonly leaf: JsonValue }
+  | { readonly type: "pattern"; readonly parts: readonly string[] }
+  | { readonly type: "allowed"; readonly value: ValueRecipe; readonly count: number }
+  | { readonly type: "anyOf" | "items" | "properties" | "rest"; readonly of: SchemaRecipe; readonly count: number };
+
+type ValueRecipe =
+  | { readonly type: "leaf"; readonly leaf: JsonValue }
+  | { readonly type: "text"; readonly parts: readonly string[]; readonly count: number }
+  | { readonly type: "list" | "object" | "nest"; readonly of: ValueRecipe; readonly count: number };
+
+/** What is chosen from, by a generator of numbers that a seed determines. */
+export class Chance {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed;
+  }
+
+  /** From 0 up to, but not including, `bound` (mulberry32). */
+  below(bound: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % bound;
+  }
+
+  of<Item>(items: readonly [Item, ...Item[]]): Item {
+    return items[this.below(items.length)] ?? items[0];
+  }
+
+  /** Small as often as large. */
+  count(): number {
+    return 1 + this.below(2 ** (1 + this.below(17)));
+  }
+
+  list<Item>(make: () => Item, max: number): Item[] {
+    return Array.from({ length: 1 + this.below(max) }, make);
+  }
+}
+
+export function newAttempt(chance: Chance): Attempt {
+  return {
+    schema: newSchema(chance, 3),
+    value: newValue(chance, 3),
+    filter: chance.list(() => chance.of(letters), 12),
+  };
+}
+
+/** The same with one thing changed. */
+export function changed(attempt: Attempt, chance: Chance): Attempt {
+  switch (chance.below(5)) {
+    case 0:
+      return { ...attempt, schema: newSchema(chance, 3) };
+    case 1:
+      return { ...attempt, value: newValue(chance, 3) };
+    case 2:
+      return { ...attempt, value: changedRecipe(attempt.value, chance, newValue) };
+    case 3:
+      return { ...attempt, filter: [...attempt.filter, ...attempt.filter, chance.of(letters)].slice(0, 500) };
+    default:
+      return { ...attempt, schema: changedRecipe(attempt.schema, chance, newSchema) };
+  }
+}
+
+/** The text of a definition whose step takes what fits the schema as its property `x`. */
+export function definitionText({ schema }: Attempt): string {
+  const reference = { $ref: "#/definitions/order" };
+  const details = { type: "/service/noop", inputDefinition: reference, outputDefinition: reference };
+  const steps = JSON.stringify([{ name: "only", integrationDetails: details }]);
+  const order = `{"type":"object","properties":{"x":${schemaText(schema, maxSchemaLength)}}}`;
+  return `{"workflowName":"attempt","steps":${steps},"definitions":{"order":${order}}}`;
+}
+
+/** The text of the value that is held against the schema. */
+export function valueText(recipe: ValueRecipe, room = maxValueLength): string {
+  switch (recipe.type) {
+    case "leaf":
+      return JSON.stringify(recipe.leaf);
+    case "text":
+      return JSON.stringify(recipe.parts.join("").repeat(Math.min(recipe.count, Math.floor(room / 32))));
+    case "list":
+      return `[${repeated(valueText(recipe.of, room / 2), recipe.count, room)}]`;
+    case "object":
+      return `{${named(valueText(recipe.of, room / 2), recipe.count, room)}}`;
+    default: {
+      const depth = recipe.count % 40;
+      return `${"[".repeat(depth)}${valueText(recipe.of, room - 80)}${"]".repeat(depth)}`;
+    }
+  }
+}
+
+function schemaText(recipe: SchemaRecipe, room: number): string {
+  switch (recipe.type) {
+    case "leaf":
+      return JSON.stringify(recipe.leaf);
+    case "pattern":
+      return JSON.stringify({ pattern: recipe.parts.join("") });
+    case "allowed":
+      return `{"enum":[${repeated(valueText(recipe.value, room / 2), recipe.count, room)}]}`;
+    case "anyOf":
+      return `{"anyOf":[${repeated(schemaText(recipe.of, room / 2), recipe.count, room)}]}`;
+    case "items":
+      return `{"items":${schemaText(recipe.of, room)}}`;
+    case "properties":
+      return `{"properties":{${named(schemaText(recipe.of, room / 2), recipe.count, room)}}}`;
+    default:
+      return `{"additionalProperties":${schemaText(recipe.of, room)}}`;
+  }
+}
+
+/** Both leave room for what JSON adds when it holds JSON as a text. */
+const maxSchemaLength = 350_000;
+const maxValueLength = 900_000;
+
+function repeated(text: string, count: number, room: number): string {
+  return `${text},`.repeat(timesIn(room, text.length + 1, count)).slice(0, -1);
+}
+
+function named(text: string, count: number, room: number): string {
+  const times = timesIn(room, text.length + 10, count);
+  return Array.from({ length: times }, (_name, index) => `"${index.toString(36)}":${text}`).join(",");
+}
+
+function timesIn(room: number, length: number, count: number): number {
+  return Math.max(1, Math.min(count, Math.floor(room / length)));
+}
+
+function newSchema(chance: Chance, depth: number): SchemaRecipe {
+  const type =
+    depth === 0
+      ? chance.of<SchemaRecipe["type"]>(["leaf", "pattern"])
+      : chance.of<SchemaRecipe["type"]>(["leaf", "pattern", "allowed", "anyOf", "items", "properties", "rest"]);
+  switch (type) {
+    case "leaf":
+      return { type, leaf: chance.of(leafSchemas) };
+    case "pattern":
+      return { type, parts: chance.list(() => chance.of(patternParts), 12) };
+    case "allowed":
+      return { type, value: newValue(chance, depth - 1), count: chance.count() };
+    default:
+      return { type, of: newSchema(chance, depth - 1), count: chance.count() };
+  }
+}
+
+function newValue(chance: Chance, depth: number): ValueRecipe {
+  const type =
+    depth === 0
+      ? chance.of<ValueRecipe["type"]>(["leaf", "text"])
+      : chance.of<ValueRecipe["type"]>(["leaf", "text", "list", "object", "nest"]);
+  switch (type) {
+    case "leaf":
+      return { type, leaf: chance.of(leafValues) };
+    case "text":
+      return { type, parts: chance.list(() => chance.of(letters), 8), count: chance.count() };
+    default:
+      return { type, of: newValue(chance, depth - 1), count: chance.count() };
+  }
+}
+
+function changedRecipe<Recipe extends SchemaRecipe | ValueRecipe>(
+  recipe: Recipe,
+  chance: Chance,
+  make: (chance: Chance, depth: number) => Recipe,
+): Recipe {
+  if (chance.below(6) === 0) return make(chance, 2);
+  if ("parts" in recipe && chance.below(2) === 0) {
+    const parts = [...recipe.parts];
+    parts.splice(
+      chance.below(parts.length + 1),
+      chance.below(2),
+      chance.of(recipe.type === "pattern" ? patternParts : letters),
+    );
+    return { ...recipe, parts: parts.slice(0, 60) };
+  }
+  if ("of" in recipe && chance.below(2) === 0) {
+    return { ...recipe, of: changedRecipe(recipe.of as Recipe, chance, make) };
+  }
+  if (!("count" in recipe)) return make(chance, 2);
+  return { ...recipe, count: Math.max(1, chance.below(2) === 0 ? recipe.count * 2 : recipe.count >> 1) };
+}
+
+const letters = ["a", "b", "é", "😀", "\\", "%", "_", "\n", '"', "0", "-", "@", "."] as const;
+const patternParts = [
+  ...[
+    "a",
+    "é",
+    "[ab]",
+    "[^x]",
+    "(",
+    "(?:",
+    ")",
+    "*",
+    "+",
+    "?",
+    "|",
+    "{2}",
+    "{9,90}",
+    "{0,400}",
+    "{1000}",
+    "\\d",
+    "\\pL",
+  ],
+  ...[
+    "\\P{Lu}",
+    "\\b",
+    "^",
+    "$",
+    ".",
+    "[\\pL\\pN_.-]",
+    "[[:alpha:]]",
+    "(?i)",
+    "[Ā-𞥃]",
+    "[\\x{100}-\\x{1e943}]",
+    "(a|b)*a",
+    "\\Q",
+  ],
+] as unknown as readonly [string, ...string[]];
+const leafSchemas: readonly [JsonValue, ...JsonValue[]] = [
+  false,
+  {},
+  { type: "string" },
+  { minimum: 9 },
+  { minLength: 9 },
+  { maxLength: 400_000 },
+  { minItems: 3 },
+  { format: "uri" },
+  { format: "email" },
+  { format: "date-time" },
+  { required: ["a", "b"] },
+  { const: {} },
+  { const: [] },
+  { $ref: "#/definitions/order" },
+  { $ref: "#/definitions/order", "x-sensitive": true },
+];
+const leafValues: readonly [JsonValue, ...JsonValue[]] = [
+  1,
+  0.5,
+  "",
+  "a",
+  null,
+  true,
+  [],
+  {},
+  { a: 1 },
+  [1],
+  "a@example.com",
+  "2026-01-31",
+];
