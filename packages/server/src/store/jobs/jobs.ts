@@ -68,6 +68,8 @@ export interface WrittenJob extends Job {
   readonly wakeAt: Timestamp | null;
   /** Of a job that waits for events: those that are missing. */
   readonly awaitingEventIds: readonly string[] | null;
+  /** The epoch of a call that begins with this write; null leaves what the row has. */
+  readonly begunEpoch: number | null;
 }
 
 /** Writes new jobs. A job id that exists already is a defect of ours and fails the transaction. */
@@ -80,11 +82,13 @@ const insertJobRows = statement<never>(
   "insert_jobs",
   "organization",
   `INSERT INTO job (organization_id, job_id, workflow_id, workflow_name, version_id, version_number, tag, status, sequence,
-     lease_epoch, node_id, wake_at, awaiting_event_ids, state, input, submitted_by, created_at, started_at, updated_at, finished_at)
+     lease_epoch, begun_epoch, node_id, wake_at, awaiting_event_ids, state, input, submitted_by, created_at, started_at, updated_at,
+     finished_at)
    SELECT organization_id, job_id, workflow_id, workflow_name, version_id, version_number, tag, status, sequence,
-     lease_epoch, node_id, wake_at, awaiting_event_ids, state, input, submitted_by, created_at, started_at, updated_at, finished_at
+     lease_epoch, begun_epoch, node_id, wake_at, awaiting_event_ids, state, input, submitted_by, created_at, started_at, updated_at,
+     finished_at
    FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, workflow_id uuid, workflow_name text, version_id uuid,
-     version_number integer, tag text, status text, sequence integer, lease_epoch integer, node_id uuid, wake_at timestamptz,
+     version_number integer, tag text, status text, sequence integer, lease_epoch integer, begun_epoch integer, node_id uuid, wake_at timestamptz,
      awaiting_event_ids text[], state json, input json, submitted_by json, created_at timestamptz, started_at timestamptz,
      updated_at timestamptz, finished_at timestamptz)`,
 );
@@ -113,10 +117,10 @@ const updateJobRows = statement<{ jobId: string }>(
   "organization",
   `UPDATE job
    SET status = changed.status, sequence = changed.sequence, lease_epoch = changed.lease_epoch, node_id = changed.node_id,
-     wake_at = changed.wake_at, awaiting_event_ids = changed.awaiting_event_ids, state = changed.state,
+     begun_epoch = coalesce(changed.begun_epoch, job.begun_epoch), wake_at = changed.wake_at, awaiting_event_ids = changed.awaiting_event_ids, state = changed.state,
      started_at = changed.started_at, updated_at = changed.updated_at, finished_at = changed.finished_at
    FROM json_to_recordset($1) AS changed (organization_id uuid, job_id uuid, status text, sequence integer, lease_epoch integer,
-     node_id uuid, wake_at timestamptz, awaiting_event_ids text[], state json, started_at timestamptz, updated_at timestamptz,
+     begun_epoch integer, node_id uuid, wake_at timestamptz, awaiting_event_ids text[], state json, started_at timestamptz, updated_at timestamptz,
      finished_at timestamptz, sequence_before integer, lease_epoch_before integer)
    WHERE job.organization_id = ANY($2::uuid[]) AND job.job_id = ANY($3::uuid[])
      AND job.organization_id = changed.organization_id AND job.job_id = changed.job_id
@@ -242,6 +246,7 @@ function rowOfJob(job: WrittenJob) {
     status: state.status,
     sequence: job.sequence,
     lease_epoch: job.leaseEpoch,
+    begun_epoch: job.begunEpoch,
     node_id: job.nodeId,
     wake_at: isoOrNull(job.wakeAt),
     awaiting_event_ids: job.awaitingEventIds,
