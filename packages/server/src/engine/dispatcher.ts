@@ -243,7 +243,7 @@ export class Dispatcher {
         begun: owed.finished !== undefined,
       });
     } catch (error) {
-      // Another node finds the job when this one's heartbeat is past its time.
+      // Another node finds the job once this one has left, or is held for dead.
       this.#options.onDefect(error);
     }
   }
