@@ -1,6 +1,7 @@
 import type { HistoryEntry } from "../../core/job/history.ts";
 import type { Job, Timestamp } from "../../core/job/job-state.ts";
 import { type Database, isUniqueViolation, type Queryable, statement, type Transaction } from "../home/database.ts";
+import { askInParts } from "./key-parts.ts";
 
 /** Names one job. Every look-up carries the organization, so that it goes to one shard and tenants cannot mix. */
 export interface JobKey {
@@ -14,12 +15,12 @@ export interface JobKey {
  */
 export async function lockJobs(transaction: Transaction, keys: readonly JobKey[], maxBytes: number): Promise<Job[]> {
   if (keys.length === 0) return [];
-  const locked = await transaction.query(lockJobRows, keyArrays(keys));
+  const locked = await askInParts(keys, (part) => transaction.query(lockJobRows, keyArrays(part)));
   const large = locked.filter((job) => job.largeBytes !== null);
   if (large.length === 0) return locked;
   const bytes = large.reduce((sum, job) => sum + (job.largeBytes ?? 0), 0);
   if (large.length > 1 && bytes > maxBytes) throw new TooMuchAtOnceError(large.length, bytes);
-  const contents = await transaction.query(readJobContents, keyArrays(large));
+  const contents = await askInParts(large, (part) => transaction.query(readJobContents, keyArrays(part)));
   const contentOf = new Map(contents.map((content) => [content.jobId, content]));
   return locked.map((job) => ({ ...job, ...contentOf.get(job.jobId) }));
 }
@@ -101,12 +102,14 @@ export interface JobUpdate {
 /** Writes changed jobs; the row must still be as it was loaded. Throws when one is not: the lock was not held. */
 export async function updateJobs(transaction: Transaction, updates: readonly JobUpdate[]): Promise<void> {
   if (updates.length === 0) return;
-  const rows = updates.map(({ before, after }) => {
+  const keyed = updates.map(({ before, after }) => {
     const { input: _input, submitted_by: _submittedBy, ...row } = rowOfJob(after);
-    return { ...row, sequence_before: before.sequence, lease_epoch_before: before.leaseEpoch };
+    const changed = { ...row, sequence_before: before.sequence, lease_epoch_before: before.leaseEpoch };
+    return { organizationId: after.organizationId, jobId: after.jobId, changed };
   });
-  const keys = keyArrays(updates.map(({ after }) => after));
-  const written = await transaction.query(updateJobRows, [JSON.stringify(rows), ...keys]);
+  const written = await askInParts(keyed, (part) =>
+    transaction.query(updateJobRows, [JSON.stringify(part.map(({ changed }) => changed)), ...keyArrays(part)]),
+  );
   if (written.length !== updates.length) {
     throw new Error(`${updates.length - written.length} of ${updates.length} jobs changed under their lock.`);
   }
@@ -162,12 +165,12 @@ const insertHistoryRows = statement<never>(
    FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, first_sequence integer, last_sequence integer, entries json)`,
 );
 
-/** Jobs with their whole histories, as of one instant. Jobs that do not exist are missing from the answer. */
+/** Jobs with their whole histories, each as of one instant. Jobs that do not exist are missing from the answer. */
 export async function readJobs(
   db: Queryable,
   keys: readonly JobKey[],
 ): Promise<(Job & { commits: HistoryEntry[][] })[]> {
-  return await db.query(readJobRows, keyArrays(keys));
+  return await askInParts(keys, (part) => db.query(readJobRows, keyArrays(part)));
 }
 
 const readJobRows = statement<Job & { commits: HistoryEntry[][] }>(
@@ -186,7 +189,7 @@ export async function readSequences(
   db: Queryable,
   keys: readonly JobKey[],
 ): Promise<(JobKey & { readonly sequence: number })[]> {
-  return await db.query(readSequenceRows, keyArrays(keys));
+  return await askInParts(keys, (part) => db.query(readSequenceRows, keyArrays(part)));
 }
 
 const readSequenceRows = statement<JobKey & { sequence: number }>(

@@ -1,6 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import type { JobKey } from "./jobs.ts";
+import { askInParts } from "./key-parts.ts";
 
 /** Renews this node's heartbeat and answers the database's time, by which all leases are counted. */
 export async function beat(db: Queryable, node: { nodeId: string; name: string }): Promise<Timestamp> {
@@ -149,8 +150,7 @@ export async function takeOverJobs(
   deadNodeId: string,
   jobs: readonly OwnedCall[],
 ): Promise<TakenJob[]> {
-  if (jobs.length === 0) return [];
-  return await db.query(takeOverJobRows, [nodeId, deadNodeId, ...callArrays(jobs)]);
+  return await askInParts(jobs, (part) => db.query(takeOverJobRows, [nodeId, deadNodeId, ...callArrays(part)]));
 }
 
 const takeOverJobRows = statement<TakenJob>(
@@ -171,8 +171,7 @@ const takeOverJobRows = statement<TakenJob>(
  * Notes that calls begin, of one group of organizations. Answers those that the node still owns under their epoch; the others it must not begin.
  */
 export async function markBegun(db: Queryable, nodeId: string, calls: readonly OwnedCall[]): Promise<OwnedCall[]> {
-  if (calls.length === 0) return [];
-  return await db.query(markBegunRows, [nodeId, ...callArrays(calls)]);
+  return await askInParts(calls, (part) => db.query(markBegunRows, [nodeId, ...callArrays(part)]));
 }
 
 const markBegunRows = statement<OwnedCall>(
