@@ -152,7 +152,7 @@ export const settings = {
     10_000,
     200,
     600_000,
-    "A node whose heartbeat is older (by the database's clock) is dead, and others take its jobs. Long enough for a garbage collection or a slow disk.",
+    "A node whose heartbeat another one has seen unchanged for so long, while the database answered, is dead, and others take its jobs. Long enough for a garbage collection or a slow disk.",
   ),
   pollMs: integer(
     "STEPWELL_POLL_MS",

@@ -24,6 +24,8 @@ export interface ChangedJob {
   readonly plan: Plan;
   /** The call that is now owed; undefined when the job waits, ended, or is called by somebody already. */
   readonly call: CallEffect | undefined;
+  /** The epoch of the call that is written down as begun with this change; null when its begin has to be noted first. */
+  readonly begunEpoch: number | null;
   readonly entries: readonly HistoryEntry[];
 }
 
@@ -39,6 +41,8 @@ export interface BatchContext extends ReplayContext {
   /** Of the jobs that are loaded. */
   readonly maxBytes: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
+  /** Says of each call of this batch in turn whether it will begin as soon as the batch is committed. */
+  readonly beginsAtOnce: (organizationId: string) => boolean;
 }
 
 /**
@@ -65,6 +69,7 @@ interface OpenJob {
   readonly plan: Plan;
   job: Job;
   call: CallEffect | undefined;
+  begunEpoch: number | null;
   readonly entries: HistoryEntry[];
   readonly events: EventChange[];
   /** Of its kept events, as far as a wait may read them in this batch. */
@@ -123,7 +128,7 @@ async function loadJobs(
 }
 
 function newlyOpened(job: Job, plan: Plan, before?: Job): OpenJob {
-  return { before, job, plan, call: undefined, entries: [], events: [], payloads: new Map() };
+  return { before, job, plan, call: undefined, begunEpoch: null, entries: [], events: [], payloads: new Map() };
 }
 
 /** Mostly nothing: the store is asked only for jobs that hold events which a wait may read in this batch. */
@@ -246,11 +251,17 @@ function applied(jobs: LoadedJobs, opened: OpenJob, change: Change, command: Com
   }
   // A later fact of the same batch may have taken back what an earlier one asked for.
   opened.call = isCalling ? (change.effects.at(-1) ?? opened.call) : undefined;
+  if (opened.call !== undefined && acquired) opened.begunEpoch = begunEpochOf(opened.call, opened.job, context);
   if (command.audit !== undefined && change.entries.length > 0) {
     const { organizationId, audit } = command;
     jobs.audited.push({ organizationId, entryId: newId(context.now), recordedAt: context.now, ...audit });
   }
   return { type: "done", answer: command.answer(opened.job, change.verdict), job: opened.job, entries: change.entries };
+}
+
+/** A suspect begins when it is alone, which only its node knows. */
+function begunEpochOf({ isSuspect, leaseEpoch }: CallEffect, job: Job, context: BatchContext): number | null {
+  return !isSuspect && context.beginsAtOnce(job.organizationId) ? leaseEpoch : null;
 }
 
 /** None of these waits for another's answer, so they go to the store together. */
@@ -260,11 +271,14 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
   await Promise.all([
     insertJobs(
       transaction,
-      touched.flatMap(({ before, job }) => (before === undefined ? [written(job)] : [])),
+      touched.flatMap((opened) => (opened.before === undefined ? [written(opened)] : [])),
     ),
     updateJobs(
       transaction,
-      touched.flatMap(({ before, job }) => (before === undefined ? [] : [{ before, after: written(job) }])),
+      touched.flatMap((opened) => {
+        const { before } = opened;
+        return before === undefined ? [] : [{ before, after: written(opened) }];
+      }),
     ),
     insertHistory(
       transaction,
@@ -280,8 +294,8 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
   ]);
 }
 
-function written(job: Job): WrittenJob {
-  return { ...job, wakeAt: wakeAtOf(job.state), awaitingEventIds: awaitedEventIds(job.state) };
+function written({ job, begunEpoch }: OpenJob): WrittenJob {
+  return { ...job, begunEpoch, wakeAt: wakeAtOf(job.state), awaitingEventIds: awaitedEventIds(job.state) };
 }
 
 function changedJobs(jobs: LoadedJobs): ChangedJob[] {

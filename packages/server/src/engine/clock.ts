@@ -2,14 +2,16 @@ import type { Timestamp } from "../core/job/job-state.ts";
 
 /**
  * The one clock: the database's. Each heartbeat reads it; between two this node counts on by its monotonic timer, so that a step
- * of the machine's own clock moves no job, lease or id.
+ * of the machine's own clock moves no timer and no id.
  */
 export class DatabaseClock {
   #offset: number;
   readonly #monotonicMs: () => number;
+  readonly #machineMs: () => number;
 
-  constructor(monotonicMs: () => number = () => performance.now()) {
+  constructor(monotonicMs: () => number = () => performance.now(), machineMs: () => number = () => Date.now()) {
     this.#monotonicMs = monotonicMs;
+    this.#machineMs = machineMs;
     this.#offset = Date.now() - monotonicMs();
   }
 
@@ -22,7 +24,21 @@ export class DatabaseClock {
     this.#offset = databaseNow - (before + after) / 2;
   }
 
-  monotonicMs(): number {
-    return this.#monotonicMs();
+  moment(): Moment {
+    return { monotonicMs: this.#monotonicMs(), machineMs: this.#machineMs() };
   }
+
+  /**
+   * How much time may have passed: the monotonic timer stands still while a machine sleeps, and only the machine's own clock shows the sleep. A
+   * step forward of that clock looks like a sleep; a step back hides nothing that the timer counted.
+   */
+  elapsedMs(since: Moment): number {
+    return Math.max(this.#monotonicMs() - since.monotonicMs, this.#machineMs() - since.machineMs);
+  }
+}
+
+/** What both clocks of the machine said at one moment. */
+export interface Moment {
+  readonly monotonicMs: number;
+  readonly machineMs: number;
 }

@@ -2,7 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { CallEffect, Failure, UntimedFact } from "../core/job/fact.ts";
 import type { Job } from "../core/job/job-state.ts";
 import type { PlanStep } from "../core/plan/plan.ts";
+import { StoreUnavailableError, TransactionAbortedError } from "../store/home/database.ts";
 import type { JobKey } from "../store/jobs/jobs.ts";
+import type { OwnedCall } from "../store/jobs/nodes.ts";
 import type { ChangedJob } from "./batch.ts";
 import type { CallRequest, CallResult, Executor } from "./executor.ts";
 import { FairQueue } from "./fair-queue.ts";
@@ -16,6 +18,8 @@ export interface DispatcherOptions {
   readonly lease: Lease;
   /** Whether the job's row still names this node and this epoch. */
   readonly isOwner: (key: JobKey, leaseEpoch: number) => Promise<boolean>;
+  /** Notes that the call begins. False when the job's row names another owner or epoch. */
+  readonly noteBegun: (call: OwnedCall) => Promise<boolean>;
   readonly maxCalls: number;
   readonly maxCallsPerOrganization: number;
   readonly maxQueuedCalls: number;
@@ -39,6 +43,9 @@ export class Dispatcher {
   /** By job: a job has at most one call under way, queued or begun. */
   readonly #owed = new Map<string, OwedCall>();
   readonly #handBacks = new Set<Promise<void>>();
+  /** The suspect that is being carried out. A node that dies under it has no other to blame. */
+  #suspect: OwedCall | undefined;
+  #laterSuspects: OwedCall[] = [];
   #isLeaving = false;
 
   constructor(options: DispatcherOptions) {
@@ -48,7 +55,7 @@ export class Dispatcher {
 
   /** Takes note of a change that was committed in that term: owes its call, or gives up the call that the change has overtaken. */
   take(changed: ChangedJob, leaseTerm: number): void {
-    const { job, call, plan } = changed;
+    const { job, call, plan, begunEpoch } = changed;
     const known = this.#owed.get(job.jobId);
     if (known !== undefined && known.effect.leaseEpoch !== job.leaseEpoch) this.#giveUp(known);
     if (known !== undefined && (job.state.status !== "RUNNING" || job.state.step.phase !== "calling"))
@@ -56,7 +63,9 @@ export class Dispatcher {
     if (call === undefined) return;
     const step = plan.steps.get(call.step);
     if (step === undefined) throw new Error(`The plan has no step ${call.step}.`);
-    const owed: OwedCall = { job, step, effect: call, leaseTerm, abort: new AbortController(), finished: undefined };
+    const isNoted = begunEpoch === call.leaseEpoch;
+    const abort = new AbortController();
+    const owed: OwedCall = { job, step, effect: call, leaseTerm, isNoted, abort, finished: undefined };
     this.#owed.set(job.jobId, owed);
     this.#queue.add(job.organizationId, owed);
     if (this.#isLeaving) this.#handBack(owed);
@@ -70,6 +79,11 @@ export class Dispatcher {
   hasRoom(organizationId: string): boolean {
     if (this.#isLeaving) return false;
     return this.#queue.waitingCount < this.#options.maxQueuedCalls || !this.#queue.isWaiting(organizationId);
+  }
+
+  /** Begins to count the calls of one commit: answers of each in turn whether it will begin as soon as it is taken. */
+  countCalls(): (organizationId: string) => boolean {
+    return this.#isLeaving ? () => false : this.#queue.countFree();
   }
 
   crowdedOrganizations(): readonly string[] {
@@ -95,7 +109,7 @@ export class Dispatcher {
   }
 
   get waitingCount(): number {
-    return this.#queue.waitingCount;
+    return this.#queue.waitingCount + this.#laterSuspects.length;
   }
 
   /** Begins nothing more, waits for the calls under way up to `graceMs`, and hands back what is left. */
@@ -113,22 +127,41 @@ export class Dispatcher {
     if (this.#isLeaving) return;
     for (let owed = this.#queue.next(); owed !== undefined; owed = this.#queue.next()) {
       const { organizationId } = owed.job;
-      if (this.#owed.get(owed.job.jobId) !== owed) {
+      if (this.#owed.get(owed.job.jobId) !== owed || this.#mustWaitAsSuspect(owed)) {
         this.#queue.done(organizationId);
         continue;
       }
       owed.finished = this.#carryOut(owed).finally(() => {
         this.#queue.done(organizationId);
+        this.#clearSuspect(owed);
         if (this.#owed.get(owed.job.jobId) === owed) this.#owed.delete(owed.job.jobId);
         this.#beginWhatMay();
       });
     }
   }
 
+  #mustWaitAsSuspect(owed: OwedCall): boolean {
+    if (!owed.effect.isSuspect) return false;
+    if (this.#suspect !== undefined) {
+      this.#laterSuspects.push(owed);
+      return true;
+    }
+    this.#suspect = owed;
+    return false;
+  }
+
+  #clearSuspect(owed: OwedCall): void {
+    if (this.#suspect !== owed) return;
+    this.#suspect = undefined;
+    const waiting = this.#laterSuspects;
+    this.#laterSuspects = [];
+    for (const later of waiting) this.#queue.add(later.job.organizationId, later);
+  }
+
   async #carryOut(owed: OwedCall): Promise<void> {
     const { job, effect, abort } = owed;
     try {
-      if (!(await this.#isStillOurs(owed)) || abort.signal.aborted) return;
+      if (!(await this.#mayBegin(owed)) || abort.signal.aborted) return;
       const result = await this.#call(owed);
       if (abort.signal.aborted) return;
       const leaseEpoch = effect.leaseEpoch;
@@ -144,10 +177,20 @@ export class Dispatcher {
   }
 
   /** A node that was stopped for longer than its lease must not repeat what its successor has done. */
-  async #isStillOurs({ job, effect, leaseTerm, abort }: OwedCall): Promise<boolean> {
-    const { lease, isOwner } = this.#options;
-    while (!lease.isLeaseValid()) await delay(leaseCheckMs, undefined, { signal: abort.signal });
-    return leaseTerm === lease.leaseTerm() || (await isOwner(job, effect.leaseEpoch));
+  async #mayBegin({ job, effect, leaseTerm, isNoted, abort }: OwedCall): Promise<boolean> {
+    const { lease, isOwner, noteBegun } = this.#options;
+    const { organizationId, jobId } = job;
+    const { leaseEpoch } = effect;
+    for (;;) {
+      while (!lease.isLeaseValid()) await delay(leaseCheckMs, undefined, { signal: abort.signal });
+      try {
+        if (!isNoted) return await noteBegun({ organizationId, jobId, leaseEpoch });
+        return leaseTerm === lease.leaseTerm() || (await isOwner(job, leaseEpoch));
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError || error instanceof TransactionAbortedError)) throw error;
+        await delay(leaseCheckMs, undefined, { signal: abort.signal });
+      }
+    }
   }
 
   async #call(owed: OwedCall): Promise<CallResult> {
@@ -200,7 +243,7 @@ export class Dispatcher {
         begun: owed.finished !== undefined,
       });
     } catch (error) {
-      // Another node finds the job when this one's heartbeat is past its time.
+      // Another node finds the job once this one has left, or is held for dead.
       this.#options.onDefect(error);
     }
   }
@@ -212,6 +255,8 @@ interface OwedCall {
   readonly effect: CallEffect;
   /** In which the job was committed with it. */
   readonly leaseTerm: number;
+  /** Whether the store knows already that it begins. */
+  readonly isNoted: boolean;
   readonly abort: AbortController;
   /** Undefined until the call has begun. */
   finished: Promise<void> | undefined;

@@ -48,6 +48,19 @@ export class FairQueue<Item> {
     this.#runningCount -= 1;
   }
 
+  /** Says of each item in turn whether it could run at once if it were added now, after those that were asked for before it. */
+  countFree(): (owner: string) => boolean {
+    let free = this.#maxRunning - this.#runningCount;
+    const running = new Map<string, number>();
+    return (owner) => {
+      const ownRunning = running.get(owner) ?? this.#running.get(owner) ?? 0;
+      if (free <= 0 || ownRunning >= this.#maxRunningPerOwner || this.#waiting.has(owner)) return false;
+      free -= 1;
+      running.set(owner, ownRunning + 1);
+      return true;
+    };
+  }
+
   /** Those with something waiting. */
   get waitingOwners(): readonly string[] {
     return [...this.#waiting.keys()];

@@ -22,6 +22,8 @@ export interface GroupCommitOptions {
   readonly commitTimeoutMs: number;
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
+  /** Begins to count the calls of one batch: answers of each in turn whether it will begin at once. */
+  readonly countCalls: () => (organizationId: string) => boolean;
   /** This node's, by which it owns the calls that a commit hands to it. */
   readonly leaseTerm: () => number;
   /** Called after each commit, before its callers are answered. Must not throw. */
@@ -227,7 +229,8 @@ class Group {
   }
 
   async #attempt(batch: readonly Waiting[]): Promise<Attempt> {
-    const { plans, limits, nodeId, idempotencyHours, maxBatchBytes, hasRoomForCall, clock, database } = this.#options;
+    const { plans, limits, nodeId, idempotencyHours, maxBatchBytes, hasRoomForCall, countCalls, clock, database } =
+      this.#options;
     const startedAt = performance.now();
     const commitId = randomUUID();
     const leaseTerm = this.#options.leaseTerm();
@@ -240,6 +243,7 @@ class Group {
       idempotencyHours,
       maxBytes: maxBatchBytes,
       hasRoomForCall,
+      beginsAtOnce: countCalls(),
     };
     const commands = batch.map(({ command }) => command);
     let attempt: Attempt | undefined;

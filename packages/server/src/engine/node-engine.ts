@@ -7,6 +7,7 @@ import type { Database } from "../store/home/database.ts";
 import type { JobKey } from "../store/jobs/jobs.ts";
 import { ownsJob } from "../store/jobs/nodes.ts";
 import type { ChangedJob } from "./batch.ts";
+import { BegunCalls } from "./begun-calls.ts";
 import { DatabaseClock } from "./clock.ts";
 import type { Command } from "./command.ts";
 import { Dispatcher } from "./dispatcher.ts";
@@ -65,7 +66,9 @@ export class NodeEngine implements Engine {
       name: config.nodeName,
       leaseMs: config.leaseMs,
       heartbeatMs: config.heartbeatMs,
+      isAlone: options.isAlone,
     });
+    const begunCalls = new BegunCalls(database, this.nodeId);
     this.#roster = new DutyRoster((duty, error) => onFailure(`duty ${duty}`, error));
     this.#reader = new JobReader({ db: database, recent: this.#recent, isAlone: options.isAlone });
     this.#watch = new JobWatch(database, config.maxWaitingRequests);
@@ -75,6 +78,7 @@ export class NodeEngine implements Engine {
       report,
       handBack: (key, fact) => this.#report(key, fact, "caller"),
       lease: this.#node,
+      noteBegun: (call) => begunCalls.note(call),
       isOwner: (key, leaseEpoch) => ownsJob(database, this.nodeId, key, leaseEpoch),
       maxCalls: config.maxCalls,
       maxCallsPerOrganization: config.maxCallsPerOrganization,
@@ -96,6 +100,7 @@ export class NodeEngine implements Engine {
       commitTimeoutMs: config.commitTimeoutMs,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: (organizationId) => this.#dispatcher.hasRoom(organizationId),
+      countCalls: () => this.#dispatcher.countCalls(),
       leaseTerm: () => this.#node.leaseTerm(),
       onCommitted: (changed, stats) => {
         // What is committed must never look like a batch that failed, or it would be applied again.
@@ -122,7 +127,7 @@ export class NodeEngine implements Engine {
       nodeId: this.nodeId,
       leaseMs: config.leaseMs,
       everyMs: Math.max(config.heartbeatMs, config.leaseMs / 4),
-      isAlone: options.isAlone,
+      lookAround: () => this.#node.lookAround(),
       report,
       owes: (jobId) => this.#dispatcher.owes(jobId),
       roomCount,

@@ -1,6 +1,7 @@
 import type { Database } from "../store/home/database.ts";
-import { beat, listNodes, removeNode } from "../store/jobs/nodes.ts";
-import type { DatabaseClock } from "./clock.ts";
+import { beat, listNodes, type NodeRow, removeNode } from "../store/jobs/nodes.ts";
+import type { DatabaseClock, Moment } from "./clock.ts";
+import { FailureDetector } from "./failure-detector.ts";
 
 /** A heartbeat may come late on a busy node: that alone is no outage. */
 const leastReachMs = 2_500;
@@ -12,36 +13,58 @@ export interface NodeOptions {
   readonly name: string;
   readonly leaseMs: number;
   readonly heartbeatMs: number;
+  /** True on a store that one process alone can open: any other node is gone. */
+  readonly isAlone: boolean;
+}
+
+export interface Neighbourhood {
+  /** The ids of the nodes that may own jobs, this one's first. */
+  readonly livingNodeIds: readonly string[];
+  readonly deadNodes: readonly NodeRow[];
 }
 
 /** This process as one of the service's nodes: one heartbeat row, however many jobs it owns. */
 export class Node {
   readonly #options: NodeOptions;
-  #lastBeatMs = Number.NEGATIVE_INFINITY;
+  readonly #detector: FailureDetector;
+  #lastBeat: Moment = { monotonicMs: Number.NEGATIVE_INFINITY, machineMs: Number.NEGATIVE_INFINITY };
   #leaseTerm = 0;
   #livingCount = 1;
 
   constructor(options: NodeOptions) {
     this.#options = options;
+    this.#detector = new FailureDetector(options);
   }
 
   /** Renews the heartbeat, sets the clock by the database's, and looks who else is there. */
   async runOnce(): Promise<void> {
     const { database, clock, nodeId, name, leaseMs } = this.#options;
-    const before = clock.monotonicMs();
-    const databaseNow = await beat(database, { nodeId, name });
-    const after = clock.monotonicMs();
-    clock.adjust(databaseNow, before, after);
-    if (after - this.#lastBeatMs >= leaseMs) this.#leaseTerm += 1;
+    const before = clock.moment();
+    const databaseNow = await beat(database, { nodeId, name }).catch((error: unknown) => {
+      this.#detector.restart();
+      throw error;
+    });
+    clock.adjust(databaseNow, before.monotonicMs, clock.moment().monotonicMs);
+    if (clock.elapsedMs(this.#lastBeat) >= leaseMs) this.#leaseTerm += 1;
     // From before the statement: it may have waited, and the lease must never be thought longer than it is.
-    this.#lastBeatMs = before;
-    const nodes = await listNodes(database, leaseMs);
-    this.#livingCount = 1 + nodes.filter((node) => node.isAlive && node.nodeId !== nodeId).length;
+    this.#lastBeat = before;
+    await this.lookAround();
   }
 
-  /** By the monotonic timer, which goes on while a process is stopped: when false, others may have taken this node's jobs. */
+  /** Looks which nodes are there. To be called at least twice in a lease, since a node that nobody watches is not found dead. */
+  async lookAround(): Promise<Neighbourhood> {
+    const { database, nodeId, leaseMs, isAlone } = this.#options;
+    const { nodes, deadNodeIds } = await this.#detector.look(() => listNodes(database, leaseMs));
+    const others = nodes.filter((node) => node.nodeId !== nodeId);
+    this.#livingCount = 1 + others.filter((node) => node.isAlive).length;
+    const deadNodes = others.filter((node) => isAlone || deadNodeIds.has(node.nodeId));
+    const living = others.filter((node) => !deadNodes.includes(node));
+    return { livingNodeIds: [nodeId, ...living.map((node) => node.nodeId)], deadNodes };
+  }
+
+  /** When false, others may have taken this node's jobs. Counts the time in which the process was stopped or the machine slept. */
   isLeaseValid(): boolean {
-    return this.#options.clock.monotonicMs() - this.#lastBeatMs < this.#options.leaseMs;
+    return this.#options.clock.elapsedMs(this.#lastBeat) < this.#options.leaseMs;
   }
 
   /** Changes when the lease had run out before it was renewed: jobs of an earlier term may have another owner by now. */
@@ -52,7 +75,7 @@ export class Node {
   /** Whether the store has answered of late. Sooner false than the lease: a load balancer should know within seconds. */
   isStoreInReach(): boolean {
     const { clock, heartbeatMs } = this.#options;
-    return clock.monotonicMs() - this.#lastBeatMs < Math.max(3 * heartbeatMs, leastReachMs);
+    return clock.moment().monotonicMs - this.#lastBeat.monotonicMs < Math.max(3 * heartbeatMs, leastReachMs);
   }
 
   /** Whether jobs may change without this node knowing. */

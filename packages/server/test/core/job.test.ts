@@ -360,7 +360,7 @@ describe("a call", () => {
   test("whose outcome carries an old epoch changes nothing", () => {
     const story = new Story([call("a", null)]);
     const old = story.job.leaseEpoch;
-    story.apply({ type: "step.interrupted", leaseEpoch: old });
+    story.apply({ type: "step.interrupted", leaseEpoch: old, isNodeDead: true });
     expect(story.job.leaseEpoch).toBeGreaterThan(old);
     expect(story.apply({ type: "step.succeeded", leaseEpoch: old, output: {} })).toMatchObject({
       entries: [],
@@ -373,7 +373,18 @@ describe("a call", () => {
   test("that takes its node down again and again ends FAILED", () => {
     const story = new Story([call("a", null)]);
     for (let count = 0; count < 6; count += 1)
-      story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch });
+      story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch, isNodeDead: true });
+    expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "Interrupted" } });
+  });
+
+  test("is a suspect from its second lost node on, and no lost call of a living node counts", () => {
+    const story = new Story([call("a", null)]);
+    const lose = (isNodeDead: boolean) =>
+      story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch, isNodeDead }).effects[0]?.isSuspect;
+    expect([lose(true), lose(false), lose(false), lose(true)]).toEqual([false, false, false, true]);
+    for (let count = 3; count <= 5; count += 1) expect(lose(true)).toBe(true);
+    expect(story.status).toBe("RUNNING");
+    lose(true);
     expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "Interrupted" } });
   });
 
@@ -455,7 +466,10 @@ test("whatever happens, histories are gapless, finished jobs stay finished, and 
     fc
       .constantFrom("ordinary" as const, "permanent" as const, "transient" as const)
       .map((kind) => (story: Story) => void story.fail(kind)),
-    fc.constant((story: Story) => void story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch })),
+    fc.constant(
+      (story: Story) =>
+        void story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch, isNodeDead: true }),
+    ),
     fc.constant(
       (story: Story) => void story.apply({ type: "call.handedBack", leaseEpoch: story.job.leaseEpoch, begun: true }),
     ),

@@ -7,7 +7,7 @@ const by = { type: "service", id: "test" } as const;
 
 /** A job of the version that `$LIVE` names. */
 export function submission(
-  engine: NodeEngine,
+  engine: Pick<NodeEngine, "newId">,
   workflow: { readonly organizationId: string; readonly workflowId: string },
   more: Partial<SubmitCommand> = {},
 ): SubmitCommand {

@@ -2,8 +2,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test, vi } from "vitest";
 import type { PlanStep } from "../../src/core/plan/plan.ts";
-import { Dispatcher } from "../../src/engine/dispatcher.ts";
+import { Dispatcher, type DispatcherOptions } from "../../src/engine/dispatcher.ts";
 import { type Executor, executorMap } from "../../src/engine/executor.ts";
+import { StoreUnavailableError } from "../../src/store/home/database.ts";
 import { call, Story } from "../core/jobs.ts";
 
 const leaseTerm = 1;
@@ -30,6 +31,7 @@ test("what a call needed is free again when it is done, and not only when its ti
     handBack: async () => {},
     lease: { isLeaseValid: () => true, leaseTerm: () => leaseTerm },
     isOwner: async () => true,
+    noteBegun: async () => true,
     maxCalls: 1,
     maxCallsPerOrganization: 1,
     maxQueuedCalls: 1,
@@ -46,10 +48,97 @@ test("what a call needed is free again when it is done, and not only when its ti
   });
 });
 
+/** A dispatcher whose calls answer when the test says so, and which notes in `begun` what begins. */
+function heldDispatcher(more: Partial<DispatcherOptions> = {}) {
+  const begun: string[] = [];
+  const answers = new Map<string, () => void>();
+  const held: Executor = {
+    type,
+    title: "Answers when the test says so",
+    summary: "Notes that it was called, and waits.",
+    behaviour: "call",
+    configSchema: {},
+    call: async ({ jobId }) => {
+      begun.push(jobId);
+      await new Promise<void>((resolve) => answers.set(jobId, resolve));
+      return { type: "succeeded", output: {} };
+    },
+  };
+  const dispatcher = new Dispatcher({
+    executors: executorMap([held]),
+    report: async () => {},
+    handBack: async () => {},
+    lease: { isLeaseValid: () => true, leaseTerm: () => leaseTerm },
+    isOwner: async () => true,
+    noteBegun: async () => true,
+    maxCalls: 10,
+    maxCallsPerOrganization: 10,
+    maxQueuedCalls: 10,
+    defaultTimeoutMs: 900_000,
+    random: Math.random,
+    onDefect: (error) => expect.unreachable(String(error)),
+    ...more,
+  });
+  return { dispatcher, begun, answer: (jobId: string) => answers.get(jobId)?.() };
+}
+
+/** Hands it the call of a job that lost its node so many times. */
+function takeCall(dispatcher: Dispatcher, jobId: string, interruptions: number, isNoted = false): void {
+  const story = new Story([call("f", null)]);
+  for (let count = 0; count < interruptions; count += 1) {
+    story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch, isNodeDead: true });
+  }
+  const effect = story.changes.at(-1)?.effects[0];
+  const begunEpoch = isNoted ? story.job.leaseEpoch : null;
+  dispatcher.take({ job: { ...story.job, jobId }, plan: story.plan, call: effect, begunEpoch, entries: [] }, leaseTerm);
+}
+
+test("of the calls that were lost with two nodes one runs at a time, and all others run beside it", async () => {
+  const { dispatcher, begun, answer } = heldDispatcher();
+  for (const jobId of ["suspect 1", "suspect 2", "suspect 3"]) takeCall(dispatcher, jobId, 2);
+  takeCall(dispatcher, "lost once", 1);
+
+  await vi.waitFor(() => expect(begun).toEqual(["suspect 1", "lost once"]), { interval: 5 });
+  expect([dispatcher.waitingCount, dispatcher.owes("suspect 3"), dispatcher.hasBegun("suspect 3")]).toEqual([
+    2,
+    true,
+    false,
+  ]);
+  answer("suspect 1");
+  await vi.waitFor(() => expect(begun.slice(2)).toEqual(["suspect 2"]), { interval: 5 });
+  answer("suspect 2");
+  await vi.waitFor(() => expect(begun.slice(3)).toEqual(["suspect 3"]), { interval: 5 });
+});
+
+test("a call that waited begins once the store has noted it, and never when its job has another owner", async () => {
+  const noted: string[] = [];
+  const { dispatcher, begun } = heldDispatcher({
+    noteBegun: async ({ jobId }) => {
+      noted.push(jobId);
+      if (noted.filter((id) => id === "store away").length === 1 && jobId === "store away") {
+        throw new StoreUnavailableError("unknown", new Error("It is away."));
+      }
+      return jobId !== "lost";
+    },
+  });
+  takeCall(dispatcher, "at once", 0, true);
+  for (const jobId of ["lost", "waited", "store away"]) takeCall(dispatcher, jobId, 0);
+
+  await vi.waitFor(() => expect(begun).toEqual(["at once", "waited", "store away"]), { interval: 5 });
+  expect(noted).toEqual(["lost", "waited", "store away", "store away"]);
+  expect(dispatcher.owes("lost")).toBe(false);
+});
+
+test("the calls of one commit are counted against the free places, of all and of their organization", () => {
+  const { dispatcher } = heldDispatcher({ maxCalls: 3, maxCallsPerOrganization: 2 });
+  const beginsAtOnce = dispatcher.countCalls();
+  expect(["a", "a", "a", "b", "b"].map(beginsAtOnce)).toEqual([true, true, false, true, false]);
+});
+
 /** Of a job that has just come to its call. Answers the called step, which nobody but the dispatcher holds. */
 function beginCall(dispatcher: Dispatcher): WeakRef<PlanStep> {
   const { plan, job, changes } = new Story([call("f", null)]);
   const [change] = changes;
-  dispatcher.take({ job, plan, call: change?.effects[0], entries: change?.entries ?? [] }, leaseTerm);
+  dispatcher.take({ job, plan, call: change?.effects[0], begunEpoch: null, entries: change?.entries ?? [] }, leaseTerm);
   return new WeakRef(plan.firstStep);
 }

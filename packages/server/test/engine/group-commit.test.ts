@@ -57,6 +57,7 @@ onEveryStore((home) => {
       commitTimeoutMs: config.commitTimeoutMs,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: () => true,
+      countCalls: () => () => true,
       leaseTerm: () => 1,
       onCommitted: (_changed, stats) => commits.push(stats),
       onDefect: (_error, command) => defects.push(command),

@@ -86,6 +86,7 @@ function batchContext(): BatchContext {
     idempotencyHours: config.idempotencyHours,
     maxBytes: config.maxBatchBytes,
     hasRoomForCall: () => true,
+    beginsAtOnce: () => true,
   };
 }
 

@@ -29,6 +29,9 @@ export interface JobLimits {
  */
 const maxStoredSize = 2_000_000;
 
+/** A node that dies interrupts all its calls, and one of them may be why. From the second time on each of them is tried apart from the others. */
+const suspectAfterInterruptions = 2;
+
 /** One job while one fact is applied to it: what changes is collected here and becomes a `Change`. */
 export class JobDraft {
   readonly plan: Plan;
@@ -110,7 +113,8 @@ export class JobDraft {
     const { name, visit, attempt } = step;
     const { failedAttempts, interruptions } = counts;
     this.moveTo({ phase: "calling", name, visit, attempt, input, failedAttempts, interruptions });
-    this.#effects.push({ type: "call", step: name, visit, attempt, input, leaseEpoch: this.leaseEpoch });
+    const isSuspect = interruptions >= suspectAfterInterruptions;
+    this.#effects.push({ type: "call", step: name, visit, attempt, input, leaseEpoch: this.leaseEpoch, isSuspect });
   }
 
   succeed(): void {

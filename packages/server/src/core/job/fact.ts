@@ -46,15 +46,17 @@ export interface Failure {
   readonly kind: "permanent" | "ordinary" | "transient";
 }
 
-/** The call's node is dead, and this node has taken the job over under the named epoch. */
+/** The call was lost after it had begun, and this node has taken the job over under the named epoch. */
 export interface StepInterrupted extends CallOutcome {
   readonly type: "step.interrupted";
+  /** False when its node lives and only knows nothing of the call: it then counts for nothing. */
+  readonly isNodeDead: boolean;
 }
 
-/** The node leaves and has not begun the call, or gives it up. */
+/** The node leaves and has not begun the call, or gives it up; or it died and had not begun it. */
 export interface CallHandedBack extends CallOutcome {
   readonly type: "call.handedBack";
-  /** True when the call had begun: it then counts as interrupted. */
+  /** True when the call had begun: the next one then has the next number. */
   readonly begun: boolean;
 }
 
@@ -97,6 +99,8 @@ export interface CallEffect {
   readonly attempt: number;
   readonly input: JsonValue;
   readonly leaseEpoch: number;
+  /** True when its attempts were lost with their nodes more than once: it must be the only such call that its node carries out. */
+  readonly isSuspect: boolean;
 }
 
 /** A change of the events that are kept for the job, to be written with it. */

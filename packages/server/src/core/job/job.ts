@@ -50,7 +50,7 @@ export function transition(
     case "step.failed":
       return withCall(draftFor, job, fact, (draft, step) => retryOrFail(draft, step, fact));
     case "step.interrupted":
-      return withCall(draftFor, job, fact, (draft, step) => callAgain(draft, step));
+      return withCall(draftFor, job, fact, (draft, step) => callAgain(draft, step, fact.isNodeDead));
     case "call.handedBack":
       return withCall(draftFor, job, fact, (draft, step) => handBack(draft, step, fact.begun));
     case "event.received":
@@ -159,11 +159,14 @@ function retryOrFail(draft: JobDraft, step: CallingStep, fact: StepFailed): Next
   return undefined;
 }
 
-/** A step that takes its node down with it would otherwise go from node to node for ever. */
+/**
+ * A step that takes its node down with it would otherwise go from node to node for ever. After the second one its call is a suspect, and has no
+ * other suspect beside it: so the later ones count against nobody who only stood by.
+ */
 const maxInterruptions = 5;
 
-function callAgain(draft: JobDraft, step: CallingStep): Next | undefined {
-  const interruptions = step.interruptions + 1;
+function callAgain(draft: JobDraft, step: CallingStep, isNodeDead: boolean): Next | undefined {
+  const interruptions = step.interruptions + (isNodeDead ? 1 : 0);
   if (interruptions > maxInterruptions) {
     const message = `The node that carried out ${step.name} was lost ${interruptions} times. Does the step bring its node down?`;
     return failStep(draft, step, step.input, { code: "Interrupted", message });

@@ -4,11 +4,12 @@ import type { JobKey } from "../../store/jobs/jobs.ts";
 import {
   findOrphans,
   findOwned,
-  listNodes,
   type OrphanedJob,
-  removeNode,
+  removeDeadNode,
+  type TakenJob,
   takeOverJobs,
 } from "../../store/jobs/nodes.ts";
+import type { Neighbourhood } from "../node.ts";
 import type { Duty } from "./duty.ts";
 
 export interface TakeoverOptions {
@@ -16,8 +17,7 @@ export interface TakeoverOptions {
   readonly nodeId: string;
   readonly leaseMs: number;
   readonly everyMs: number;
-  /** True on a store that one process alone can open: whoever else once owned a job is gone. */
-  readonly isAlone: boolean;
+  readonly lookAround: () => Promise<Neighbourhood>;
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<void>;
   /** Whether the dispatcher knows of a call for this job. */
   readonly owes: (jobId: string) => boolean;
@@ -26,24 +26,22 @@ export interface TakeoverOptions {
 
 const maxJobsAtOnce = 500;
 
-/** Takes over the jobs of nodes whose heartbeat is past its time by the database's clock, and tries their calls again. */
+/** Takes over the jobs of nodes that are dead or have left, and makes their calls again. */
 export function takeoverDuty(options: TakeoverOptions): Duty {
-  const { database, nodeId, leaseMs, everyMs, isAlone, roomCount } = options;
+  const { database, everyMs, lookAround, roomCount } = options;
   return {
     name: "takeover",
     everyMs,
     async runOnce() {
-      const nodes = await listNodes(database, leaseMs);
-      const living = isAlone ? [nodeId] : [nodeId, ...nodes.filter((node) => node.isAlive).map((node) => node.nodeId)];
+      const { livingNodeIds, deadNodes } = await lookAround();
       const limit = Math.min(maxJobsAtOnce, roomCount());
-      const orphans = limit === 0 ? [] : await findOrphans(database, living, limit);
+      const orphans = limit === 0 ? [] : await findOrphans(database, livingNodeIds, limit);
       for (const [deadNodeId, keys] of Map.groupBy(orphans, (orphan) => orphan.nodeId)) {
-        await takeOver(options, deadNodeId, keys);
+        await takeOver(options, deadNodeId, keys, ofDeadNode);
       }
       if (orphans.length === limit && limit > 0) return { againInMs: 0 };
       await takeBackForgotten(options);
-      const gone = nodes.filter((node) => !living.includes(node.nodeId));
-      for (const node of gone) await removeNode(database, node.nodeId);
+      for (const node of deadNodes) await removeDeadNode(database, node);
       return undefined;
     },
   };
@@ -59,14 +57,27 @@ async function takeBackForgotten(options: TakeoverOptions): Promise<void> {
     options,
     options.nodeId,
     owned.filter((job) => !options.owes(job.jobId)),
+    ({ leaseEpoch }) => ({ type: "step.interrupted", leaseEpoch, isNodeDead: false }),
   );
 }
 
-async function takeOver(options: TakeoverOptions, deadNodeId: string, orphans: readonly OrphanedJob[]): Promise<void> {
+/** A call that waited for its turn is innocent of its node's death, and any node may take it. */
+function ofDeadNode({ leaseEpoch, hadBegun }: TakenJob): UntimedFact {
+  return hadBegun
+    ? { type: "step.interrupted", leaseEpoch, isNodeDead: true }
+    : { type: "call.handedBack", leaseEpoch, begun: false };
+}
+
+async function takeOver(
+  options: TakeoverOptions,
+  deadNodeId: string,
+  orphans: readonly OrphanedJob[],
+  factOf: (job: TakenJob) => UntimedFact,
+): Promise<void> {
   const { database, nodeId, report } = options;
   const groups = Map.groupBy(orphans, (orphan) => database.groupOf(orphan.organizationId));
   for (const keys of groups.values()) {
     const owned = await takeOverJobs(database, nodeId, deadNodeId, keys);
-    await Promise.all(owned.map((job) => report(job, { type: "step.interrupted", leaseEpoch: job.leaseEpoch })));
+    await Promise.all(owned.map((job) => report(job, factOf(job))));
   }
 }

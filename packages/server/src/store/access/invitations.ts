@@ -1,5 +1,6 @@
 import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import { type Database, type Queryable, statement, type Transaction } from "../home/database.ts";
+import { askInParts } from "../jobs/key-parts.ts";
 import type { RenamedRole } from "./members.ts";
 
 export interface Invitation {
@@ -190,8 +191,10 @@ export async function deleteInvitationsExpiredBefore(
   const expired = await db.query(findExpiredInvitationRows, [new Date(expiredBefore).toISOString(), limit]);
   const groups = Map.groupBy(expired, ({ organizationId }) => db.groupOf(organizationId));
   for (const invitations of groups.values()) {
-    const organizationIds = [...new Set(invitations.map(({ organizationId }) => organizationId))];
-    await db.query(deleteInvitationRows, [organizationIds, invitations.map(({ invitationId }) => invitationId)]);
+    await askInParts(invitations, (part) => {
+      const organizationIds = [...new Set(part.map(({ organizationId }) => organizationId))];
+      return db.query(deleteInvitationRows, [organizationIds, part.map(({ invitationId }) => invitationId)]);
+    });
   }
   return expired.length;
 }

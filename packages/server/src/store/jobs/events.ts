@@ -1,8 +1,9 @@
 import type { EventChange } from "../../core/job/fact.ts";
 import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import type { JsonValue } from "../../core/json/json.ts";
-import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import { type Queryable, type Statement, statement, type Transaction } from "../home/database.ts";
 import { type JobKey, keyArrays, TooMuchAtOnceError } from "./jobs.ts";
+import { askInParts } from "./key-parts.ts";
 
 /** Writes what one commit changes of the events of its jobs. */
 export async function writeEventChanges(
@@ -14,13 +15,28 @@ export async function writeEventChanges(
     for (const change of ofJob) addRow(rows, key, change);
   }
   const { kept, repeated, consumed } = rows;
-  const keys = keyArrays(changes);
   if (kept.size > 0) await transaction.query(insertEvents, [JSON.stringify([...kept.values()])]);
-  if (repeated.size > 0) await transaction.query(countDuplicates, [JSON.stringify([...repeated.values()]), ...keys]);
-  if (consumed.length > 0) await transaction.query(consumeEvents, [JSON.stringify(consumed), ...keys]);
+  await writeInParts(transaction, countDuplicates, [...repeated.values()]);
+  await writeInParts(transaction, consumeEvents, consumed);
 }
 
-interface RepeatedRow {
+async function writeInParts(
+  transaction: Transaction,
+  written: Statement<never>,
+  rows: readonly EventRow[],
+): Promise<void> {
+  const keyed = rows.map((row) => ({ organizationId: row.organization_id, jobId: row.job_id, row }));
+  await askInParts(keyed, (part) =>
+    transaction.query(written, [JSON.stringify(part.map(({ row }) => row)), ...keyArrays(part)]),
+  );
+}
+
+interface EventRow {
+  readonly organization_id: string;
+  readonly job_id: string;
+}
+
+interface RepeatedRow extends EventRow {
   readonly last_duplicate_at: string;
   readonly count: number;
 }
@@ -28,7 +44,7 @@ interface RepeatedRow {
 interface EventRows {
   readonly kept: Map<string, object>;
   readonly repeated: Map<string, RepeatedRow>;
-  readonly consumed: object[];
+  readonly consumed: EventRow[];
 }
 
 function addRow({ kept, repeated, consumed }: EventRows, { organizationId, jobId }: JobKey, change: EventChange): void {
@@ -99,8 +115,10 @@ export async function findKeptEvents(
   wanted: readonly (JobKey & { readonly eventId: string })[],
 ): Promise<(JobKey & { readonly eventId: string; readonly eventNumber: number })[]> {
   if (wanted.length === 0) return [];
-  const eventIds = [...new Set(wanted.map((key) => key.eventId))];
-  return await transaction.query(findEvents, [...keyArrays(wanted), eventIds]);
+  return await askInParts(wanted, (part) => {
+    const eventIds = [...new Set(part.map((key) => key.eventId))];
+    return transaction.query(findEvents, [...keyArrays(part), eventIds]);
+  });
 }
 
 const findEvents = statement<JobKey & { eventId: string; eventNumber: number }>(
@@ -128,14 +146,16 @@ export async function readPayloads(
   maxBytes: number,
 ): Promise<ReadPayload[]> {
   if (wanted.length === 0) return [];
-  const rows = wanted.map(({ organizationId, jobId, eventNumber }) => ({
-    organization_id: organizationId,
-    job_id: jobId,
-    event_number: eventNumber,
-  }));
   const jobCount = new Set(wanted.map(({ jobId }) => jobId)).size;
   const share = Math.floor(maxBytes / jobCount);
-  const read = await transaction.query(readPayloadRows, [JSON.stringify(rows), ...keyArrays(wanted), share]);
+  const read = await askInParts(wanted, (part) => {
+    const rows = part.map(({ organizationId, jobId, eventNumber }) => ({
+      organization_id: organizationId,
+      job_id: jobId,
+      event_number: eventNumber,
+    }));
+    return transaction.query(readPayloadRows, [JSON.stringify(rows), ...keyArrays(part), share]);
+  });
   if (jobCount > 1 && read.some(({ isLeftOut }) => isLeftOut)) throw new TooMuchAtOnceError(jobCount, maxBytes);
   return read;
 }

@@ -1,6 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import type { JsonValue } from "../../core/json/json.ts";
 import { type Database, statement, type Transaction } from "../home/database.ts";
+import { askInParts } from "./key-parts.ts";
 
 export interface KeyClaim {
   readonly organizationId: string;
@@ -68,13 +69,15 @@ export interface KeyAnswer {
 /** Keeps the first answer of keys that this transaction claimed. */
 export async function storeAnswers(transaction: Transaction, answers: readonly KeyAnswer[]): Promise<void> {
   if (answers.length === 0) return;
-  const rows = answers.map(({ organizationId, idempotencyKey, answer }) => ({
-    organization_id: organizationId,
-    idempotency_key: idempotencyKey,
-    answer,
-  }));
-  const keys = answers.map((answer) => answer.idempotencyKey);
-  await transaction.query(storeAnswerRows, [JSON.stringify(rows), organizationsOf(answers), keys]);
+  await askInParts(answers, (part) => {
+    const rows = part.map(({ organizationId, idempotencyKey, answer }) => ({
+      organization_id: organizationId,
+      idempotency_key: idempotencyKey,
+      answer,
+    }));
+    const keys = part.map((answer) => answer.idempotencyKey);
+    return transaction.query(storeAnswerRows, [JSON.stringify(rows), organizationsOf(part), keys]);
+  });
 }
 
 const storeAnswerRows = statement<never>(
@@ -94,11 +97,13 @@ export async function releaseKeys(
   keys: readonly { readonly organizationId: string; readonly idempotencyKey: string }[],
 ): Promise<void> {
   if (keys.length === 0) return;
-  await transaction.query(releaseKeyRows, [
-    organizationsOf(keys),
-    keys.map((key) => key.idempotencyKey),
-    keys.map((key) => key.organizationId),
-  ]);
+  await askInParts(keys, (part) =>
+    transaction.query(releaseKeyRows, [
+      organizationsOf(part),
+      part.map((key) => key.idempotencyKey),
+      part.map((key) => key.organizationId),
+    ]),
+  );
 }
 
 const releaseKeyRows = statement<never>(
@@ -117,7 +122,9 @@ export async function deleteExpiredKeys(db: Database, expiredBefore: Timestamp, 
   const expired = await db.query(findExpiredKeyRows, [before, limit]);
   const groups = Map.groupBy(expired, (key) => db.groupOf(key.organizationId));
   for (const keys of groups.values()) {
-    await db.query(deleteExpiredKeyRows, [organizationsOf(keys), keys.map((key) => key.idempotencyKey), before]);
+    await askInParts(keys, (part) =>
+      db.query(deleteExpiredKeyRows, [organizationsOf(part), part.map((key) => key.idempotencyKey), before]),
+    );
   }
   return expired.length;
 }

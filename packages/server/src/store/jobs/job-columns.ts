@@ -31,7 +31,10 @@ const changingColumns = {
 /** These follow from the state and are there for indexes and constraints. */
 const derivedColumns = { status: "text", wake_at: "timestamptz", awaiting_event_ids: "text[]" };
 
-export const writtenColumns = { ...fixedColumns, ...changingColumns, ...derivedColumns };
+/** A job's update writes this one only when a call begins with it. */
+const begunColumn = { begun_epoch: "integer" };
+
+export const writtenColumns = { ...fixedColumns, ...changingColumns, ...derivedColumns, ...begunColumn };
 export const updatedColumns = { ...changingColumns, ...derivedColumns };
 
 /** A job without what can be large. */
@@ -47,10 +50,17 @@ export interface WrittenJob extends Job {
   readonly wakeAt: Timestamp | null;
   /** Of a job that waits for events: those that are missing. */
   readonly awaitingEventIds: readonly string[] | null;
+  /** The epoch of a call that begins with this write; null leaves what the row has. */
+  readonly begunEpoch: number | null;
 }
 
 export function writtenPartOf(job: WrittenJob): Row<typeof writtenColumns> {
-  return { ...fixedPartOf(job), ...updatedPartOf(job) };
+  return { ...fixedPartOf(job), ...changedPartOf(job) };
+}
+
+/** What an update writes. */
+export function changedPartOf(job: WrittenJob): Row<typeof updatedColumns & typeof begunColumn> {
+  return { ...updatedPartOf(job), begun_epoch: job.begunEpoch };
 }
 
 function fixedPartOf(job: Job): Row<typeof fixedColumns> {
@@ -68,7 +78,7 @@ function fixedPartOf(job: Job): Row<typeof fixedColumns> {
   };
 }
 
-export function updatedPartOf(job: WrittenJob): Row<typeof updatedColumns> {
+function updatedPartOf(job: WrittenJob): Row<typeof updatedColumns> {
   return {
     sequence: job.sequence,
     lease_epoch: job.leaseEpoch,

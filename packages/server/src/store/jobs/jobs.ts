@@ -3,17 +3,19 @@ import type { Job, Timestamp } from "../../core/job/job-state.ts";
 import { type Database, isUniqueViolation, type Queryable, statement, type Transaction } from "../home/database.ts";
 import {
   assignmentsOf,
+  changedPartOf,
   namesOf,
   plainJobColumns,
   typesOf,
   updatedColumns,
-  updatedPartOf,
   type WrittenJob,
   writtenColumns,
   writtenPartOf,
 } from "./job-columns.ts";
 
 export type { WrittenJob } from "./job-columns.ts";
+
+import { askInParts } from "./key-parts.ts";
 
 /** Names one job. Every look-up carries the organization, so that it goes to one shard and tenants cannot mix. */
 export interface JobKey {
@@ -27,12 +29,12 @@ export interface JobKey {
  */
 export async function lockJobs(transaction: Transaction, keys: readonly JobKey[], maxBytes: number): Promise<Job[]> {
   if (keys.length === 0) return [];
-  const locked = await transaction.query(lockJobRows, keyArrays(keys));
+  const locked = await askInParts(keys, (part) => transaction.query(lockJobRows, keyArrays(part)));
   const large = locked.filter((job) => job.largeBytes !== null);
   if (large.length === 0) return locked;
   const bytes = large.reduce((sum, job) => sum + (job.largeBytes ?? 0), 0);
   if (large.length > 1 && bytes > maxBytes) throw new TooMuchAtOnceError(large.length, bytes);
-  const contents = await transaction.query(readJobContents, keyArrays(large));
+  const contents = await askInParts(large, (part) => transaction.query(readJobContents, keyArrays(part)));
   const contentOf = new Map(contents.map((content) => [content.jobId, content]));
   return locked.map((job) => ({ ...job, ...contentOf.get(job.jobId) }));
 }
@@ -92,13 +94,15 @@ export interface JobUpdate {
 /** Writes changed jobs; the row must still be as it was loaded. Throws when one is not: the lock was not held. */
 export async function updateJobs(transaction: Transaction, updates: readonly JobUpdate[]): Promise<void> {
   if (updates.length === 0) return;
-  const rows = updates.map(({ before, after }) => {
-    const { organizationId: organization_id, jobId: job_id } = after;
+  const keyed = updates.map(({ before, after }) => {
+    const { organizationId, jobId } = after;
     const found = { sequence_before: before.sequence, lease_epoch_before: before.leaseEpoch };
-    return { organization_id, job_id, ...updatedPartOf(after), ...found };
+    const changed = { organization_id: organizationId, job_id: jobId, ...changedPartOf(after), ...found };
+    return { organizationId, jobId, changed };
   });
-  const keys = keyArrays(updates.map(({ after }) => after));
-  const written = await transaction.query(updateJobRows, [JSON.stringify(rows), ...keys]);
+  const written = await askInParts(keyed, (part) =>
+    transaction.query(updateJobRows, [JSON.stringify(part.map(({ changed }) => changed)), ...keyArrays(part)]),
+  );
   if (written.length !== updates.length) {
     throw new Error(`${updates.length - written.length} of ${updates.length} jobs changed under their lock.`);
   }
@@ -108,8 +112,8 @@ const updateJobRows = statement<{ jobId: string }>(
   "update_jobs",
   "organization",
   `UPDATE job
-   SET ${assignmentsOf(updatedColumns, "changed")}
-   FROM json_to_recordset($1) AS changed (organization_id uuid, job_id uuid, ${typesOf(updatedColumns)},
+   SET ${assignmentsOf(updatedColumns, "changed")}, begun_epoch = coalesce(changed.begun_epoch, job.begun_epoch)
+   FROM json_to_recordset($1) AS changed (organization_id uuid, job_id uuid, ${typesOf(updatedColumns)}, begun_epoch integer,
      sequence_before integer, lease_epoch_before integer)
    WHERE job.organization_id = ANY($2::uuid[]) AND job.job_id = ANY($3::uuid[])
      AND job.organization_id = changed.organization_id AND job.job_id = changed.job_id
@@ -151,12 +155,12 @@ const insertHistoryRows = statement<never>(
    FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, first_sequence integer, last_sequence integer, entries json)`,
 );
 
-/** Jobs with their whole histories, as of one instant. Jobs that do not exist are missing from the answer. */
+/** Jobs with their whole histories, each as of one instant. Jobs that do not exist are missing from the answer. */
 export async function readJobs(
   db: Queryable,
   keys: readonly JobKey[],
 ): Promise<(Job & { commits: HistoryEntry[][] })[]> {
-  return await db.query(readJobRows, keyArrays(keys));
+  return await askInParts(keys, (part) => db.query(readJobRows, keyArrays(part)));
 }
 
 const readJobRows = statement<Job & { commits: HistoryEntry[][] }>(
@@ -175,7 +179,7 @@ export async function readSequences(
   db: Queryable,
   keys: readonly JobKey[],
 ): Promise<(JobKey & { readonly sequence: number })[]> {
-  return await db.query(readSequenceRows, keyArrays(keys));
+  return await askInParts(keys, (part) => db.query(readSequenceRows, keyArrays(part)));
 }
 
 const readSequenceRows = statement<JobKey & { sequence: number }>(

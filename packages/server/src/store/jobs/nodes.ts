@@ -1,6 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import type { JobKey } from "./jobs.ts";
+import { askInParts } from "./key-parts.ts";
 
 /** Renews this node's heartbeat and answers the database's time, by which all leases are counted. */
 export async function beat(db: Queryable, node: { nodeId: string; name: string }): Promise<Timestamp> {
@@ -25,7 +26,10 @@ export interface NodeRow {
   readonly heartbeatAt: Timestamp;
 }
 
-/** All nodes that ever beat and were not removed. Alive: the last heartbeat is younger than the lease, by the database's clock. */
+/**
+ * All nodes that ever beat and were not removed. Alive: the last heartbeat is younger than the lease, by the database's clock. That is for people;
+ * whose jobs may be taken over is for the failure detector to say.
+ */
 export async function listNodes(db: Queryable, leaseMs: number): Promise<NodeRow[]> {
   return await db.query(listNodeRows, [leaseMs]);
 }
@@ -39,12 +43,24 @@ const listNodeRows = statement<NodeRow>(
    ORDER BY started_at`,
 );
 
-/** Forgets a node: one that leaves says so itself, one that died is removed when its jobs are taken over. */
+/** Forgets a node that leaves. */
 export async function removeNode(db: Queryable, nodeId: string): Promise<void> {
   await db.query(removeNodeRow, [nodeId]);
 }
 
 const removeNodeRow = statement<never>("remove_node", "global", "DELETE FROM node WHERE node_id = $1");
+
+/** Forgets a node that died, once its jobs are taken over; not one that has beaten again. */
+export async function removeDeadNode(db: Queryable, { nodeId, heartbeatAt }: NodeRow): Promise<void> {
+  await db.query(removeDeadNodeRow, [nodeId, new Date(heartbeatAt).toISOString()]);
+}
+
+/** The time was read in milliseconds, and the row holds microseconds. */
+const removeDeadNodeRow = statement<never>(
+  "remove_dead_node",
+  "global",
+  "DELETE FROM node WHERE node_id = $1 AND date_trunc('milliseconds', heartbeat_at) = $2",
+);
 
 /** Candidates for a takeover: jobs whose owner is not among the living. */
 export async function findOrphans(
@@ -57,12 +73,13 @@ export async function findOrphans(
 
 export interface OrphanedJob extends JobKey {
   readonly nodeId: string;
+  readonly leaseEpoch: number;
 }
 
 const findOrphanRows = statement<OrphanedJob>(
   "find_orphaned_jobs",
   "maintenance",
-  `SELECT organization_id AS "organizationId", job_id AS "jobId", node_id AS "nodeId"
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", node_id AS "nodeId", lease_epoch AS "leaseEpoch"
    FROM job
    WHERE node_id IS NOT NULL AND node_id <> ALL($1::uuid[])
    LIMIT $2`,
@@ -76,7 +93,7 @@ export async function findOwned(db: Queryable, nodeId: string, ageMs: number, li
 const findOwnedRows = statement<OrphanedJob>(
   "find_owned_jobs",
   "maintenance",
-  `SELECT organization_id AS "organizationId", job_id AS "jobId", node_id AS "nodeId"
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", node_id AS "nodeId", lease_epoch AS "leaseEpoch"
    FROM job
    WHERE node_id = $1 AND updated_at < now() - $2::integer * interval '1 millisecond'
    LIMIT $3`,
@@ -112,30 +129,69 @@ const findOwnership = statement<{ found: number }>(
    WHERE organization_id = $1 AND job_id = $2 AND node_id = $3 AND lease_epoch = $4`,
 );
 
-export interface OwnedJob extends JobKey {
+/** A call that a node owes, under the epoch in which it owns the job. */
+export interface OwnedCall extends JobKey {
   readonly leaseEpoch: number;
+}
+
+export interface TakenJob extends OwnedCall {
+  /** Whether the earlier owner's call had begun, so that it may have taken its node down. */
+  readonly hadBegun: boolean;
 }
 
 /**
  * Takes jobs over from a dead node, of one group of organizations. Answers those that are now ours, with their new epoch; the others
- * were taken by somebody else. Whatever the dead node still sends carries the old epoch and is dropped.
+ * were taken by somebody else, or their owner lives and has gone on. Whatever the dead node still sends carries the old epoch and is dropped.
+ * A call that had begun keeps its mark, for the case that this node dies before it has said so in the job's history.
  */
 export async function takeOverJobs(
   db: Queryable,
   nodeId: string,
   deadNodeId: string,
-  keys: readonly JobKey[],
-): Promise<OwnedJob[]> {
-  if (keys.length === 0) return [];
-  const organizations = [...new Set(keys.map((key) => key.organizationId))];
-  return await db.query(takeOverJobRows, [nodeId, deadNodeId, organizations, keys.map((key) => key.jobId)]);
+  jobs: readonly OwnedCall[],
+): Promise<TakenJob[]> {
+  return await askInParts(jobs, (part) => db.query(takeOverJobRows, [nodeId, deadNodeId, ...callArrays(part)]));
 }
 
-const takeOverJobRows = statement<OwnedJob>(
+const takeOverJobRows = statement<TakenJob>(
   "take_over_jobs",
   "organization",
   `UPDATE job
-   SET node_id = $1, lease_epoch = lease_epoch + 1
-   WHERE organization_id = ANY($3::uuid[]) AND job_id = ANY($4::uuid[]) AND node_id = $2
-   RETURNING organization_id AS "organizationId", job_id AS "jobId", lease_epoch AS "leaseEpoch"`,
+   SET node_id = $1, lease_epoch = job.lease_epoch + 1,
+     begun_epoch = CASE WHEN job.begun_epoch = job.lease_epoch THEN job.lease_epoch + 1 ELSE job.begun_epoch END
+   FROM unnest($3::uuid[], $4::uuid[], $5::integer[]) AS orphan (organization_id, job_id, lease_epoch)
+   WHERE job.organization_id = ANY($3::uuid[]) AND job.job_id = ANY($4::uuid[])
+     AND job.organization_id = orphan.organization_id AND job.job_id = orphan.job_id
+     AND job.node_id = $2 AND job.lease_epoch = orphan.lease_epoch
+   RETURNING job.organization_id AS "organizationId", job.job_id AS "jobId", job.lease_epoch AS "leaseEpoch",
+     coalesce(job.begun_epoch = job.lease_epoch, false) AS "hadBegun"`,
 );
+
+/**
+ * Notes that calls begin, of one group of organizations. Answers those that the node still owns under their epoch; the others it must not begin.
+ */
+export async function markBegun(db: Queryable, nodeId: string, calls: readonly OwnedCall[]): Promise<OwnedCall[]> {
+  return await askInParts(calls, (part) => db.query(markBegunRows, [nodeId, ...callArrays(part)]));
+}
+
+const markBegunRows = statement<OwnedCall>(
+  "mark_calls_begun",
+  "organization",
+  `UPDATE job
+   SET begun_epoch = job.lease_epoch
+   FROM unnest($2::uuid[], $3::uuid[], $4::integer[]) AS begun (organization_id, job_id, lease_epoch)
+   WHERE job.organization_id = ANY($2::uuid[]) AND job.job_id = ANY($3::uuid[])
+     AND job.organization_id = begun.organization_id AND job.job_id = begun.job_id
+     AND job.node_id = $1 AND job.lease_epoch = begun.lease_epoch
+   RETURNING job.organization_id AS "organizationId", job.job_id AS "jobId", job.lease_epoch AS "leaseEpoch"`,
+);
+
+/** As parallel arrays, in the order of their keys: each row is one call, and the first two name the key to the planner as well. */
+function callArrays(calls: readonly OwnedCall[]): [string[], string[], number[]] {
+  const sorted = calls.toSorted((a, b) => (a.organizationId + a.jobId < b.organizationId + b.jobId ? -1 : 1));
+  return [
+    sorted.map((call) => call.organizationId),
+    sorted.map((call) => call.jobId),
+    sorted.map((call) => call.leaseEpoch),
+  ];
+}

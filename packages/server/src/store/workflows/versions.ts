@@ -1,5 +1,6 @@
 import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import { askInParts } from "../jobs/key-parts.ts";
 import type { WorkflowKey } from "./workflows.ts";
 
 export interface VersionKey {
@@ -81,10 +82,12 @@ export async function loadDefinitions(
   keys: readonly VersionKey[],
 ): Promise<{ versionId: string; definition: string }[]> {
   if (keys.length === 0) return [];
-  return await db.query(loadDefinitionRows, [
-    [...new Set(keys.map((key) => key.organizationId))],
-    [...new Set(keys.map((key) => key.versionId))],
-  ]);
+  return await askInParts(keys, (part) =>
+    db.query(loadDefinitionRows, [
+      [...new Set(part.map((key) => key.organizationId))],
+      [...new Set(part.map((key) => key.versionId))],
+    ]),
+  );
 }
 
 const loadDefinitionRows = statement<{ versionId: string; definition: string }>(

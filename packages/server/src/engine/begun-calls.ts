@@ -1,0 +1,57 @@
+import type { Database } from "../store/home/database.ts";
+import { markBegun, type OwnedCall } from "../store/jobs/nodes.ts";
+
+/**
+ * Notes in the store that calls begin which had to wait for their turn. A node that dies is told by it apart from the calls that it only held.
+ * Those that come while a note is under way share the next one.
+ */
+export class BegunCalls {
+  readonly #database: Database;
+  readonly #nodeId: string;
+  #queue: Waiting[] = [];
+  #isDraining = false;
+
+  constructor(database: Database, nodeId: string) {
+    this.#database = database;
+    this.#nodeId = nodeId;
+  }
+
+  /** False when this node does not own the job under that epoch any more: it must not begin the call. */
+  async note(call: OwnedCall): Promise<boolean> {
+    const noted = new Promise<boolean>((resolve, reject) => this.#queue.push({ call, resolve, reject }));
+    void this.#drain();
+    return await noted;
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    while (this.#queue.length > 0) {
+      const waiting = this.#queue;
+      this.#queue = [];
+      const groups = Map.groupBy(waiting, ({ call }) => this.#database.groupOf(call.organizationId));
+      await Promise.all([...groups.values()].map((group) => this.#noteGroup(group)));
+    }
+    this.#isDraining = false;
+  }
+
+  async #noteGroup(group: readonly Waiting[]): Promise<void> {
+    try {
+      const owned = await markBegun(
+        this.#database,
+        this.#nodeId,
+        group.map(({ call }) => call),
+      );
+      const ownedJobs = new Set(owned.map(({ jobId }) => jobId));
+      for (const { call, resolve } of group) resolve(ownedJobs.has(call.jobId));
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  }
+}
+
+interface Waiting {
+  readonly call: OwnedCall;
+  readonly resolve: (isOurs: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}

@@ -1,0 +1,63 @@
+import type { Timestamp } from "../core/job/job-state.ts";
+import type { DatabaseClock, Moment } from "./clock.ts";
+
+export interface FailureDetectorOptions {
+  readonly clock: DatabaseClock;
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+}
+
+export interface Heartbeat {
+  readonly nodeId: string;
+  readonly heartbeatAt: Timestamp;
+}
+
+/**
+ * Tells which nodes are dead, as leases do in Kubernetes: a node is dead when this one has seen its heartbeat unchanged for a whole lease of its
+ * own monotonic timer, while the store answered. The age of a heartbeat says nothing: while the store is away no node can beat, and all of
+ * them would look dead when it is back.
+ */
+export class FailureDetector {
+  readonly #options: FailureDetectorOptions;
+  readonly #seen = new Map<string, { readonly heartbeatAt: Timestamp; readonly sinceMs: number }>();
+  #lastLook: Moment | undefined;
+
+  constructor(options: FailureDetectorOptions) {
+    this.#options = options;
+  }
+
+  /** Reads the heartbeats of all nodes. Answers them with the ids of those that are dead. */
+  async look<Row extends Heartbeat>(
+    read: () => Promise<readonly Row[]>,
+  ): Promise<{ readonly nodes: readonly Row[]; readonly deadNodeIds: ReadonlySet<string> }> {
+    const askedAt = this.#options.clock.moment();
+    const nodes = await read().catch((error: unknown) => {
+      this.restart();
+      throw error;
+    });
+    return { nodes, deadNodeIds: this.#judge(nodes, askedAt) };
+  }
+
+  /** Begins to watch all nodes anew: the store did not answer, so that the others may have been unable to beat. */
+  restart(): void {
+    this.#seen.clear();
+  }
+
+  #judge(nodes: readonly Heartbeat[], askedAt: Moment): ReadonlySet<string> {
+    const { clock, leaseMs, heartbeatMs } = this.#options;
+    const lastLook = this.#lastLook;
+    this.#lastLook = clock.moment();
+    // Nobody watched meanwhile: this process was stopped, or the machine slept, and the others perhaps with it.
+    if (lastLook !== undefined && clock.elapsedMs(lastLook) > Math.max(leaseMs / 2, 2 * heartbeatMs)) this.restart();
+    const listed = new Set(nodes.map(({ nodeId }) => nodeId));
+    for (const nodeId of this.#seen.keys()) if (!listed.has(nodeId)) this.#seen.delete(nodeId);
+    const dead = new Set<string>();
+    for (const { nodeId, heartbeatAt } of nodes) {
+      const seen = this.#seen.get(nodeId);
+      if (seen?.heartbeatAt !== heartbeatAt) {
+        this.#seen.set(nodeId, { heartbeatAt, sinceMs: this.#lastLook.monotonicMs });
+      } else if (askedAt.monotonicMs - seen.sinceMs >= leaseMs) dead.add(nodeId);
+    }
+    return dead;
+  }
+}

@@ -1,0 +1,255 @@
+import { randomUUID } from "node:crypto";
+import { deploy } from "@stepwell/testing/flow.ts";
+import { callingDefinition } from "@stepwell/testing/functions/function-server.ts";
+import { TestService } from "@stepwell/testing/service.ts";
+import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
+import type { Job } from "../../src/core/job/job-state.ts";
+import { DatabaseClock } from "../../src/engine/clock.ts";
+import { executorCatalog } from "../../src/engine/executors/catalog.ts";
+import { GroupCommit } from "../../src/engine/group-commit.ts";
+import { newId } from "../../src/engine/identifier.ts";
+import { takeoverDuty } from "../../src/engine/maintenance/takeover.ts";
+import { Node } from "../../src/engine/node.ts";
+import { Plans } from "../../src/engine/plans.ts";
+import { openStore } from "../../src/service.ts";
+import { type Database, StoreUnavailableError, statement } from "../../src/store/home/database.ts";
+import { type JobKey, readJobs } from "../../src/store/jobs/jobs.ts";
+import { markBegun, takeOverJobs } from "../../src/store/jobs/nodes.ts";
+import { happening, submission } from "./commands.ts";
+
+const leaseMs = 10_000;
+const heartbeatMs = 1_000;
+
+/** As if the database's clock had gone on: by its age alone each heartbeat would be past its time. */
+const ageHeartbeats = statement<never>(
+  "test_age_heartbeats",
+  "global",
+  "UPDATE node SET heartbeat_at = heartbeat_at - interval '1 hour'",
+);
+
+onEveryStore((home) => {
+  let store: PreparedStore;
+  let database: Database;
+  let workflow: { readonly organizationId: string; readonly workflowId: string };
+  /** What the machine's clocks say, to every node alike. */
+  let monotonicMs = 5_000;
+  let machineMs = 1_000_000;
+  let isStoreAway = false;
+
+  // No service runs over the store: the nodes of these tests are the only ones that look after its jobs.
+  beforeAll(async () => {
+    store = await home.prepare();
+    const seeding = new TestService({ name: home.name, prepare: async () => ({ ...store, remove: async () => {} }) });
+    await seeding.start();
+    const { organizationId, api } = await seeding.newOrganization();
+    workflow = { organizationId, workflowId: (await deploy(api, callingDefinition("held"))).workflowId };
+    await seeding.stop();
+    const opened = await openStore(readConfig(store.environment));
+    const reached = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+      if (isStoreAway) throw new StoreUnavailableError("nothing-written", new Error("It is away."));
+      return await work();
+    };
+    database = {
+      ...opened,
+      query: (asked, values) => reached(() => opened.query(asked, values)),
+      transaction: (work) => reached(() => opened.transaction(work)),
+    };
+  }, 60_000);
+  afterAll(async () => {
+    await database.close();
+    await store.remove();
+  });
+  beforeEach(() => {
+    isStoreAway = false;
+  });
+
+  function pass(ms: number): void {
+    monotonicMs += ms;
+    machineMs += ms;
+  }
+
+  class TestNode {
+    readonly nodeId = randomUUID();
+    readonly #clock = new DatabaseClock(
+      () => monotonicMs,
+      () => machineMs,
+    );
+    readonly node = new Node({
+      database,
+      clock: this.#clock,
+      nodeId: this.nodeId,
+      name: "test",
+      leaseMs,
+      heartbeatMs,
+      isAlone: false,
+    });
+    readonly #owed = new Set<string>();
+    #hasFreeSlots = true;
+    readonly #commit = this.#groupCommit();
+    readonly takeover = takeoverDuty({
+      database,
+      nodeId: this.nodeId,
+      leaseMs,
+      everyMs: leaseMs / 4,
+      lookAround: () => this.node.lookAround(),
+      report: async (key, fact) => void (await this.#commit.commit(happening(key, fact), "engine")),
+      owes: (jobId) => this.#owed.has(jobId),
+      roomCount: () => 100,
+    });
+
+    #groupCommit(): GroupCommit {
+      const config = readConfig({});
+      return new GroupCommit({
+        ...config,
+        database,
+        clock: this.#clock,
+        plans: new Plans(executorCatalog(config), config),
+        nodeId: this.nodeId,
+        limits: { maxStepRuns: 100, maxEvents: 100, maxOutputBytes: 10_000 },
+        hasRoomForCall: () => true,
+        countCalls: () => () => this.#hasFreeSlots,
+        leaseTerm: () => this.node.leaseTerm(),
+        onCommitted: (changed) => {
+          for (const { job, call } of changed) if (call !== undefined) this.#owed.add(job.jobId);
+        },
+        onDefect: (error) => expect.unreachable(String(error)),
+      });
+    }
+
+    /** A job whose call this node owes: begun, or waiting for its turn. */
+    async job(call: "begun" | "waiting"): Promise<JobKey> {
+      this.#hasFreeSlots = call === "begun";
+      const command = submission({ newId: () => newId(this.#clock.now()) }, workflow);
+      await this.#commit.commit(command);
+      return { organizationId: command.organizationId, jobId: command.jobId };
+    }
+  }
+
+  async function read(key: JobKey): Promise<Job> {
+    const [job] = await readJobs(database, [key]);
+    if (job === undefined) throw new Error("The job is gone.");
+    return job;
+  }
+
+  async function nodes(count: number): Promise<TestNode[]> {
+    const started = Array.from({ length: count }, () => new TestNode());
+    for (const { node } of started) await node.runOnce();
+    return started;
+  }
+
+  test("when the store comes back after longer than a lease, the calls of living nodes are left alone", async () => {
+    const [owner, observer] = (await nodes(2)) as [TestNode, TestNode];
+    const key = await owner.job("begun");
+    const before = await read(key);
+    await database.query(ageHeartbeats, []);
+    await observer.takeover.runOnce();
+
+    isStoreAway = true;
+    for (let passedMs = 0; passedMs < 1.5 * leaseMs; passedMs += heartbeatMs) {
+      pass(heartbeatMs);
+      for (const { node } of [owner, observer]) await expect(node.runOnce()).rejects.toThrow(StoreUnavailableError);
+    }
+    isStoreAway = false;
+    // The observer is the first to be back.
+    await observer.takeover.runOnce();
+    pass(heartbeatMs);
+    await observer.takeover.runOnce();
+
+    await owner.node.runOnce();
+    expect(await read(key)).toEqual(before);
+  });
+
+  test("the jobs of a dead node are taken over within two leases, and only the call that had begun counts as interrupted", async () => {
+    const [dying, observer] = (await nodes(2)) as [TestNode, TestNode];
+    const begun = await dying.job("begun");
+    const waiting = await dying.job("waiting");
+
+    let passedMs = 0;
+    for (; (await read(begun)).nodeId === dying.nodeId; passedMs += heartbeatMs) {
+      expect(passedMs).toBeLessThanOrEqual(2 * leaseMs);
+      pass(heartbeatMs);
+      await observer.node.runOnce();
+      if (passedMs % (leaseMs / 4) === 0) await observer.takeover.runOnce();
+    }
+
+    expect(passedMs).toBeGreaterThanOrEqual(leaseMs);
+    expect(await read(begun)).toMatchObject({
+      nodeId: observer.nodeId,
+      state: { step: { phase: "calling", attempt: 2, interruptions: 1 } },
+    });
+    expect(await read(waiting)).toMatchObject({
+      nodeId: null,
+      state: { step: { phase: "retrying", attempt: 0, interruptions: 0 } },
+    });
+    const { deadNodes, livingNodeIds } = await observer.node.lookAround();
+    expect([deadNodes, livingNodeIds.includes(dying.nodeId)]).toEqual([[], false]);
+  });
+
+  test("what a node that has left still owned is taken over at once", async () => {
+    const [leaving, observer] = (await nodes(2)) as [TestNode, TestNode];
+    const key = await leaving.job("begun");
+    await leaving.node.leave();
+
+    await observer.takeover.runOnce();
+
+    expect(await read(key)).toMatchObject({ nodeId: observer.nodeId });
+  });
+
+  test("an interruption counts also when the node that took the job over dies before it has written so", async () => {
+    const [first, third] = (await nodes(2)) as [TestNode, TestNode];
+    const key = await first.job("begun");
+    const { leaseEpoch } = await read(key);
+
+    const taken = await takeOverJobs(database, randomUUID(), first.nodeId, [{ ...key, leaseEpoch }]);
+    await third.takeover.runOnce();
+
+    expect(taken).toEqual([{ ...key, leaseEpoch: leaseEpoch + 1, hadBegun: true }]);
+    expect(await read(key)).toMatchObject({ nodeId: third.nodeId, state: { step: { interruptions: 1 } } });
+  });
+
+  test("a job that its owner has gone on with is not taken over, and a call that lost its job is not begun", async () => {
+    const [owner, other] = (await nodes(2)) as [TestNode, TestNode];
+    const key = await owner.job("waiting");
+    const { leaseEpoch } = await read(key);
+    const outdated = { ...key, leaseEpoch: leaseEpoch - 1 };
+
+    expect(await takeOverJobs(database, other.nodeId, owner.nodeId, [outdated])).toEqual([]);
+    expect(await markBegun(database, owner.nodeId, [outdated])).toEqual([]);
+    expect(await markBegun(database, other.nodeId, [{ ...key, leaseEpoch }])).toEqual([]);
+    expect(await markBegun(database, owner.nodeId, [{ ...key, leaseEpoch }])).toEqual([{ ...key, leaseEpoch }]);
+  });
+
+  test("after a sleep of the machine, or a step of its clock forward, a node begins nothing before a lease of a new term", async () => {
+    const [{ node }] = (await nodes(1)) as [TestNode];
+    const term = node.leaseTerm();
+
+    machineMs += 3_600_000;
+    expect(node.isLeaseValid()).toBe(false);
+    await node.runOnce();
+    expect([node.isLeaseValid(), node.leaseTerm()]).toEqual([true, term + 1]);
+
+    machineMs -= 7_200_000;
+    expect(node.isLeaseValid()).toBe(true);
+    pass(leaseMs / 2);
+    await node.runOnce();
+    expect([node.isLeaseValid(), node.leaseTerm()]).toEqual([true, term + 1]);
+    pass(leaseMs);
+    expect(node.isLeaseValid()).toBe(false);
+  });
+
+  test("a node that was held for dead and beats again stays in the list of nodes", async () => {
+    const [revived, observer] = (await nodes(2)) as [TestNode, TestNode];
+    for (let passedMs = 0; passedMs <= leaseMs; passedMs += heartbeatMs) {
+      await observer.node.runOnce();
+      pass(heartbeatMs);
+    }
+    const { deadNodes } = await observer.node.lookAround();
+    expect(deadNodes.map(({ nodeId }) => nodeId)).toContain(revived.nodeId);
+
+    await revived.node.runOnce();
+    await observer.takeover.runOnce();
+    expect((await observer.node.lookAround()).livingNodeIds).toContain(revived.nodeId);
+  });
+});
