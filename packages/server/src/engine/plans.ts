@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { type DefinitionLimits, parseDefinition } from "../core/definition/definition.ts";
 import type { Definition } from "../core/definition/definition-parts.ts";
@@ -35,6 +36,8 @@ export class Plans {
       const { plan, bytes } = this.#compile(versionId, definition);
       this.#cached.keep({ versionId, organizationId: organizations.get(versionId) ?? "", plan, bytes });
       plans.set(versionId, plan);
+      // A batch may need hundreds of plans, as after a start: what else is due comes in between.
+      if (definition.length > longDefinition) await nextTurn();
     }
     return plans;
   }
@@ -57,5 +60,7 @@ function bytesOf(text: string, { steps }: Definition): number {
   return bytesPerPlan + text.length * 16 + nameCountOf(steps, maxCountedNames) * 80;
 }
 
+/** In characters: less than that is compiled in a millisecond. */
+const longDefinition = 10_000;
 const bytesPerPlan = 4 * 1024;
 const maxCountedNames = 10_000_000;
