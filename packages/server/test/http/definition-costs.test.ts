@@ -75,7 +75,7 @@ onOneStore((home) => {
     let turns = 0;
     const watch = setInterval(() => (turns += 1), 0);
     const keys = versions.map(({ versionId }) => ({ organizationId, versionId }));
-    expect((await plans.load(service.running.database, keys)).size).toBe(5);
+    expect((await plans.load(service.running.database, keys)).plans.size).toBe(5);
     clearInterval(watch);
     // Without a pause, all five are compiled in one turn.
     expect(turns).toBeGreaterThanOrEqual(4);

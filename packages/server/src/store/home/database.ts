@@ -70,6 +70,17 @@ export class StoreUnavailableError extends Error {
   }
 }
 
+/**
+ * The database gave up on a statement that takes too long (57014), or for which it has no memory or disk (class 53): nothing was written. It may
+ * be this one statement alone, so less at once may pass.
+ */
+export class StatementGivenUpError extends StoreUnavailableError {
+  constructor(cause: unknown) {
+    super("nothing-written", cause);
+    this.name = "StatementGivenUpError";
+  }
+}
+
 /** The database aborted the transaction for the sake of another one (40001, 40P01): nothing was written, try again. */
 export class TransactionAbortedError extends Error {
   constructor(cause: unknown) {
