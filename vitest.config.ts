@@ -11,6 +11,8 @@ export default defineConfig({
           name: "pure",
           include: ["packages/*/test/**/*.test.ts", "{bench,chaos}/**/*.test.ts"],
           exclude: [...store, ...browser, "**/node_modules/**"],
+          isolate: false,
+          pool: "threads",
         },
       },
       {
@@ -28,11 +30,11 @@ export default defineConfig({
         test: {
           name: "browser",
           include: browser,
-          env: { STEPWELL_TEST_PART: "browser" },
           globalSetup: ["packages/testing/src/stores-setup.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // Each file has a browser of its own beside its services, so these come by themselves, after the others.
+          // The files of a worker share its Chromium, which works beside their services, so these come by themselves, after the others.
+          isolate: false,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

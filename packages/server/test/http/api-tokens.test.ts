@@ -3,7 +3,7 @@ import { straightDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { storeToken } from "@stepwell/testing/stored-token.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { parseToken } from "../../src/auth/credentials/token-form.ts";
 
@@ -15,7 +15,7 @@ interface CreatedToken {
 }
 
 /** Reliability and security, group H as far as it is about tokens. */
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   async function create(api: Client, permissions: readonly string[], more: object = {}): Promise<CreatedToken> {

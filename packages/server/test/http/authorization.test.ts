@@ -1,7 +1,7 @@
 import type { Answer, CallOptions, ProblemBody } from "@stepwell/testing/client.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { storeToken } from "@stepwell/testing/stored-token.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";
 import {
   builtInRoles,
@@ -13,7 +13,7 @@ import {
 } from "../../src/auth/permissions/permissions.ts";
 import { buildWorld, type MatrixCaller, publicOperations, rows, unknownId, type World } from "./authorization-rows.ts";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
   let own: World;
   let foreign: World;

@@ -4,7 +4,7 @@ import { newPerson, secrets } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { type SignedIn, signIn } from "@stepwell/testing/sign-in.ts";
 import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
 
@@ -21,7 +21,7 @@ function decode(part: string | undefined): Part {
 }
 
 /** Reliability and security, H91 to H97. */
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
   let person: SignedIn;
   let header: Part;

@@ -2,7 +2,7 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";
 import { unknownId } from "./authorization-rows.ts";
 
@@ -14,7 +14,7 @@ interface NarrowToken {
 }
 
 /** How tokens are bound, and by whom. What the bounds then do is in token-bounds.test.ts. */
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
   let own: TestOrganization;
   let workflowId: string;

@@ -3,7 +3,7 @@ import { waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { said } from "@stepwell/testing/notes.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
 interface Organization {
@@ -18,7 +18,7 @@ interface OrganizationList {
 const acme = { name: "acme", displayName: "Acme Ltd." };
 
 /** Reliability and security, group B, and the life of an organization. */
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   test("an organization is created, found, listed, renamed, and its creator is its owner", async () => {

@@ -2,11 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { exchange, open, readAll, requestText, statusOf } from "@stepwell/testing/raw.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
 /** Reliability and security, group A: what can be wrong with any request. */
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home, { STEPWELL_HEADERS_TIMEOUT_MS: "1000", STEPWELL_REQUEST_TIMEOUT_MS: "1500" });
   let shared: Promise<TestOrganization> | undefined;
   const organization = () => {

@@ -2,7 +2,7 @@ import { Browser } from "@stepwell/testing/browser.ts";
 import { giveSecondFactor, newPerson, rightPassword } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { beginSignIn, discover, isArrival, signedIn, signIn, typePassword } from "@stepwell/testing/sign-in.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { expect, test } from "vitest";
 
@@ -11,7 +11,7 @@ interface SessionList {
   readonly nextPageToken?: string;
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   async function pageOfSignIn(browser = new Browser(), parameters: Record<string, string> = {}) {
