@@ -1,8 +1,14 @@
 import { defineConfig } from "vitest/config";
 
-const store = ["packages/server/test/{store,engine,http}/**/*.test.ts", "packages/cli/test/**/*.test.ts"];
+const service = ["packages/server/test/{store,engine,http}/**/*.test.ts"];
+const commandLine = ["packages/cli/test/**/*.test.ts"];
+const stores = ["packages/testing/src/stores-setup.ts"];
 const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
 
+/*
+ * Files of one worker share the modules that they import (`isolate: false`): to load the service anew for each file took a quarter of the processor time.
+ * A file leaves nothing behind in a module but what any other may find there.
+ */
 export default defineConfig({
   test: {
     projects: [
@@ -10,7 +16,7 @@ export default defineConfig({
         test: {
           name: "pure",
           include: ["packages/*/test/**/*.test.ts", "{bench,chaos}/**/*.test.ts"],
-          exclude: [...store, ...browser, "**/node_modules/**"],
+          exclude: [...service, ...commandLine, ...browser, "**/node_modules/**"],
           isolate: false,
           pool: "threads",
         },
@@ -18,19 +24,31 @@ export default defineConfig({
       {
         test: {
           name: "service",
-          include: store,
-          globalSetup: ["packages/testing/src/stores-setup.ts"],
+          include: service,
+          globalSetup: stores,
           testTimeout: 30_000,
           hookTimeout: 60_000,
+          isolate: false,
           // Real services and databases: more at once than cores only makes each slower.
           maxWorkers: 3,
         },
       },
       {
         test: {
+          name: "command line",
+          include: commandLine,
+          globalSetup: stores,
+          // Each command is a process, and some make a store: on a busy machine a dozen of them take more than other tests do.
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
           name: "browser",
           include: browser,
-          globalSetup: ["packages/testing/src/stores-setup.ts"],
+          globalSetup: stores,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // The files of a worker share its Chromium, which works beside their services, so these come by themselves, after the others.

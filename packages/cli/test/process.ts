@@ -1,10 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { vi } from "vitest";
-
-// Each command is a process, and some make a store: on a busy machine a dozen of them take more than other tests do.
-vi.setConfig({ testTimeout: 120_000 });
 
 export const entry = resolve(import.meta.dirname, "../dist/main.js");
 

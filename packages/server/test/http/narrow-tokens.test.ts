@@ -159,7 +159,7 @@ onOneStore((home) => {
     expect(invalid.body.errors?.[0]?.pointer).toBe("/boundTo/workflowIds/0");
   });
 
-  test("H88 to loosen a bound is a grant: it takes all that the token holds", async () => {
+  test("to loosen a bound is a grant: it takes all that the token holds", async () => {
     const { api } = own;
     const boundTo = { workflowIds: [workflowId] };
     const narrow = await create(api, ["job:cancel"], { boundTo });

@@ -255,7 +255,7 @@ onOneStore((home) => {
     expect(payload.sid).toBe(tokens.claims()?.sid);
   });
 
-  test("H100 refresh tokens that are unknown, another client's or no tokens at all are refused", async () => {
+  test("refresh tokens that are unknown, another client's or no tokens at all are refused", async () => {
     const { refreshToken, idToken } = await signIn(service.baseUrl, await newPerson(service));
     for (const [token, client] of [
       ["unknown", "stepwell-dashboard"],
@@ -352,7 +352,7 @@ onOneStore((home) => {
     expect((await new Browser().submit(page, fields, isArrival)).status).toBe(400);
   });
 
-  test("H98 a password of a megabyte, or with a NUL, is refused before anything is looked at", async () => {
+  test("a password of a megabyte, or with a NUL, is refused before anything is looked at", async () => {
     const person = await newPerson(service);
     const { browser, page } = await pageOfSignIn();
     expect((await typePassword(browser, page, person, "x".repeat(1_000_000))).status).toBe(400);
