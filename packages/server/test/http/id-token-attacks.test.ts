@@ -99,10 +99,7 @@ onOneStore((home) => {
     ["no kid", () => signedByUs({}, { kid: undefined })],
     ["a kid that is no text", () => signedByUs({}, { kid: ["x"] })],
     ["our kid and a stranger's signature", () => signedByStranger()],
-    [
-      "the stranger's key in the header",
-      () => signedByStranger({ jwk: stranger.publicKey.export({ format: "jwk" }) }),
-    ],
+    ["the stranger's key in the header", () => signedByStranger({ jwk: stranger.publicKey.export({ format: "jwk" }) })],
     ["our own signature with a jwk", () => signedByUs({}, { jwk: stranger.publicKey.export({ format: "jwk" }) })],
     ["a critical extension", () => signedByUs({}, { crit: ["b64"], b64: false })],
     ["past exp", () => signedByUs({ iat: now() - 4_000, exp: now() - 400 })],

@@ -182,11 +182,7 @@ onEveryStore((home) => {
       definitionOf(waitStep("a", ["x", "x"], null)),
       "/steps/0/integrationDetails/config/eventIds/1",
     ],
-    [
-      "a $ref out into the network",
-      definitionsWith({ any: { $ref: "http://169.254.169.254/" } }),
-      "/definitions/any",
-    ],
+    ["a $ref out into the network", definitionsWith({ any: { $ref: "http://169.254.169.254/" } }), "/definitions/any"],
     ["a $ref into a file", definitionsWith({ any: { $ref: "file:///etc/passwd" } }), "/definitions/any"],
     ["a $ref that leads to itself", definitionsWith({ any: { $ref: "#/definitions/any" } }), "/definitions/any"],
     ["$data", definitionsWith({ any: { type: "string", maxLength: { $data: "1/x" } } }), "/definitions/any"],
