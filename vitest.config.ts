@@ -1,9 +1,15 @@
 import { defineConfig } from "vitest/config";
+import { scope } from "./packages/testing/src/scope.ts";
 
 const service = ["packages/server/test/{store,engine,http}/**/*.test.ts"];
 const commandLine = ["packages/cli/test/**/*.test.ts"];
 const stores = ["packages/testing/src/stores-setup.ts"];
+/** Files that only the whole matrix has. */
+const left = scope === "all" ? [] : ["**/*.matrix.test.ts"];
 const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
+
+/** Real services, databases and programs: more at once than this only makes each slower. */
+const maxWorkers = 3;
 
 /*
  * Files of one worker share the modules that they import (`isolate: false`): to load the service anew for each file took a quarter of the processor time.
@@ -19,18 +25,19 @@ export default defineConfig({
           exclude: [...service, ...commandLine, ...browser, "**/node_modules/**"],
           isolate: false,
           pool: "threads",
+          maxWorkers,
         },
       },
       {
         test: {
           name: "service",
           include: service,
+          exclude: [...left, "**/node_modules/**"],
           globalSetup: stores,
           testTimeout: 30_000,
           hookTimeout: 60_000,
           isolate: false,
-          // Real services and databases: more at once than cores only makes each slower.
-          maxWorkers: 3,
+          maxWorkers,
         },
       },
       {
@@ -41,7 +48,7 @@ export default defineConfig({
           // Each command is a process, and some make a store: on a busy machine a dozen of them take more than other tests do.
           testTimeout: 120_000,
           hookTimeout: 60_000,
-          maxWorkers: 2,
+          maxWorkers,
         },
       },
       {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { definitionOf, noopStep, waitingDefinition, waitStep } from "@stepwell/testing/definitions.ts";
 import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
-import { inWholeMatrix } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";

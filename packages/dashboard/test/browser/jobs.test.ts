@@ -5,9 +5,9 @@ import {
   waitingDefinition,
   waitStep,
 } from "@stepwell/testing/definitions.ts";
-import { inWholeMatrix } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { statement } from "../../../server/src/store/home/database.ts";

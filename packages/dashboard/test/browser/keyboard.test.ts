@@ -1,9 +1,9 @@
 import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
 import { rightPassword } from "@stepwell/testing/people.ts";
-import { inWholeMatrix } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { testBrowser } from "./support/browser.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { rightPassword } from "@stepwell/testing/people.ts";
-import { inWholeMatrix } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";

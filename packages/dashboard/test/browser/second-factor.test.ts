@@ -1,7 +1,7 @@
 import { codeOf, rightPassword } from "@stepwell/testing/people.ts";
-import { inWholeMatrix } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Locator, Page } from "playwright-core";
 import decodeQR from "qr/decode.js";
 import { expect, test } from "vitest";

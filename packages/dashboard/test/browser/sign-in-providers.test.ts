@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { rightPassword } from "@stepwell/testing/people.ts";
 import { newOrganizationOfId, writeProviderFile } from "@stepwell/testing/provider-file.ts";
-import { inWholeMatrix } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { parseProviders } from "../../../server/src/auth/external/provider-file.ts";

@@ -1,8 +1,8 @@
 import { failingDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { rightPassword } from "@stepwell/testing/people.ts";
-import { inWholeMatrix } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { expect, test } from "vitest";
 import { testBrowser } from "./support/browser.ts";
 import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";

@@ -1,7 +1,7 @@
 import { noopStep } from "@stepwell/testing/definitions.ts";
-import { inWholeMatrix } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { testBrowser } from "./support/browser.ts";

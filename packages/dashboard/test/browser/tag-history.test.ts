@@ -1,8 +1,8 @@
 import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { registerVersion } from "@stepwell/testing/flow.ts";
-import { inWholeMatrix } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";
