@@ -56,7 +56,13 @@ const started = new Set<ChildProcess>();
 
 export function start(environment: Record<string, string>, ...words: string[]): ChildProcess {
   const child = spawn(process.execPath, [entry, ...words], {
-    env: { PATH: process.env.PATH ?? "", STEPWELL_METRICS_PORT: "0", ...environment },
+    // What the tests' own Node.js is told by NODE_OPTIONS holds for the programs that they try.
+    env: {
+      PATH: process.env.PATH ?? "",
+      NODE_OPTIONS: process.env.NODE_OPTIONS ?? "",
+      STEPWELL_METRICS_PORT: "0",
+      ...environment,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   started.add(child);

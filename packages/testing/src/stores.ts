@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { cp, rm } from "node:fs/promises";
+import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, inject } from "vitest";
 import { onServer } from "./postgres-server.ts";
@@ -44,6 +44,8 @@ function onHomes(homes: readonly StoreHome[], tests: (home: StoreHome) => void):
 
 /** An empty embedded store at the newest schema, in this data directory: to make one takes seconds. */
 export async function layEmbeddedStore(dataDirectory: string): Promise<void> {
+  // A start warns of a directory that others may read.
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   await cp(join(inject("embeddedTemplate"), "postgres"), join(dataDirectory, "postgres"), { recursive: true });
 }
 

@@ -3,10 +3,13 @@ import { attemptOf, newPerson, signInAt } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { canBeToldApart, type Question } from "@stepwell/testing/timing.ts";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { createInvitationCode, createToken } from "../../src/auth/credentials/token-form.ts";
 import { setDisabled } from "../../src/store/people/user-credentials.ts";
 import { buildWorld, rows, unknownId, type World } from "./authorization-rows.ts";
+
+// What can be told apart is asked for three rounds, each of hundreds of answers.
+vi.setConfig({ testTimeout: 600_000 });
 
 /** An answer about somebody or something that exists takes as long as one about nobody and nothing. */
 onOneStore((home) => {
