@@ -12,7 +12,7 @@ const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
 const maxWorkers = 3;
 
 /*
- * Files of one worker share the modules that they import (`isolate: false`): to load the service anew for each file took a quarter of the processor time.
+ * Files of one worker share the modules that they import (`isolate: false`): to load the service anew for each file took a fifth of the processor time.
  * A file leaves nothing behind in a module but what any other may find there.
  */
 export default defineConfig({
