@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -246,7 +246,8 @@ async function succeeds(line: string): Promise<void> {
  */
 async function install(): Promise<void> {
   if (scope !== "all") {
-    await clone.succeed(`cp -al '${join(root, "node_modules")}' node_modules`);
+    const places = globSync("{,packages/*/}node_modules", { cwd: root });
+    for (const place of places) await clone.succeed(`cp -al '${join(root, place)}' ${place}`);
     return;
   }
   const installed = await clone.run("npm ci");
