@@ -1,8 +1,20 @@
 import { defineConfig } from "vitest/config";
+import { scope } from "./packages/testing/src/scope.ts";
 
-const store = ["packages/server/test/{store,engine,management,http}/**/*.test.ts", "packages/cli/test/**/*.test.ts"];
+const service = ["packages/server/test/{store,engine,management,http}/**/*.test.ts"];
+const commandLine = ["packages/cli/test/**/*.test.ts"];
+const stores = ["packages/testing/src/stores-setup.ts"];
+/** Files that only the whole matrix has. */
+const left = scope === "all" ? [] : ["**/*.matrix.test.ts"];
 const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
 
+/** Real services, databases and programs: more at once than this only makes each slower. */
+const maxWorkers = 3;
+
+/*
+ * Files of one worker share the modules that they import (`isolate: false`): to load the service anew for each file took a fifth of the processor time.
+ * A file leaves nothing behind in a module but what any other may find there.
+ */
 export default defineConfig({
   test: {
     projects: [
@@ -10,29 +22,44 @@ export default defineConfig({
         test: {
           name: "pure",
           include: ["packages/*/test/**/*.test.ts", "{bench,chaos}/**/*.test.ts"],
-          exclude: [...store, ...browser, "**/node_modules/**"],
+          exclude: [...service, ...commandLine, ...browser, "**/node_modules/**"],
+          isolate: false,
+          pool: "threads",
+          maxWorkers,
         },
       },
       {
         test: {
           name: "service",
-          include: store,
-          globalSetup: ["packages/testing/src/stores-setup.ts"],
+          include: service,
+          exclude: [...left, "**/node_modules/**"],
+          globalSetup: stores,
           testTimeout: 30_000,
           hookTimeout: 60_000,
-          // Real services and databases: more at once than cores only makes each slower.
-          maxWorkers: 3,
+          isolate: false,
+          maxWorkers,
+        },
+      },
+      {
+        test: {
+          name: "command line",
+          include: commandLine,
+          globalSetup: stores,
+          // Each command is a process, and some make a store: on a busy machine a dozen of them take more than other tests do.
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          maxWorkers,
         },
       },
       {
         test: {
           name: "browser",
           include: browser,
-          env: { STEPWELL_TEST_PART: "browser" },
-          globalSetup: ["packages/testing/src/stores-setup.ts"],
+          globalSetup: stores,
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // Each file has a browser of its own beside its services, so these come by themselves, after the others.
+          // The files of a worker share its Chromium, which works beside their services, so these come by themselves, after the others.
+          isolate: false,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

@@ -1,7 +1,8 @@
 /**
- * The checks. `npm test` is the one that must pass: types, lint, unused code and every test, the pages on one home of the store. `npm run test:quick` is for the
- * daily loop: types, lint, and the tests of `core`, `store`, `engine`, `management` and of all that needs no service, on one home of the store.
- * `npm run test:all` tries the pages on both homes. Each ends with a line `N passed, N failed`, in which every check counts as one.
+ * The checks. `npm test` is the one that must pass: types, lint, unused code, and the tests. `npm run test:quick` is for the daily loop: types, lint, and the
+ * tests of `core`, `store`, `engine`, `management` and of all that needs no service, on one home of the store. `npm run test:all` is the whole matrix: what
+ * `npm test` tries on one home it tries on both, with the tests that only repeat or measure, and the service and the command line once more without `__proto__`.
+ * CONTRIBUTING.md says which test belongs where. Each ends with a line `N passed, N failed`, in which every check counts as one.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
@@ -36,6 +37,9 @@ const quickTests = [
   "--exclude=packages/dashboard/test/browser/**",
 ];
 
+/** The service and the command line, as `npm test` tries them. */
+const withoutProto = ["--project=service", "--project=command line", "--exclude=**/first-five-minutes.test.ts"];
+
 let passed = 0;
 let failed = 0;
 for (const [name, ...command] of scope === "quick" ? quickChecks : [...quickChecks, ...otherChecks]) {
@@ -44,27 +48,37 @@ for (const [name, ...command] of scope === "quick" ? quickChecks : [...quickChec
   else failed += 1;
 }
 
-process.stdout.write("\n== tests\n");
-const status = run([
-  "node_modules/vitest/vitest.mjs",
-  "run",
-  "--reporter=default",
-  "--reporter=json",
-  `--outputFile.json=${report}`,
-  ...(scope === "quick" ? quickTests : []),
-]);
-const tests = readReport();
-passed += tests.passed;
-failed += tests.failed;
-// A run that breaks outside of any test (a file that does not load, an unhandled rejection) must not look well.
-if (status !== 0 && tests.failed === 0) failed += 1;
+const slowest = testing("tests", scope === "quick" ? quickTests : []);
+// Code that reads or writes `__proto__` fails there, also a dependency's: that is how a key of a user's JSON comes to change what all objects inherit.
+if (scope === "all")
+  testing("tests without __proto__", withoutProto, {
+    NODE_OPTIONS: "--disable-proto=throw",
+    STEPWELL_TEST_SCOPE: "usual",
+  });
 
-process.stdout.write(`\n== slowest files\n${tests.slowest.join("\n")}\n`);
+process.stdout.write(`\n== slowest files\n${slowest.join("\n")}\n`);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
-process.exitCode = failed === 0 && tests.passed > 0 ? 0 : 1;
+process.exitCode = failed === 0 && slowest.length > 0 ? 0 : 1;
 
-function run(command: readonly string[]): number {
-  const env = { ...process.env, STEPWELL_TEST_SCOPE: scope };
+/** Answers the slowest files. */
+function testing(
+  name: string,
+  options: readonly string[],
+  environment: Record<string, string> = {},
+): readonly string[] {
+  process.stdout.write(`\n== ${name}\n`);
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const status = run(["node_modules/vitest/vitest.mjs", "run", ...reporters, ...options], environment);
+  const tests = readReport();
+  passed += tests.passed;
+  failed += tests.failed;
+  // A run that breaks outside of any test (a file that does not load, an unhandled rejection) must not look well.
+  if (status !== 0 && tests.failed === 0) failed += 1;
+  return tests.slowest;
+}
+
+function run(command: readonly string[], environment: Record<string, string> = {}): number {
+  const env = { ...process.env, STEPWELL_TEST_SCOPE: scope, ...environment };
   return spawnSync(process.execPath, command, { stdio: "inherit", env }).status ?? 1;
 }
 

@@ -6,7 +6,9 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { testSecretKey } from "@stepwell/testing/service.ts";
+import { layEmbeddedStore, postgresHome } from "@stepwell/testing/stores.ts";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { endAll, printed, run, start, stop } from "./process.ts";
 
 interface DevFile {
@@ -108,6 +110,7 @@ test("the first five minutes: a sample job waits, is approved with the printed l
 });
 
 test("killed at any moment, it leaves no half of a dev.json, and the next start prints the lines that approve the job", async () => {
+  await layEmbeddedStore(interrupted().STEPWELL_DATA_DIR);
   for (const moment of ["lock", "dev.json.unfinished"]) {
     const service = start(interrupted(), "dev");
     await appears(interrupted().STEPWELL_DATA_DIR, moment, service);
@@ -187,6 +190,7 @@ test("a store that an earlier version seeded gets a password, and keeps all else
 
 test("init makes the first owner of an empty store once, and the token works", async () => {
   const own = { ...environment, STEPWELL_DATA_DIR: join(directory, "init") };
+  await layEmbeddedStore(own.STEPWELL_DATA_DIR);
   const first = await run(own, "init", "--email", "ada@example.org", "--organization", "acme");
   expect(first.code).toBe(0);
   const token = /stu_\w+/.exec(first.output)?.[0];
@@ -227,11 +231,15 @@ test("who runs the service makes a link for who forgot the password; while the e
 });
 
 test("who runs the service disables a user and enables them again", async () => {
-  const { email, token } = devFile();
-  expect(await run(environment, "user", "disable", email)).toMatchObject({ code: 0 });
-  expect(await statusOf(token)).toBe(401);
-  expect(await run(environment, "user", "enable", email)).toMatchObject({ code: 0 });
-  expect(await statusOf(token)).toBe(200);
+  const { environment: store, remove } = await postgresHome.prepare();
+  onTestFinished(remove);
+  const own = { ...store, STEPWELL_PORT: String(await findFreePort()), STEPWELL_SECRET_KEY: testSecretKey };
+  const { output } = await run(own, "init", "--email", "ada@example.org", "--organization", "acme");
+  const token = /stu_\w+/.exec(output)?.[0] ?? "";
+  expect(await run(own, "user", "disable", "ada@example.org")).toMatchObject({ code: 0 });
+  expect(await statusOf(token, own)).toBe(401);
+  expect(await run(own, "user", "enable", "ada@example.org")).toMatchObject({ code: 0 });
+  expect(await statusOf(token, own)).toBe(200);
 });
 
 test("a mistake is told in a sentence, with what to do, and no stack", async () => {
@@ -270,7 +278,7 @@ async function setPassword(link: string): Promise<number> {
 }
 
 /** What a token is answered by a service that is started for it. */
-async function statusOf(token: string): Promise<number> {
+async function statusOf(token: string, environment: Record<string, string>): Promise<number> {
   const service = start(environment, "serve");
   await printed(service, '"msg":"listening"');
   const url = `http://localhost:${environment.STEPWELL_PORT}/organizations`;

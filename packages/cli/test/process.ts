@@ -1,10 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { vi } from "vitest";
-
-// Each command is a process, and some make a store: on a busy machine a dozen of them take more than other tests do.
-vi.setConfig({ testTimeout: 120_000 });
 
 export const entry = resolve(import.meta.dirname, "../dist/main.js");
 
@@ -60,7 +56,13 @@ const started = new Set<ChildProcess>();
 
 export function start(environment: Record<string, string>, ...words: string[]): ChildProcess {
   const child = spawn(process.execPath, [entry, ...words], {
-    env: { PATH: process.env.PATH ?? "", STEPWELL_METRICS_PORT: "0", ...environment },
+    // What the tests' own Node.js is told by NODE_OPTIONS holds for the programs that they try.
+    env: {
+      PATH: process.env.PATH ?? "",
+      NODE_OPTIONS: process.env.NODE_OPTIONS ?? "",
+      STEPWELL_METRICS_PORT: "0",
+      ...environment,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   started.add(child);

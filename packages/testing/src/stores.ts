@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { cp, rm } from "node:fs/promises";
+import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, inject } from "vitest";
 import { onServer } from "./postgres-server.ts";
+import { scope } from "./scope.ts";
 import { templateDatabase } from "./stores-setup.ts";
 
 /** One of the two homes of the store, empty and at the newest schema. */
@@ -20,29 +21,31 @@ export interface PreparedStore {
 const embeddedHome: StoreHome = { name: "embedded", prepare: copyEmbedded };
 /** Also for tests of several nodes, which the embedded store cannot have. */
 export const postgresHome: StoreHome = { name: "postgres", prepare: copyDatabase };
-const homes = homesOf(process.env.STEPWELL_TEST_SCOPE, process.env.STEPWELL_TEST_PART);
 
 /**
- * Both homes, but for two short cuts: the quick loop has the one that several nodes can share, and a page, which talks to either through
- * the same API, is tried on both only in the whole matrix.
+ * Runs the same tests on both homes of the store, side by side in the report: for what the home can make a difference to, which is jobs, idempotency,
+ * transactions and statements. The quick loop has one home.
  */
-function homesOf(scope: string | undefined, part: string | undefined): readonly StoreHome[] {
-  if (scope === "quick") return [postgresHome];
-  return part === "browser" && scope !== "all" ? [embeddedHome] : [embeddedHome, postgresHome];
-}
-
-/** Runs the same tests on both homes of the store, side by side in the report. */
 export function onEveryStore(tests: (home: StoreHome) => void): void {
-  describe.each(homes.map((home) => [home.name, home] as const))("on the %s store", (_name, home) => tests(home));
+  onHomes(scope === "quick" ? [postgresHome] : [embeddedHome, postgresHome], tests);
 }
 
-/** Runs tests once that the store has no part in: on the home that needs no server. */
+/**
+ * Runs tests of a rule in which the store has no part on one home, and on both in the whole matrix (`npm run test:all`). The one is PostgreSQL: its
+ * transactions really run side by side, where the embedded store has one connection, and a service on it takes half of the processor time.
+ */
 export function onOneStore(tests: (home: StoreHome) => void): void {
-  describe("on whichever store", () => tests(embeddedHome));
+  onHomes(scope === "all" ? [embeddedHome, postgresHome] : [postgresHome], tests);
+}
+
+function onHomes(homes: readonly StoreHome[], tests: (home: StoreHome) => void): void {
+  describe.each(homes.map((home) => [home.name, home] as const))("on the %s store", (_name, home) => tests(home));
 }
 
 /** An empty embedded store at the newest schema, in this data directory: to make one takes seconds. */
 export async function layEmbeddedStore(dataDirectory: string): Promise<void> {
+  // A start warns of a directory that others may read.
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   await cp(join(inject("embeddedTemplate"), "postgres"), join(dataDirectory, "postgres"), { recursive: true });
 }
 

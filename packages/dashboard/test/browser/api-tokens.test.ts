@@ -2,11 +2,11 @@ import { definitionOf, straightDefinition, waitStep } from "@stepwell/testing/de
 import { submitAndWait } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
-import { looks } from "./support/looks.ts";
 import { deploy, newOwner, type Owner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -73,73 +73,73 @@ onOneStore((home) => {
     expect(loose.expiresAt).toBe(body.expiresAt);
   });
 
-  test("a token is rotated: the new secret is shown once, and the one before holds as long as was chosen", async () => {
-    const owner = await newOwner(service);
-    const { tokenId, token } = await newToken(owner, ["workflow:read"]);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/settings/api-tokens/${tokenId}`, owner);
-    const rotate = async (overlap: string) => {
-      await press(page, "Rotate");
-      const asked = page.getByRole("dialog", { name: "Give pipeline a new secret?" });
-      await choose(asked.getByLabel("The present secret still holds for"), overlap);
-      await press(asked, "Rotate");
-      return await takeSecret(page, "The new secret of pipeline");
-    };
-    const statusOf = async (secret: string) => (await owner.api.as(secret).callAny("ListWorkflows", {})).status;
-    const second = await rotate("1 day");
-    expect([await statusOf(token), await statusOf(second)]).toEqual([200, 200]);
-    await page.getByText("The secret before holds until").waitFor();
-    const third = await rotate("No time: it ends at once");
-    expect(await statusOf(third)).toBe(200);
-    await expect.poll(() => statusOf(second)).toBe(401);
-  });
-
-  test("a token is made for one workflow and a tag, and can do nothing beyond", async () => {
-    const owner = await newOwner(service);
-    const { workflowId } = await deploy(owner.api, straightDefinition);
-    const other = await deploy(owner.api, straightDefinition);
-    const { body: workflow } = await owner.api.call<{ name: string }>("GetWorkflow", { params: { workflowId } });
-    const page = await browser.newPage();
-    const form = await beginToken(page, owner);
-    await choose(form.getByLabel("Bound to"), "Workflows or tags");
-    await form.getByLabel(workflow.name).press("Space");
-    await form.getByLabel("Only these tags").fill("$LIVE, staging");
-    await form.getByLabel("job:submit", { exact: true }).press("Space");
-    await form.getByLabel("Name").press("Enter");
-    const program = owner.api.as(await takeSecret(page, "The token narrow"));
-    const { body } = await owner.api.call<{ apiTokens: Token[] }>("ListApiTokens");
-    expect(body.apiTokens[0]?.boundTo).toEqual({ workflowIds: [workflowId], tags: ["$LIVE", "staging"] });
-    await program.call("SubmitJob", { body: { workflowId } });
-    await program.refused("SubmitJob", "NotFoundError", { body: { workflowId: other.workflowId } });
-    await program.refused("SubmitJob", "AuthorizationError", {
-      body: { workflowId, workflowVersion: { versionNumber: 1 } },
+  inWholeMatrix(() => {
+    test("a token is rotated: the new secret is shown once, and the one before holds as long as was chosen", async () => {
+      const owner = await newOwner(service);
+      const { tokenId, token } = await newToken(owner, ["workflow:read"]);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/settings/api-tokens/${tokenId}`, owner);
+      const rotate = async (overlap: string) => {
+        await press(page, "Rotate");
+        const asked = page.getByRole("dialog", { name: "Give pipeline a new secret?" });
+        await choose(asked.getByLabel("The present secret still holds for"), overlap);
+        await press(asked, "Rotate");
+        return await takeSecret(page, "The new secret of pipeline");
+      };
+      const statusOf = async (secret: string) => (await owner.api.as(secret).callAny("ListWorkflows", {})).status;
+      const second = await rotate("1 day");
+      expect([await statusOf(token), await statusOf(second)]).toEqual([200, 200]);
+      await page.getByText("The secret before holds until").waitFor();
+      const third = await rotate("No time: it ends at once");
+      expect(await statusOf(third)).toBe(200);
+      await expect.poll(() => statusOf(second)).toBe(401);
     });
-  });
 
-  test("a token is made that sends one event to one job and nothing else", async () => {
-    browser.expectFault(/400/);
-    const owner = await newOwner(service);
-    const { workflowId } = await deploy(owner.api, definitionOf(waitStep("approval", ["approved", "seen"], null)));
-    const { jobId } = await submitAndWait(owner.api, workflowId);
-    const page = await browser.newPage();
-    const form = await beginToken(page, owner);
-    await choose(form.getByLabel("Bound to"), "One event of one job");
-    // The permission follows from it.
-    await form.getByRole("group", { name: /^Permissions/ }).waitFor({ state: "detached" });
-    await form.getByLabel("Event id").fill("approved");
-    await form.getByLabel("Job id").fill("00000000-0000-7000-8000-000000000000");
-    await form.getByLabel("Job id").press("Enter");
-    await form.getByText("is no job of this organization").waitFor();
-    await expectAccessible(page, "the form of a token for one event");
-    await form.getByLabel("Job id").fill(jobId);
-    await form.getByLabel("Job id").press("Enter");
-    const program = owner.api.as(await takeSecret(page, "The token narrow")).bind({ jobId });
-    await program.refused("SendJobEvent", "AuthorizationError", { body: { eventId: "seen" } });
-    await program.call("SendJobEvent", { body: { eventId: "approved" } });
-    await program.refused("GetJob", "AuthorizationError");
-  });
+    test("a token is made for one workflow and a tag, and can do nothing beyond", async () => {
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, straightDefinition);
+      const other = await deploy(owner.api, straightDefinition);
+      const { body: workflow } = await owner.api.call<{ name: string }>("GetWorkflow", { params: { workflowId } });
+      const page = await browser.newPage();
+      const form = await beginToken(page, owner);
+      await choose(form.getByLabel("Bound to"), "Workflows or tags");
+      await form.getByLabel(workflow.name).press("Space");
+      await form.getByLabel("Only these tags").fill("$LIVE, staging");
+      await form.getByLabel("job:submit", { exact: true }).press("Space");
+      await form.getByLabel("Name").press("Enter");
+      const program = owner.api.as(await takeSecret(page, "The token narrow"));
+      const { body } = await owner.api.call<{ apiTokens: Token[] }>("ListApiTokens");
+      expect(body.apiTokens[0]?.boundTo).toEqual({ workflowIds: [workflowId], tags: ["$LIVE", "staging"] });
+      await program.call("SubmitJob", { body: { workflowId } });
+      await program.refused("SubmitJob", "NotFoundError", { body: { workflowId: other.workflowId } });
+      await program.refused("SubmitJob", "AuthorizationError", {
+        body: { workflowId, workflowVersion: { versionNumber: 1 } },
+      });
+    });
 
-  looks(home, () => {
+    test("a token is made that sends one event to one job and nothing else", async () => {
+      browser.expectFault(/400/);
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, definitionOf(waitStep("approval", ["approved", "seen"], null)));
+      const { jobId } = await submitAndWait(owner.api, workflowId);
+      const page = await browser.newPage();
+      const form = await beginToken(page, owner);
+      await choose(form.getByLabel("Bound to"), "One event of one job");
+      // The permission follows from it.
+      await form.getByRole("group", { name: /^Permissions/ }).waitFor({ state: "detached" });
+      await form.getByLabel("Event id").fill("approved");
+      await form.getByLabel("Job id").fill("00000000-0000-7000-8000-000000000000");
+      await form.getByLabel("Job id").press("Enter");
+      await form.getByText("is no job of this organization").waitFor();
+      await expectAccessible(page, "the form of a token for one event");
+      await form.getByLabel("Job id").fill(jobId);
+      await form.getByLabel("Job id").press("Enter");
+      const program = owner.api.as(await takeSecret(page, "The token narrow")).bind({ jobId });
+      await program.refused("SendJobEvent", "AuthorizationError", { body: { eventId: "seen" } });
+      await program.call("SendJobEvent", { body: { eventId: "approved" } });
+      await program.refused("GetJob", "AuthorizationError");
+    });
+
     test("the form of a narrow token is no wider than a telephone, and keeps the rules of accessibility in dark", async () => {
       const owner = await newOwner(service);
       for (let index = 0; index < 10; index += 1) await deploy(owner.api, straightDefinition);

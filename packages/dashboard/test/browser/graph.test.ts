@@ -1,12 +1,12 @@
 import { definitionOf, noopStep, waitingDefinition, waitStep } from "@stepwell/testing/definitions.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";
 import { expectWithin } from "./support/best.ts";
 import { testBrowser } from "./support/browser.ts";
-import { looks } from "./support/looks.ts";
 import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -88,22 +88,6 @@ onOneStore((home) => {
     await expect.poll(() => page.locator("[data-step]").count()).toBeGreaterThan(45);
   });
 
-  test("a page whose drawings do not come has everything else, and the steps as a list", async () => {
-    browser.expectFault(/ERR_FAILED|Failed to fetch|GraphCanvas|ChartCanvas/);
-    const owner = await newOwner(service);
-    const { workflowId } = await deploy(owner.api, waitingDefinition);
-    const { jobId } = await submitAndWait(owner.api, workflowId);
-    const page = await browser.newPage();
-    await page.route(/\/(Graph|Chart)Canvas-.*\.js/, (route) => route.abort());
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    await page.getByRole("table", { name: "Steps of the workflow" }).waitFor();
-    await page.getByRole("button", { name: "Send approved", exact: true }).click();
-    await page.getByText(/^The job succeeded/).waitFor();
-    await page.getByRole("link", { name: "Home" }).click();
-    await page.getByText("The drawing could not be loaded").first().waitFor();
-    await page.getByRole("region", { name: "Jobs that wait" }).waitFor();
-  });
-
   test("arrow keys follow the ways between steps, and Enter shows a step", async () => {
     const { owner, jobId, page } = await openJob(branching);
     await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
@@ -128,38 +112,54 @@ onOneStore((home) => {
     await page.getByText("The job has not come to this step.").waitFor();
   });
 
-  test("the way of keys goes through 500 steps, wherever they lie", async () => {
-    const { owner, jobId, page } = await openJob(large);
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    await page.locator(`[data-step=s${many - 1}]`).focus();
-    await page.keyboard.press("Home");
-    await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe("s0");
-    for (let index = 1; index <= 12; index += 1) {
-      await page.keyboard.press("ArrowDown");
-      await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe(`s${index}`);
-    }
-    await page.keyboard.press("ArrowRight");
-    await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe(`s${many - 1}`);
-  });
+  inWholeMatrix(() => {
+    test("a page whose drawings do not come has everything else, and the steps as a list", async () => {
+      browser.expectFault(/ERR_FAILED|Failed to fetch|GraphCanvas|ChartCanvas/);
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, waitingDefinition);
+      const { jobId } = await submitAndWait(owner.api, workflowId);
+      const page = await browser.newPage();
+      await page.route(/\/(Graph|Chart)Canvas-.*\.js/, (route) => route.abort());
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.getByRole("table", { name: "Steps of the workflow" }).waitFor();
+      await page.getByRole("button", { name: "Send approved", exact: true }).click();
+      await page.getByText(/^The job succeeded/).waitFor();
+      await page.getByRole("link", { name: "Home" }).click();
+      await page.getByText("The drawing could not be loaded").first().waitFor();
+      await page.getByRole("region", { name: "Jobs that wait" }).waitFor();
+    });
 
-  test("a version is drawn too, and to zoom goes by keyboard", async () => {
-    const { owner, workflowId, page } = await openJob(branching);
-    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
-    await page.getByRole("link", { name: "Version 1" }).click();
-    const step = page.locator("[data-step=approve]");
-    await step.waitFor();
-    const width = async () => (await step.boundingBox())?.width ?? 0;
-    const before = await width();
-    await page.getByRole("button", { name: "Zoom out" }).focus();
-    await page.keyboard.press("Enter");
-    await expect.poll(width).toBeLessThan(before * 0.95);
-    await page.getByRole("button", { name: "Show all", exact: true }).focus();
-    await page.keyboard.press("Enter");
-    await expect.poll(width).toBeGreaterThan(before * 0.95);
-    await expectAccessible(page, "a version");
-  });
+    test("the way of keys goes through 500 steps, wherever they lie", async () => {
+      const { owner, jobId, page } = await openJob(large);
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.locator(`[data-step=s${many - 1}]`).focus();
+      await page.keyboard.press("Home");
+      await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe("s0");
+      for (let index = 1; index <= 12; index += 1) {
+        await page.keyboard.press("ArrowDown");
+        await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe(`s${index}`);
+      }
+      await page.keyboard.press("ArrowRight");
+      await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe(`s${many - 1}`);
+    });
 
-  looks(home, () => {
+    test("a version is drawn too, and to zoom goes by keyboard", async () => {
+      const { owner, workflowId, page } = await openJob(branching);
+      await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+      await page.getByRole("link", { name: "Version 1" }).click();
+      const step = page.locator("[data-step=approve]");
+      await step.waitFor();
+      const width = async () => (await step.boundingBox())?.width ?? 0;
+      const before = await width();
+      await page.getByRole("button", { name: "Zoom out" }).focus();
+      await page.keyboard.press("Enter");
+      await expect.poll(width).toBeLessThan(before * 0.95);
+      await page.getByRole("button", { name: "Show all", exact: true }).focus();
+      await page.keyboard.press("Enter");
+      await expect.poll(width).toBeGreaterThan(before * 0.95);
+      await expectAccessible(page, "a version");
+    });
+
     test.each(["light", "dark"] as const)(
       "the list says the same as the graph, and is remembered, in %s",
       async (colorScheme) => {

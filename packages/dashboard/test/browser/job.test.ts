@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { definitionOf, noopStep, waitingDefinition, waitStep } from "@stepwell/testing/definitions.ts";
 import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";
 import { expectWithin } from "./support/best.ts";
 import { testBrowser } from "./support/browser.ts";
-import { looks, whicheverStore } from "./support/looks.ts";
 import { deploy, newOwner, type Owner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -49,7 +49,7 @@ const decided = JSON.stringify({
   },
 });
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home, functions.environment);
 
   async function waitingJob(
@@ -86,24 +86,6 @@ onEveryStore((home) => {
     expect(await page.evaluate("globalThis.wasHere")).toBe(true);
   });
 
-  test("the same by keyboard alone, from the page of the workflow on", async () => {
-    const owner = await newOwner(service);
-    const { workflowId } = await deploy(owner.api, approval);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
-    await press(page, page.getByRole("button", { name: "Submit a job" }));
-    await page.getByLabel("sku").focus();
-    await page.keyboard.type("A-17");
-    await page.keyboard.press("Tab");
-    await page.keyboard.type("3");
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/\/jobs\//);
-    await press(page, page.getByRole("button", { name: "Send manager-approved", exact: true }));
-    await statusOf(page, "Succeeded").waitFor();
-    const { body } = await owner.api.call("GetJob", { params: { jobId: page.url().split("/").at(-1) ?? "" } });
-    expect(body).toMatchObject({ status: "SUCCEEDED", input: { sku: "A-17", count: 3 } });
-  });
-
   test("an approval is answered in a form that is made from the definition, for the wait that is shown", async () => {
     const { owner, jobId } = await waitingJob(decided);
     const page = await browser.newPage();
@@ -122,39 +104,6 @@ onEveryStore((home) => {
     expect((await owner.api.call("ListJobEvents", { params: { jobId } })).body).toMatchObject({
       events: [{ eventId: "approved", step: "approve", visit: 1, payload: { approved: false, comment: "Too dear" } }],
     });
-  });
-
-  test("a form in which nothing is written sends the event alone", async () => {
-    const { owner, jobId } = await waitingJob(decided);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    await page.getByRole("button", { name: "Send approved" }).click();
-    await statusOf(page, "Succeeded").waitFor();
-    const { body } = await owner.api.call<{ events: object[] }>("ListJobEvents", { params: { jobId } });
-    expect(body.events).toMatchObject([{ eventId: "approved", consumedByStep: "approve" }]);
-    expect(body.events[0]).not.toHaveProperty("payload");
-  });
-
-  test("an event with a payload is written in a form, and one that nobody waits for is told to be a typo", async () => {
-    const { owner, jobId } = await waitingJob();
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    await page.getByRole("button", { name: "Send an event" }).click();
-    const dialog = page.getByRole("dialog", { name: "Send an event" });
-    await dialog.getByLabel("Event", { exact: true }).fill("aproved");
-    await dialog.getByLabel("Payload").fill('{"by": ');
-    await dialog.getByText("This is no JSON").waitFor();
-    expect(await dialog.getByRole("button", { name: "Send event" }).isDisabled()).toBe(true);
-    await dialog.getByLabel("Payload").fill('{"by": "Ada"}');
-    // A slip of the mouse beside it takes nothing away that was written.
-    await page.mouse.click(5, 5);
-    expect(await dialog.getByLabel("Payload").inputValue()).toBe('{"by": "Ada"}');
-    await expectAccessible(page, "the form of an event");
-    await dialog.getByRole("button", { name: "Send event" }).click();
-    await page.getByText(/aproved came .* ago and no step listens to it: was approved meant\?/).waitFor();
-    await page.getByRole("row", { name: /aproved No step of version 1 lists this id/ }).waitFor();
-    await page.getByRole("button", { name: "Show the payload of aproved" }).click();
-    await page.getByRole("dialog", { name: "aproved" }).getByText('"Ada"').waitFor();
   });
 
   test("a failed job is found, understood, resumed and seen to succeed", async () => {
@@ -189,20 +138,92 @@ onEveryStore((home) => {
     await page.getByRole("region", { name: "Job output" }).getByText("true").waitFor();
   });
 
-  test("to cancel asks first, and a cancelled job says by whom", async () => {
-    const { owner, jobId } = await waitingJob();
+  test("a double click on what sends an event sends it once, though the job waits for it again at once", async () => {
+    const { owner, jobId } = await waitingJob(loop);
     const page = await browser.newPage();
     await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    await page.getByRole("button", { name: "Cancel job" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Keep it running" }).click();
-    expect((await owner.api.call("GetJob", { params: { jobId } })).body.status).toBe("RUNNING");
-    await page.getByRole("button", { name: "Cancel job" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Cancel job" }).click();
-    await statusOf(page, "Cancelled").waitFor();
-    await page.getByText(/^The job was cancelled .* by the user .*, at approve/).waitFor();
+    const send = page.getByRole("button", { name: "Send approved", exact: true });
+    const { x, y } = (await send.boundingBox()) ?? { x: 0, y: 0 };
+    let sent = 0;
+    page.on("request", (request) => {
+      if (request.method() === "POST" && request.url().endsWith("/events")) sent += 1;
+    });
+    await page.mouse.click(x + 10, y + 10);
+    await page.getByRole("row", { name: /approved.*consumed it/ }).waitFor();
+    await page.getByRole("combobox", { name: "Visit" }).waitFor();
+    await page.mouse.down({ clickCount: 2 });
+    await page.mouse.up({ clickCount: 2 });
+    await page.waitForResponse("**/explain");
+    expect(sent).toBe(1);
+    await page.mouse.click(x + 10, y + 10);
+    await expect.poll(() => sent).toBe(2);
   });
 
-  whicheverStore(home, () => {
+  inWholeMatrix(() => {
+    test("the same by keyboard alone, from the page of the workflow on", async () => {
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, approval);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+      await press(page, page.getByRole("button", { name: "Submit a job" }));
+      await page.getByLabel("sku").focus();
+      await page.keyboard.type("A-17");
+      await page.keyboard.press("Tab");
+      await page.keyboard.type("3");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/\/jobs\//);
+      await press(page, page.getByRole("button", { name: "Send manager-approved", exact: true }));
+      await statusOf(page, "Succeeded").waitFor();
+      const { body } = await owner.api.call("GetJob", { params: { jobId: page.url().split("/").at(-1) ?? "" } });
+      expect(body).toMatchObject({ status: "SUCCEEDED", input: { sku: "A-17", count: 3 } });
+    });
+
+    test("a form in which nothing is written sends the event alone", async () => {
+      const { owner, jobId } = await waitingJob(decided);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.getByRole("button", { name: "Send approved" }).click();
+      await statusOf(page, "Succeeded").waitFor();
+      const { body } = await owner.api.call<{ events: object[] }>("ListJobEvents", { params: { jobId } });
+      expect(body.events).toMatchObject([{ eventId: "approved", consumedByStep: "approve" }]);
+      expect(body.events[0]).not.toHaveProperty("payload");
+    });
+
+    test("an event with a payload is written in a form, and one that nobody waits for is told to be a typo", async () => {
+      const { owner, jobId } = await waitingJob();
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.getByRole("button", { name: "Send an event" }).click();
+      const dialog = page.getByRole("dialog", { name: "Send an event" });
+      await dialog.getByLabel("Event", { exact: true }).fill("aproved");
+      await dialog.getByLabel("Payload").fill('{"by": ');
+      await dialog.getByText("This is no JSON").waitFor();
+      expect(await dialog.getByRole("button", { name: "Send event" }).isDisabled()).toBe(true);
+      await dialog.getByLabel("Payload").fill('{"by": "Ada"}');
+      // A slip of the mouse beside it takes nothing away that was written.
+      await page.mouse.click(5, 5);
+      expect(await dialog.getByLabel("Payload").inputValue()).toBe('{"by": "Ada"}');
+      await expectAccessible(page, "the form of an event");
+      await dialog.getByRole("button", { name: "Send event" }).click();
+      await page.getByText(/aproved came .* ago and no step listens to it: was approved meant\?/).waitFor();
+      await page.getByRole("row", { name: /aproved No step of version 1 lists this id/ }).waitFor();
+      await page.getByRole("button", { name: "Show the payload of aproved" }).click();
+      await page.getByRole("dialog", { name: "aproved" }).getByText('"Ada"').waitFor();
+    });
+
+    test("to cancel asks first, and a cancelled job says by whom", async () => {
+      const { owner, jobId } = await waitingJob();
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.getByRole("button", { name: "Cancel job" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Keep it running" }).click();
+      expect((await owner.api.call("GetJob", { params: { jobId } })).body.status).toBe("RUNNING");
+      await page.getByRole("button", { name: "Cancel job" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Cancel job" }).click();
+      await statusOf(page, "Cancelled").waitFor();
+      await page.getByText(/^The job was cancelled .* by the user .*, at approve/).waitFor();
+    });
+
     test("who may only look sees everything and is offered nothing", async () => {
       const { owner, jobId } = await waitingJob();
       const viewer = await newOwner(service, "Elsewhere");
@@ -222,27 +243,6 @@ onEveryStore((home) => {
       await page.getByRole("alert").getByText("Not found").waitFor();
       await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
       expect(await page.title()).toBe("Not found · Stepwell");
-    });
-
-    test("a double click on what sends an event sends it once, though the job waits for it again at once", async () => {
-      const { owner, jobId } = await waitingJob(loop);
-      const page = await browser.newPage();
-      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-      const send = page.getByRole("button", { name: "Send approved", exact: true });
-      const { x, y } = (await send.boundingBox()) ?? { x: 0, y: 0 };
-      let sent = 0;
-      page.on("request", (request) => {
-        if (request.method() === "POST" && request.url().endsWith("/events")) sent += 1;
-      });
-      await page.mouse.click(x + 10, y + 10);
-      await page.getByRole("row", { name: /approved.*consumed it/ }).waitFor();
-      await page.getByRole("combobox", { name: "Visit" }).waitFor();
-      await page.mouse.down({ clickCount: 2 });
-      await page.mouse.up({ clickCount: 2 });
-      await page.waitForResponse("**/explain");
-      expect(sent).toBe(1);
-      await page.mouse.click(x + 10, y + 10);
-      await expect.poll(() => sent).toBe(2);
     });
 
     test("a job that moves fast is not asked about at every move", async () => {
@@ -318,9 +318,7 @@ onEveryStore((home) => {
       );
       expect(await copied("Submit it again")).toContain(`"inputJson":{"note":"it'\\''s"}`);
     });
-  });
 
-  looks(home, () => {
     test.each(["light", "dark"] as const)(
       "in every state it keeps the rules of accessibility in %s",
       async (colorScheme) => {

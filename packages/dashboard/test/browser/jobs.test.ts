@@ -6,14 +6,14 @@ import {
   waitStep,
 } from "@stepwell/testing/definitions.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { statement } from "../../../server/src/store/home/database.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { expectWithin } from "./support/best.ts";
 import { testBrowser } from "./support/browser.ts";
-import { looks, whicheverStore } from "./support/looks.ts";
 import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -32,7 +32,7 @@ const insertJobs = statement<never>(
      LATERAL (SELECT timestamptz '2026-01-01T00:00:00Z' + number * interval '1 second' AS made_at) AS made`,
 );
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   async function busyOwner() {
@@ -97,7 +97,7 @@ onEveryStore((home) => {
     expect(await page.evaluate("globalThis.wasHere")).toBe(true);
   });
 
-  whicheverStore(home, () => {
+  inWholeMatrix(() => {
     test("100,000 jobs are listed, counted and scrolled through without lag", async () => {
       const owner = await newOwner(service);
       const { workflowId, versionId } = await deploy(owner.api, straightDefinition);
@@ -208,9 +208,7 @@ onEveryStore((home) => {
       await page.getByRole("button", { name: "Load more" }).click();
       await page.getByText("130 rows, all shown").waitFor();
     });
-  });
 
-  looks(home, () => {
     test.each(["light", "dark"] as const)("it keeps the rules of accessibility in %s", async (colorScheme) => {
       const { owner, waiting } = await busyOwner();
       const page = await browser.newPage({ colorScheme });

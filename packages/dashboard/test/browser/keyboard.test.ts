@@ -3,6 +3,7 @@ import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/f
 import { rightPassword } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { testBrowser } from "./support/browser.ts";
@@ -43,68 +44,70 @@ describe("by keyboard alone", () => {
     await statusOf(page, "Succeeded").waitFor();
   });
 
-  test("a definition is edited, registered and tagged, and a job of it is submitted", async () => {
-    const owner = await newOwner(service);
-    await deploy(owner.api, waitingDefinition);
-    const page = await signIn(owner);
-    await press(page.getByRole("link", { name: "Workflows" }));
-    await press(page.getByRole("main").getByRole("row").nth(1).getByRole("link").first());
-    await press(page.getByRole("link", { name: "Edit", exact: true }));
-    await tabTo(page.getByRole("textbox", { name: "Definition" }));
-    await page.keyboard.press("Control+A");
-    await page.keyboard.press("Delete");
-    await page.keyboard.insertText(straightDefinition);
-    await page.locator("[data-step=second]").waitFor();
-    await page.getByText("The definition is valid").waitFor();
-    // Tab is for indenting in there; Escape gives it back.
-    await page.keyboard.press("Escape");
-    await press(page.getByRole("button", { name: "Register version" }));
-    const registered = page.getByRole("dialog", { name: "Version 2 is registered" });
-    await press(registered.getByRole("button", { name: "Point a tag at it" }));
-    await press(page.getByRole("button", { name: "Point $LIVE at version 2" }));
-    await page.getByText("$LIVE points at version 2 now").waitFor();
-    await press(registered.getByRole("button", { name: "Submit a job" }));
-    await press(page.getByRole("button", { name: "Submit job" }));
-    await page.waitForURL(/\/jobs\//);
-    await statusOf(page, "Succeeded").waitFor();
-  });
+  inWholeMatrix(() => {
+    test("a definition is edited, registered and tagged, and a job of it is submitted", async () => {
+      const owner = await newOwner(service);
+      await deploy(owner.api, waitingDefinition);
+      const page = await signIn(owner);
+      await press(page.getByRole("link", { name: "Workflows" }));
+      await press(page.getByRole("main").getByRole("row").nth(1).getByRole("link").first());
+      await press(page.getByRole("link", { name: "Edit", exact: true }));
+      await tabTo(page.getByRole("textbox", { name: "Definition" }));
+      await page.keyboard.press("Control+A");
+      await page.keyboard.press("Delete");
+      await page.keyboard.insertText(straightDefinition);
+      await page.locator("[data-step=second]").waitFor();
+      await page.getByText("The definition is valid").waitFor();
+      // Tab is for indenting in there; Escape gives it back.
+      await page.keyboard.press("Escape");
+      await press(page.getByRole("button", { name: "Register version" }));
+      const registered = page.getByRole("dialog", { name: "Version 2 is registered" });
+      await press(registered.getByRole("button", { name: "Point a tag at it" }));
+      await press(page.getByRole("button", { name: "Point $LIVE at version 2" }));
+      await page.getByText("$LIVE points at version 2 now").waitFor();
+      await press(registered.getByRole("button", { name: "Submit a job" }));
+      await press(page.getByRole("button", { name: "Submit job" }));
+      await page.waitForURL(/\/jobs\//);
+      await statusOf(page, "Succeeded").waitFor();
+    });
 
-  test("a failed job is found, resumed, and seen to succeed", async () => {
-    const owner = await newOwner(service);
-    const { workflowId } = await deploy(owner.api, callingDefinition("held"));
-    const { body } = await owner.api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } });
-    (await functions.nextCall(body.jobId)).fail();
-    const page = await signIn(owner);
-    await press(page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }));
-    await tabTo(page.getByLabel("Status"));
-    await page.keyboard.type("Failed");
-    await page.waitForURL(/status=FAILED/);
-    await press(page.getByRole("row", { name: /Failed/ }).getByRole("link"));
-    await press(page.getByRole("button", { name: "Resume" }));
-    (await functions.nextCall(body.jobId)).succeed();
-    await statusOf(page, "Succeeded").waitFor();
-  });
+    test("a failed job is found, resumed, and seen to succeed", async () => {
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, callingDefinition("held"));
+      const { body } = await owner.api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } });
+      (await functions.nextCall(body.jobId)).fail();
+      const page = await signIn(owner);
+      await press(page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }));
+      await tabTo(page.getByLabel("Status"));
+      await page.keyboard.type("Failed");
+      await page.waitForURL(/status=FAILED/);
+      await press(page.getByRole("row", { name: /Failed/ }).getByRole("link"));
+      await press(page.getByRole("button", { name: "Resume" }));
+      (await functions.nextCall(body.jobId)).succeed();
+      await statusOf(page, "Succeeded").waitFor();
+    });
 
-  test("a token is created, copied, and revoked", async () => {
-    const owner = await newOwner(service);
-    const page = await signIn(owner);
-    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await press(page.getByRole("link", { name: "Settings" }));
-    await press(page.getByRole("button", { name: "Create token" }));
-    const form = page.getByRole("dialog", { name: "Create an API token" });
-    await tabTo(form.getByLabel("Name"));
-    await page.keyboard.type("pipeline");
-    await tabTo(form.getByLabel("workflow:read", { exact: true }));
-    await page.keyboard.press("Space");
-    await press(form.getByRole("button", { name: "Create token" }));
-    const shown = page.getByRole("dialog", { name: "The token pipeline" });
-    await press(shown.getByRole("button", { name: "Copy", exact: true }));
-    await shown.getByRole("button", { name: "Copied" }).waitFor();
-    expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(/^stw_/);
-    await page.keyboard.press("Escape");
-    await press(page.getByRole("link", { name: "pipeline" }));
-    await press(page.getByRole("button", { name: "Revoke" }));
-    await press(page.getByRole("dialog", { name: "Revoke pipeline?" }).getByRole("button", { name: "Revoke" }));
-    await page.getByText("pipeline is revoked").waitFor();
+    test("a token is created, copied, and revoked", async () => {
+      const owner = await newOwner(service);
+      const page = await signIn(owner);
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await press(page.getByRole("link", { name: "Settings" }));
+      await press(page.getByRole("button", { name: "Create token" }));
+      const form = page.getByRole("dialog", { name: "Create an API token" });
+      await tabTo(form.getByLabel("Name"));
+      await page.keyboard.type("pipeline");
+      await tabTo(form.getByLabel("workflow:read", { exact: true }));
+      await page.keyboard.press("Space");
+      await press(form.getByRole("button", { name: "Create token" }));
+      const shown = page.getByRole("dialog", { name: "The token pipeline" });
+      await press(shown.getByRole("button", { name: "Copy", exact: true }));
+      await shown.getByRole("button", { name: "Copied" }).waitFor();
+      expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(/^stw_/);
+      await page.keyboard.press("Escape");
+      await press(page.getByRole("link", { name: "pipeline" }));
+      await press(page.getByRole("button", { name: "Revoke" }));
+      await press(page.getByRole("dialog", { name: "Revoke pipeline?" }).getByRole("button", { name: "Revoke" }));
+      await page.getByText("pipeline is revoked").waitFor();
+    });
   });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rightPassword } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
@@ -67,30 +68,32 @@ onOneStore((home) => {
     expect(page.url()).toBe(owner.url);
   });
 
-  test("an invitation's link is shown once, lets somebody in, and an open one is revoked", async () => {
-    const owner = await newOwner(service);
-    const guest = await newOwner(service, "Elsewhere");
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/settings/invitations`, owner);
-    const invite = async () => {
-      await page.getByRole("button", { name: "Invite", exact: true }).press("Enter");
-      const form = page.getByRole("dialog", { name: "Invite somebody" });
-      await form.getByLabel("viewer").press("Space");
-      await form.getByRole("button", { name: "Make link" }).press("Enter");
-      const shown = page.getByRole("dialog", { name: "The invitation's link" });
-      const link = await shown.getByRole("region", { name: "Link" }).innerText();
-      await shown.getByRole("button", { name: "Done" }).press("Enter");
-      await shown.getByRole("button", { name: "Close without copying" }).press("Enter");
-      return link;
-    };
-    const code = (await invite()).split("/").at(-1) ?? "";
-    const accepted = await guest.client.call("AcceptInvitation", { body: { invitation: code } });
-    expect(accepted.status).toBe(200);
-    await invite();
-    await page.getByRole("cell", { name: "accepted" }).waitFor();
-    await page.getByRole("button", { name: /^Revoke the invitation/ }).press("Enter");
-    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).press("Enter");
-    await page.getByText("The invitation is revoked").waitFor();
-    await expect.poll(() => page.getByRole("button", { name: /^Revoke the invitation/ }).count()).toBe(0);
+  inWholeMatrix(() => {
+    test("an invitation's link is shown once, lets somebody in, and an open one is revoked", async () => {
+      const owner = await newOwner(service);
+      const guest = await newOwner(service, "Elsewhere");
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/settings/invitations`, owner);
+      const invite = async () => {
+        await page.getByRole("button", { name: "Invite", exact: true }).press("Enter");
+        const form = page.getByRole("dialog", { name: "Invite somebody" });
+        await form.getByLabel("viewer").press("Space");
+        await form.getByRole("button", { name: "Make link" }).press("Enter");
+        const shown = page.getByRole("dialog", { name: "The invitation's link" });
+        const link = await shown.getByRole("region", { name: "Link" }).innerText();
+        await shown.getByRole("button", { name: "Done" }).press("Enter");
+        await shown.getByRole("button", { name: "Close without copying" }).press("Enter");
+        return link;
+      };
+      const code = (await invite()).split("/").at(-1) ?? "";
+      const accepted = await guest.client.call("AcceptInvitation", { body: { invitation: code } });
+      expect(accepted.status).toBe(200);
+      await invite();
+      await page.getByRole("cell", { name: "accepted" }).waitFor();
+      await page.getByRole("button", { name: /^Revoke the invitation/ }).press("Enter");
+      await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).press("Enter");
+      await page.getByText("The invitation is revoked").waitFor();
+      await expect.poll(() => page.getByRole("button", { name: /^Revoke the invitation/ }).count()).toBe(0);
+    });
   });
 });

@@ -1,12 +1,12 @@
 import { codeOf, rightPassword } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Locator, Page } from "playwright-core";
 import decodeQR from "qr/decode.js";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
-import { looks } from "./support/looks.ts";
 import { newOwner, type Owner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -42,7 +42,7 @@ onOneStore((home) => {
     expect(body).toMatchObject({ secondFactorEnabledAt: expect.any(String), recoveryCodesLeft: 10 });
   });
 
-  looks(home, () => {
+  inWholeMatrix(() => {
     test.each(["light", "dark"] as const)(
       "the code can be scanned in %s on a telephone, and the page keeps the rules of accessibility",
       async (colorScheme) => {

@@ -1,16 +1,16 @@
 import { newSignedInPerson } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
-import { looks, whicheverStore } from "./support/looks.ts";
 import { newOwner, type Owner, sendSignIn, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   test("a token is created by keyboard alone, shown once, works, and is refused once it is revoked", async () => {
@@ -74,7 +74,7 @@ onEveryStore((home) => {
     });
   }
 
-  whicheverStore(home, () => {
+  inWholeMatrix(() => {
     test("a role is renamed, and its member keeps it", async () => {
       const owner = await newOwner(service);
       await owner.api.call("CreateRole", { body: { name: "releaser", permissions: ["workflow:version:create"] } });
@@ -113,9 +113,7 @@ onEveryStore((home) => {
       await signInAt(page, `${owner.url}/settings`, viewer);
       await page.getByText("It takes the permission apitoken:read. You have the role viewer here").waitFor();
     });
-  });
 
-  looks(home, () => {
     test.each(["light", "dark"] as const)(
       "every page of the settings keeps the rules of accessibility in %s",
       async (colorScheme) => {

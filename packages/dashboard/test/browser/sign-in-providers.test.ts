@@ -3,12 +3,12 @@ import { rightPassword } from "@stepwell/testing/people.ts";
 import { newOrganizationOfId, writeProviderFile } from "@stepwell/testing/provider-file.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { parseProviders } from "../../../server/src/auth/external/provider-file.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
-import { looks } from "./support/looks.ts";
 import { newOwner, type Owner } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -75,20 +75,20 @@ onOneStore((home) => {
     expect(await page.content()).not.toContain(shared.clientSecret);
   });
 
-  test("an organization without a provider is shown a file that the service takes, with its own id in it", async () => {
-    const owner = await newOwner(service);
-    const page = await browser.newPage();
-    await signInAt(page, owner.organizationId, owner);
-    const commands = page.getByRole("region", { name: "Sign-in providers" }).locator("pre");
-    await commands.first().waitFor();
-    const [example = "", redirectUri] = await commands.allInnerTexts();
-    const { providers, problems } = parseProviders(example, () => "the client's secret");
-    expect(problems).toEqual([]);
-    expect(providers).toMatchObject([{ id: "acme", organizationId: owner.organizationId }]);
-    expect(redirectUri).toBe(`${service.baseUrl}/oidc/callback/acme`);
-  });
+  inWholeMatrix(() => {
+    test("an organization without a provider is shown a file that the service takes, with its own id in it", async () => {
+      const owner = await newOwner(service);
+      const page = await browser.newPage();
+      await signInAt(page, owner.organizationId, owner);
+      const commands = page.getByRole("region", { name: "Sign-in providers" }).locator("pre");
+      await commands.first().waitFor();
+      const [example = "", redirectUri] = await commands.allInnerTexts();
+      const { providers, problems } = parseProviders(example, () => "the client's secret");
+      expect(problems).toEqual([]);
+      expect(providers).toMatchObject([{ id: "acme", organizationId: owner.organizationId }]);
+      expect(redirectUri).toBe(`${service.baseUrl}/oidc/callback/acme`);
+    });
 
-  looks(home, () => {
     test.each(["light", "dark"] as const)(
       "the providers keep the rules of accessibility in %s, and are no wider than a telephone",
       async (colorScheme) => {

@@ -1,15 +1,15 @@
 import { failingDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { rightPassword } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { expect, test } from "vitest";
 import { testBrowser } from "./support/browser.ts";
-import { whicheverStore } from "./support/looks.ts";
 import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   test("somebody signs in with e-mail address and password and sees on the first page which job waits for them", async () => {
@@ -42,19 +42,19 @@ onEveryStore((home) => {
     expect(page.url()).toBe(url);
   });
 
-  whicheverStore(home, () => {
-    test("no token is kept where another script or another person at the browser finds it", async () => {
-      const owner = await newOwner(service);
-      const page = await browser.newPage();
-      await signInAt(page, owner.url, owner);
-      const kept = (await page.evaluate(
-        "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])",
-      )) as string;
-      expect(kept).not.toMatch(/eyJ|refresh|token/i);
-      const cookies = await page.context().cookies();
-      expect(cookies.filter(({ httpOnly }) => !httpOnly)).toEqual([]);
-    });
+  test("no token is kept where another script or another person at the browser finds it", async () => {
+    const owner = await newOwner(service);
+    const page = await browser.newPage();
+    await signInAt(page, owner.url, owner);
+    const kept = (await page.evaluate(
+      "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])",
+    )) as string;
+    expect(kept).not.toMatch(/eyJ|refresh|token/i);
+    const cookies = await page.context().cookies();
+    expect(cookies.filter(({ httpOnly }) => !httpOnly)).toEqual([]);
+  });
 
+  inWholeMatrix(() => {
     test("who signs out is signed out, and the way back leads to the password", async () => {
       const owner = await newOwner(service);
       const page = await browser.newPage();

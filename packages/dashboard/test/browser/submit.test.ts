@@ -1,6 +1,7 @@
 import { noopStep } from "@stepwell/testing/definitions.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { testBrowser } from "./support/browser.ts";
@@ -52,27 +53,29 @@ onOneStore((home) => {
     expect(body.jobs).toHaveLength(1);
   });
 
-  test("an entry that is taken out of a list leaves the others as they are written", async () => {
-    const counts = { type: "array", items: { type: "integer" } };
-    const { owner, page, dialog } = await form({ type: "object", properties: { counts }, required: ["counts"] });
-    for (const [index, count] of ["1", "20", "300"].entries()) {
-      await dialog.getByRole("button", { name: "Add Entry" }).click();
-      await dialog.getByLabel(`counts ${index + 1}`, { exact: true }).fill(count);
-    }
-    await dialog.getByRole("button", { name: "Remove counts 1" }).click();
-    expect(await dialog.getByLabel("counts 1", { exact: true }).inputValue()).toBe("20");
-    expect(await dialog.getByLabel("counts 2", { exact: true }).inputValue()).toBe("300");
-    expect(await submitted({ owner, page })).toEqual({ counts: [20, 300] });
-  });
+  inWholeMatrix(() => {
+    test("an entry that is taken out of a list leaves the others as they are written", async () => {
+      const counts = { type: "array", items: { type: "integer" } };
+      const { owner, page, dialog } = await form({ type: "object", properties: { counts }, required: ["counts"] });
+      for (const [index, count] of ["1", "20", "300"].entries()) {
+        await dialog.getByRole("button", { name: "Add Entry" }).click();
+        await dialog.getByLabel(`counts ${index + 1}`, { exact: true }).fill(count);
+      }
+      await dialog.getByRole("button", { name: "Remove counts 1" }).click();
+      expect(await dialog.getByLabel("counts 1", { exact: true }).inputValue()).toBe("20");
+      expect(await dialog.getByLabel("counts 2", { exact: true }).inputValue()).toBe("300");
+      expect(await submitted({ owner, page })).toEqual({ counts: [20, 300] });
+    });
 
-  test("a schema that holds itself over and over has its form at once", async () => {
-    const self = { $ref: "#/definitions/any" };
-    const names = Array.from({ length: 40 }, (_, index) => `child${index}`);
-    const properties = { label: { type: "string" }, ...Object.fromEntries(names.map((name) => [name, self])) };
-    const { owner, page, dialog } = await form({ type: "object", properties, required: ["label"] });
-    await dialog.getByLabel("label").fill("root");
-    await dialog.getByRole("button", { name: "Add child7" }).click();
-    await dialog.getByRole("group", { name: "child7" }).getByLabel("label").fill("leaf");
-    expect(await submitted({ owner, page })).toEqual({ label: "root", child7: { label: "leaf" } });
+    test("a schema that holds itself over and over has its form at once", async () => {
+      const self = { $ref: "#/definitions/any" };
+      const names = Array.from({ length: 40 }, (_, index) => `child${index}`);
+      const properties = { label: { type: "string" }, ...Object.fromEntries(names.map((name) => [name, self])) };
+      const { owner, page, dialog } = await form({ type: "object", properties, required: ["label"] });
+      await dialog.getByLabel("label").fill("root");
+      await dialog.getByRole("button", { name: "Add child7" }).click();
+      await dialog.getByRole("group", { name: "child7" }).getByLabel("label").fill("leaf");
+      expect(await submitted({ owner, page })).toEqual({ label: "root", child7: { label: "leaf" } });
+    });
   });
 });

@@ -2,11 +2,11 @@ import { straightDefinition, waitingDefinition } from "@stepwell/testing/definit
 import { registerVersion } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
-import { looks } from "./support/looks.ts";
 import { deploy, newOwner, type Owner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -51,34 +51,34 @@ onOneStore((home) => {
     await page.getByRole("cell", { name: "Version 1", exact: true }).first().waitFor();
   });
 
-  test("a tag comes back from its history after it was deleted, and to a version that no list begins with", async () => {
-    const owner = await newOwner(service);
-    const definitions = Array.from({ length: 51 }, () => straightDefinition);
-    const { workflowId, tag, pointsAt } = await movedTag(owner, definitions);
-    await owner.api.call("DeleteTag", { params: tag });
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/workflows/${workflowId}/tag-history?tag=$LIVE`, owner);
-    await page.getByRole("cell", { name: "v52 → deleted" }).waitFor();
-    await page.getByRole("button", { name: "Move back $LIVE to version 1", exact: true }).press("Enter");
-    const dialog = page.getByRole("dialog", { name: "Point a tag at a version" });
-    await dialog.getByText("$LIVE: new → version 1", { exact: true }).waitFor();
-    await dialog.getByRole("button", { name: "Point $LIVE at version 1" }).press("Enter");
-    await page.getByRole("cell", { name: "new → v1" }).nth(1).waitFor();
-    expect(await pointsAt()).toBe(1);
-  });
+  inWholeMatrix(() => {
+    test("a tag comes back from its history after it was deleted, and to a version that no list begins with", async () => {
+      const owner = await newOwner(service);
+      const definitions = Array.from({ length: 51 }, () => straightDefinition);
+      const { workflowId, tag, pointsAt } = await movedTag(owner, definitions);
+      await owner.api.call("DeleteTag", { params: tag });
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/workflows/${workflowId}/tag-history?tag=$LIVE`, owner);
+      await page.getByRole("cell", { name: "v52 → deleted" }).waitFor();
+      await page.getByRole("button", { name: "Move back $LIVE to version 1", exact: true }).press("Enter");
+      const dialog = page.getByRole("dialog", { name: "Point a tag at a version" });
+      await dialog.getByText("$LIVE: new → version 1", { exact: true }).waitFor();
+      await dialog.getByRole("button", { name: "Point $LIVE at version 1" }).press("Enter");
+      await page.getByRole("cell", { name: "new → v1" }).nth(1).waitFor();
+      expect(await pointsAt()).toBe(1);
+    });
 
-  test("who may only look sees the history and nothing to move by", async () => {
-    const owner = await newOwner(service);
-    const { workflowId } = await movedTag(owner, [waitingDefinition]);
-    const viewer = await newOwner(service, "Elsewhere");
-    await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/workflows/${workflowId}/tag-history?tag=$LIVE`, viewer);
-    await page.getByRole("cell", { name: "v1 → v2" }).waitFor();
-    expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
-  });
+    test("who may only look sees the history and nothing to move by", async () => {
+      const owner = await newOwner(service);
+      const { workflowId } = await movedTag(owner, [waitingDefinition]);
+      const viewer = await newOwner(service, "Elsewhere");
+      await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/workflows/${workflowId}/tag-history?tag=$LIVE`, viewer);
+      await page.getByRole("cell", { name: "v1 → v2" }).waitFor();
+      expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+    });
 
-  looks(home, () => {
     test.each(["light", "dark"] as const)(
       "the history of a tag keeps the rules of accessibility in %s, and is no wider than a telephone",
       async (colorScheme) => {

@@ -1,6 +1,7 @@
 import { waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { testBrowser } from "./support/browser.ts";
@@ -26,77 +27,79 @@ onOneStore((home) => {
     expect(await editor.innerText()).toContain("mine");
   });
 
-  test("an input that is being written stays when its version cannot be asked for again", async () => {
-    browser.expectFault(/500/);
-    const owner = await newOwner(service);
-    const { workflowId } = await deploy(owner.api, waitingDefinition);
-    const page = await browser.newPage();
-    await page.clock.install();
-    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
-    await page.getByRole("button", { name: "Submit a job" }).click();
-    const input = page.getByRole("dialog").getByLabel("Input as JSON");
-    await input.fill('{"typed": true}');
-    await lookAgainAndFail(page, "**/versions/*");
-    expect(await input.inputValue()).toBe('{"typed": true}');
-  });
+  inWholeMatrix(() => {
+    test("an input that is being written stays when its version cannot be asked for again", async () => {
+      browser.expectFault(/500/);
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, waitingDefinition);
+      const page = await browser.newPage();
+      await page.clock.install();
+      await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+      await page.getByRole("button", { name: "Submit a job" }).click();
+      const input = page.getByRole("dialog").getByLabel("Input as JSON");
+      await input.fill('{"typed": true}');
+      await lookAgainAndFail(page, "**/versions/*");
+      expect(await input.inputValue()).toBe('{"typed": true}');
+    });
 
-  test("an input goes to the version that was chosen, though another one is registered meanwhile", async () => {
-    const owner = await newOwner(service);
-    const { workflowId, versionId } = await deploy(owner.api, waitingDefinition);
-    await registerVersion(owner.api, workflowId, waitingDefinition);
-    const page = await browser.newPage();
-    await page.clock.install();
-    await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
-    await page.getByRole("button", { name: "Submit a job" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Run").selectOption("Version 1");
-    await dialog.getByLabel("Input as JSON").fill('{"typed": true}');
-    await registerVersion(owner.api, workflowId, waitingDefinition);
-    const listed = page.waitForResponse("**/versions?*");
-    await lookAgain(page);
-    await listed;
-    await dialog.getByRole("option", { name: "Version 3" }).waitFor({ state: "attached" });
-    await dialog.getByRole("button", { name: "Submit job" }).click();
-    await page.waitForURL(/\/jobs\//);
-    const { body } = await owner.api.call("GetJob", { params: { jobId: page.url().split("/").at(-1) ?? "" } });
-    expect(body).toMatchObject({ workflowVersion: { versionId }, input: { typed: true } });
-  });
+    test("an input goes to the version that was chosen, though another one is registered meanwhile", async () => {
+      const owner = await newOwner(service);
+      const { workflowId, versionId } = await deploy(owner.api, waitingDefinition);
+      await registerVersion(owner.api, workflowId, waitingDefinition);
+      const page = await browser.newPage();
+      await page.clock.install();
+      await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+      await page.getByRole("button", { name: "Submit a job" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Run").selectOption("Version 1");
+      await dialog.getByLabel("Input as JSON").fill('{"typed": true}');
+      await registerVersion(owner.api, workflowId, waitingDefinition);
+      const listed = page.waitForResponse("**/versions?*");
+      await lookAgain(page);
+      await listed;
+      await dialog.getByRole("option", { name: "Version 3" }).waitFor({ state: "attached" });
+      await dialog.getByRole("button", { name: "Submit job" }).click();
+      await page.waitForURL(/\/jobs\//);
+      const { body } = await owner.api.call("GetJob", { params: { jobId: page.url().split("/").at(-1) ?? "" } });
+      expect(body).toMatchObject({ workflowVersion: { versionId }, input: { typed: true } });
+    });
 
-  test("a payload that is being written stays when the job cannot be explained for a while", async () => {
-    browser.expectFault(/500/);
-    const owner = await newOwner(service);
-    const { workflowId } = await deploy(owner.api, waitingDefinition);
-    const { jobId } = await submitAndWait(owner.api, workflowId);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    await page.getByRole("button", { name: "Send approved with a payload" }).click();
-    const payload = page.getByRole("dialog").getByLabel("Payload");
-    await payload.fill('{"by": "Ada"}');
-    await page.route("**/explain", (route) => route.fulfill({ status: 500 }));
-    await page.waitForResponse("**/explain");
-    await page.getByRole("alert", { includeHidden: true }).waitFor({ state: "attached" });
-    expect(await payload.inputValue()).toBe('{"by": "Ada"}');
-  });
+    test("a payload that is being written stays when the job cannot be explained for a while", async () => {
+      browser.expectFault(/500/);
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, waitingDefinition);
+      const { jobId } = await submitAndWait(owner.api, workflowId);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.getByRole("button", { name: "Send approved with a payload" }).click();
+      const payload = page.getByRole("dialog").getByLabel("Payload");
+      await payload.fill('{"by": "Ada"}');
+      await page.route("**/explain", (route) => route.fulfill({ status: 500 }));
+      await page.waitForResponse("**/explain");
+      await page.getByRole("alert", { includeHidden: true }).waitFor({ state: "attached" });
+      expect(await payload.inputValue()).toBe('{"by": "Ada"}');
+    });
 
-  test("what is written into a job's page stays when the session ends", async () => {
-    browser.expectFault(/40[01]/);
-    const owner = await newOwner(service);
-    const { workflowId } = await deploy(owner.api, waitingDefinition);
-    const { jobId } = await submitAndWait(owner.api, workflowId);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    await page.getByRole("button", { name: "Send an event" }).click();
-    const payload = page.getByRole("dialog").getByLabel("Payload");
-    await payload.fill('{"by": "Ada"}');
-    const { body } = await owner.client.call<{ sessions: { sessionId: string }[] }>("ListSessions");
-    for (const { sessionId } of body.sessions) await owner.client.call("EndSession", { params: { sessionId } });
-    await page.context().setOffline(true);
-    await page.context().setOffline(false);
-    await page.getByRole("button", { name: "Stay on this page" }).click();
-    expect(await payload.inputValue()).toBe('{"by": "Ada"}');
-    await page.getByRole("button", { name: "Close" }).click();
-    await page.getByRole("button", { name: "Sign in again" }).click();
-    await page.getByLabel("Password").waitFor();
+    test("what is written into a job's page stays when the session ends", async () => {
+      browser.expectFault(/40[01]/);
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, waitingDefinition);
+      const { jobId } = await submitAndWait(owner.api, workflowId);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.getByRole("button", { name: "Send an event" }).click();
+      const payload = page.getByRole("dialog").getByLabel("Payload");
+      await payload.fill('{"by": "Ada"}');
+      const { body } = await owner.client.call<{ sessions: { sessionId: string }[] }>("ListSessions");
+      for (const { sessionId } of body.sessions) await owner.client.call("EndSession", { params: { sessionId } });
+      await page.context().setOffline(true);
+      await page.context().setOffline(false);
+      await page.getByRole("button", { name: "Stay on this page" }).click();
+      expect(await payload.inputValue()).toBe('{"by": "Ada"}');
+      await page.getByRole("button", { name: "Close" }).click();
+      await page.getByRole("button", { name: "Sign in again" }).click();
+      await page.getByLabel("Password").waitFor();
+    });
   });
 });
 

@@ -1,17 +1,17 @@
 import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { registerVersion } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { expect, test } from "vitest";
 import { deploySample } from "../../src/parts/words/first-commands.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
-import { whicheverStore } from "./support/looks.ts";
 import { deploy, newOwner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   test("a tag is moved by keyboard alone, after showing from where to where and what is different there, and moved back", async () => {
@@ -67,7 +67,7 @@ onEveryStore((home) => {
     expect(await page.locator(`a[href$="/${workflowId}"]`).count()).toBe(0);
   });
 
-  whicheverStore(home, () => {
+  inWholeMatrix(() => {
     test("what cannot be undone any more says so", async () => {
       browser.expectFault(/500/);
       const owner = await newOwner(service);

@@ -1,13 +1,13 @@
 import type { Client } from "@stepwell/testing/client.ts";
 import { attemptOf, codeOf, newSignedInPerson, rightPassword, signInAt } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
 const stepMs = 30_000;
 const proof = { password: rightPassword };
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
   const now = () => service.running.engine.now();
 

@@ -1,7 +1,7 @@
 import { attemptOf, newSignedInPerson, rightPassword, signInAt } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 import { setDisabled } from "../../src/store/people/user-credentials.ts";
 import { useCluster } from "../engine/cluster.ts";
@@ -24,7 +24,7 @@ interface Activity {
 
 const newPassword = "another password, and longer";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   test("who is signed in sees their own account, and can change their name", async () => {

@@ -4,7 +4,7 @@ import { rowsOfAction, rowsOfRequest } from "@stepwell/testing/audit-rows.ts";
 import type { Client } from "@stepwell/testing/client.ts";
 import { submitAndWait } from "@stepwell/testing/flow.ts";
 import { type TestService, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildWorld, rows, type World } from "./authorization-rows.ts";
 
@@ -48,7 +48,7 @@ const recorded = Object.keys(rows).filter(
     !/^(Get|List|Watch|Explain|Export|Verify|WhoAmI)/.test(operationId) && unaudited[operationId] === undefined,
 );
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
   let world: World;
   let weak: string;

@@ -1,94 +1,98 @@
 import type { Answer, CallOptions, ProblemBody } from "@stepwell/testing/client.ts";
+import type { ApiDocument } from "@stepwell/testing/document.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { storeToken } from "@stepwell/testing/stored-token.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";
+import { permissions } from "../../src/auth/permissions/permissions.ts";
 import {
-  builtInRoles,
-  grantablePermissions,
-  type Permission,
-  permissionsOfRoles,
-  signedInPermissions,
-  withImplied,
-} from "../../src/auth/permissions/permissions.ts";
+  buildCallers,
+  everythingBut,
+  exactly,
+  isInOrganization,
+  mayCall,
+  type Plan,
+  permissionsAt,
+  planOf,
+} from "./authorization-callers.ts";
 import { buildWorld, type MatrixCaller, publicOperations, rows, unknownId, type World } from "./authorization-rows.ts";
 
-onEveryStore((home) => {
+/**
+ * Who may do what, for every operation of the document. The code tells two callers apart by the kind of credential that they bring and by whether they
+ * have the operation's permission, so each operation is tried by one caller of each such class, and not by all callers of all permissions.
+ */
+onOneStore((home) => {
   const service = useService(home);
   let own: World;
   let foreign: World;
-  const callers = new Map<string, MatrixCaller>();
-
-  async function tokenThatExpired(): Promise<string> {
-    const at = service.running.engine.now() - 10_000;
-    const values = { permissions: grantablePermissions, createdAt: at, updatedAt: at, expiresAt: at + 1 };
-    return (await storeToken(service, own.ids.organizationId, values)).token;
-  }
-
-  async function tokenWith(permissions: readonly Permission[]): Promise<{ token: string; tokenId: string }> {
-    const body = { name: "t", permissions };
-    return (await own.organization.api.call<{ token: string; tokenId: string }>("CreateApiToken", { body })).body;
-  }
-
-  async function removedMember(): Promise<string> {
-    const { userId, token: text } = await service.newMember(own.organization, ["owner"]);
-    await own.organization.api.call("RemoveMember", { params: { userId } });
-    return text;
-  }
+  let document: ApiDocument;
+  let callers: readonly MatrixCaller[];
+  let plan: Plan;
+  let removedToken: string;
 
   beforeAll(async () => {
     own = await buildWorld(service);
     foreign = await buildWorld(service);
-    callers.set("nobody", { token: undefined, may: undefined });
-    callers.set("an expired token", { token: await tokenThatExpired(), may: undefined });
-    const revoked = await tokenWith(grantablePermissions);
-    await own.organization.api.call("RevokeApiToken", { params: { tokenId: revoked.tokenId } });
-    callers.set("a revoked token", { token: revoked.token, may: undefined });
-    for (const permission of grantablePermissions) {
-      const { token: text } = await tokenWith([permission]);
-      callers.set(`a token with ${permission} only`, { token: text, may: withImplied([permission]) });
-      const others = grantablePermissions.filter((other) => !withImplied([other]).has(permission));
-      const { token: rest } = await tokenWith(others);
-      callers.set(`a token with all but ${permission}`, { token: rest, may: withImplied(others) });
-    }
-    const { owner, api } = own.organization;
-    const everything = { may: new Set(grantablePermissions), mayOutside: signedInPermissions };
-    callers.set("the owner", { token: owner.token, userId: owner.userId, roles: ["owner"], ...everything });
-    const ownRole = ["role:read", "member:read", "job:submit"];
-    await api.call("CreateRole", { body: { name: "of-its-own", permissions: ownRole } });
-    const memberRoles = [...builtInRoles.keys()].filter((role) => role !== "owner").map((role) => [role]);
-    for (const roles of [...memberRoles, ["of-its-own"], ["ci", "of-its-own"], ["viewer", "operator"]]) {
-      const { userId, token: text } = await service.newMember(own.organization, roles);
-      const may = permissionsOfRoles(roles, roles.includes("of-its-own") ? ownRole : []);
-      const caller = { token: text, userId, roles, may, mayOutside: signedInPermissions };
-      callers.set(`a member with ${roles.join(" and ")}`, caller);
-    }
+    document = await own.organization.api.document();
+    callers = await buildCallers(service, own);
+    plan = planOf(document.operations, callers);
+    const { userId, token } = await service.newMember(own.organization, ["owner"]);
+    await own.organization.api.call("RemoveMember", { params: { userId } });
+    removedToken = token;
   }, 60_000);
 
-  test("every operation of the document has its row, and every row its operation", async () => {
-    const { operations } = await own.organization.api.document();
-    const all = operations.map(({ operationId }) => operationId).sort();
+  test("every operation of the document has its row, and every row its operation", () => {
+    const all = document.operations.map(({ operationId }) => operationId).sort();
     expect([...Object.keys(rows), ...publicOperations].sort()).toEqual(all);
-    for (const { operationId, permission } of operations) {
+    for (const { operationId, permission } of document.operations) {
       expect(permission === "none", operationId).toBe(publicOperations.includes(operationId));
     }
   });
 
+  test("every permission is asked for by some operation, held by some caller and missing in another", () => {
+    const asked = document.operations.map(({ permission }) => permission);
+    for (const permission of permissions) {
+      expect(asked).toContain(permission);
+      const holding = callers.map(
+        ({ may, mayOutside }) => may?.has(permission) || mayOutside?.has(permission) || false,
+      );
+      expect(new Set(holding), permission).toEqual(new Set([true, false]));
+    }
+  });
+
+  test("every operation is tried by strangers, by one who has its permission alone, and by one who has everything else", () => {
+    for (const [operationId, those] of plan) {
+      const operation = document.operation(operationId);
+      const tried = those.map((caller) => permissionsAt(caller, operation));
+      expect(
+        tried.filter((may) => may === undefined),
+        operationId,
+      ).toHaveLength(3);
+      if (operation.permission === "any") continue;
+      expect(tried, operationId).toContainEqual(exactly(operation.permission));
+      expect(tried, operationId).toContainEqual(everythingBut(operation.permission));
+    }
+  });
+
+  test("every caller tries some operation", () => {
+    const trying = new Set([...plan.values()].flat());
+    expect(callers.filter((caller) => !trying.has(caller)).map(({ name }) => name)).toEqual([]);
+  });
+
   test.each(inOrder)("%s is for those who may, and for nobody else", async (operationId, row) => {
-    const { permission, path } = (await own.organization.api.document()).operation(operationId);
-    const isInOrganization = path.includes("{organizationId}");
+    const operation = document.operation(operationId);
     const there = { ...row.call(foreign.ids), params: { ...row.call(foreign.ids).params, ...organizationOf(foreign) } };
     const nowhere = { ...there, params: { ...there.params, organizationId: unknownId } };
     const unknownIds = Object.fromEntries(Object.keys(own.ids).map((name) => [name, unknownId])) as World["ids"];
     const unknown = row.call({ ...unknownIds, tag: "$LIVE" });
     const answers = new SameAnswers();
 
-    await atOnce([...callers], async ([who, caller]) => {
+    await atOnce(plan.get(operationId) ?? [], async (caller) => {
       const client = own.organization.api.as(caller.token);
       const ask = (options: CallOptions) => client.callAny<ProblemBody>(operationId, options);
-      const cell = `${who} calls ${operationId}`;
-      const may = isInOrganization ? caller.may : (caller.mayOutside ?? caller.may);
-      const isAllowed = may !== undefined && (permission === "any" || may.has(permission as Permission));
+      const cell = `${caller.name} calls ${operationId}`;
+      const may = permissionsAt(caller, operation);
+      const isAllowed = mayCall(caller, operation);
       const ids = isAllowed && row.fresh ? { ...own.ids, ...(await row.fresh(own, service)) } : own.ids;
       const here = await ask(row.call(ids));
       if (may === undefined) {
@@ -98,11 +102,11 @@ onEveryStore((home) => {
         if (here.status < 300) await row.restore?.(own, service, caller);
       } else {
         expect(here.status, cell).toBe(403);
-        expect(here.body.detail, cell).toContain(permission);
+        expect(here.body.detail, cell).toContain(operation.permission);
       }
-      if (!isInOrganization) return;
+      if (!isInOrganization(operation)) return;
 
-      const unknownTo = may === undefined ? who : "everybody";
+      const unknownTo = may === undefined ? caller.name : "everybody";
       const elsewhere = await ask(there);
       expect(elsewhere.status, cell).toBe(may === undefined ? 401 : 404);
       await answers.expectSame(`${cell} elsewhere`, `nowhere ${unknownTo}`, elsewhere, () => ask(nowhere));
@@ -110,7 +114,7 @@ onEveryStore((home) => {
 
       const anothers = await ask(row.call(foreign.ids));
       expect(anothers.status, cell).toBe(may === undefined ? 401 : isAllowed ? 404 : 403);
-      const asked = may === undefined ? who : isAllowed ? "who may" : "who may not";
+      const asked = may === undefined ? caller.name : isAllowed ? "who may" : "who may not";
       await answers.expectSame(`${cell} on what is another's`, asked, anothers, () => ask(unknown));
     });
   });
@@ -118,9 +122,8 @@ onEveryStore((home) => {
   test.each(Object.entries(rows))(
     "%s is not for another organization's owner, or a member who was removed",
     async (operationId, row) => {
-      const { path } = (await own.organization.api.document()).operation(operationId);
-      if (!path.includes("{organizationId}")) return;
-      for (const text of [foreign.organization.owner.token, await removedMember()]) {
+      if (!isInOrganization(document.operation(operationId))) return;
+      for (const text of [foreign.organization.owner.token, removedToken]) {
         const client = own.organization.api.as(text);
         const nowhere = { ...row.call(own.ids), params: { ...row.call(own.ids).params, organizationId: unknownId } };
         const refused = await client.refused(operationId, "NotFoundError", row.call(own.ids));
@@ -162,12 +165,12 @@ onEveryStore((home) => {
     const { api } = own.organization;
     const { organizationId, jobId } = own.ids;
     const params = { organizationId: organizationId.toUpperCase(), jobId: jobId.toUpperCase() };
-    const { token: text } = await tokenWith(["job:read"]);
+    const { token: text } = await storeToken(service, own.ids.organizationId, { permissions: ["job:read"] });
     expect((await api.as(text).call("GetJob", { params })).body.jobId).toBe(jobId);
   });
 
   test("what may not be done is said before what is wrong with the body", async () => {
-    const { token: text } = await tokenWith(["job:read"]);
+    const { token: text } = await storeToken(service, own.ids.organizationId, { permissions: ["job:read"] });
     await own.organization.api.as(text).refused("SubmitJob", "AuthorizationError", { body: "{" });
     await own.organization.api.as(undefined).refused("SubmitJob", "AuthenticationError", { body: "{" });
   });

@@ -1,8 +1,8 @@
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   const get = (path: string, headers: Record<string, string> = {}) => fetch(service.baseUrl + path, { headers });

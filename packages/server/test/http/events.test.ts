@@ -13,7 +13,6 @@ interface ListedEvent {
   readonly consumedByStep?: string;
 }
 
-/** Reliability and security, group G. */
 onEveryStore((home) => {
   const service = useService(home, { STEPWELL_MAX_EVENTS_PER_JOB: "50" });
 
@@ -30,20 +29,20 @@ onEveryStore((home) => {
   }
 
   test.each([
-    ["G77 no eventId", {}],
-    ["G77 an empty eventId", { eventId: "" }],
-    ["G77 an eventId that is a number", { eventId: 1 }],
-    ["G77 an eventId of 300 characters", { eventId: "x".repeat(300) }],
-    ["G77 an eventId with a control character", { eventId: "a\tb" }],
-    ["G77 an eventId with NUL", { eventId: "a\0b" }],
-    ["G85 an unknown field beside the payload", { eventId: "approved", payload: 1, extra: 1 }],
+    ["no eventId", {}],
+    ["an empty eventId", { eventId: "" }],
+    ["an eventId that is a number", { eventId: 1 }],
+    ["an eventId of 300 characters", { eventId: "x".repeat(300) }],
+    ["an eventId with a control character", { eventId: "a\tb" }],
+    ["an eventId with NUL", { eventId: "a\0b" }],
+    ["an unknown field beside the payload", { eventId: "approved", payload: 1, extra: 1 }],
   ])("%s is 400 and nothing is kept", async (_name, body) => {
     const { api, params } = await waitingJob();
     await api.refused("SendJobEvent", "ValidationError", { params, body });
     expect((await api.call("ListJobEvents", { params })).body).toEqual({ events: [] });
   });
 
-  test("G78 an unknown job and another organization's are the same 404", async () => {
+  test("an unknown job and another organization's are the same 404", async () => {
     const { api } = await waitingJob();
     const foreign = await waitingJob();
     const body = { eventId: "approved" };
@@ -56,7 +55,7 @@ onEveryStore((home) => {
     expect(await send(foreign.api, foreign.params, "approved")).toBe("matched");
   });
 
-  test("G79 an event that a later step awaits is kept, and counts when that step is reached", async () => {
+  test("an event that a later step awaits is kept, and counts when that step is reached", async () => {
     const { api, params } = await waitingJob(definitionOf(waitStep("one", ["a"], "two"), waitStep("two", ["b"], null)));
     expect(await send(api, params, "b", { early: true })).toBe("buffered");
     expect(await send(api, params, "a")).toBe("matched");
@@ -76,14 +75,14 @@ onEveryStore((home) => {
     ]);
   });
 
-  test("G80 an event that no step names is kept, and the list says why it matched nothing", async () => {
+  test("an event that no step names is kept, and the list says why it matched nothing", async () => {
     const { api, params } = await waitingJob();
     expect(await send(api, params, "aproved")).toBe("unmatched");
     const { body } = await api.call<{ events: ListedEvent[] }>("ListJobEvents", { params });
     expect(body.events[0]?.reason).toBe("No step of version 1 lists this id; did you mean `approved`?");
   });
 
-  test("G81 an event that is sent again before it is consumed is a duplicate and does nothing", async () => {
+  test("an event that is sent again before it is consumed is a duplicate and does nothing", async () => {
     const { api, params } = await waitingJob(definitionOf(waitStep("w", ["a", "b"], null)));
     expect(await send(api, params, "a", 1)).toBe("matched");
     expect(await send(api, params, "a", 2)).toBe("duplicate");
@@ -96,7 +95,7 @@ onEveryStore((home) => {
     ]);
   });
 
-  test("G82 a finished job takes no more events, but a repetition under the same key gets its first answer", async () => {
+  test("a finished job takes no more events, but a repetition under the same key gets its first answer", async () => {
     const { api, params } = await waitingJob();
     const first = { params, body: { eventId: "approved" }, headers: { "idempotency-key": "k" } };
     expect((await api.call("SendJobEvent", first)).body.outcome).toBe("matched");
@@ -105,7 +104,7 @@ onEveryStore((home) => {
     expect((await api.call("SendJobEvent", first)).body.outcome).toBe("matched");
   });
 
-  test("G83 a hundred parallel sendings of one event leave one record", async () => {
+  test("a hundred parallel sendings of one event leave one record", async () => {
     const { api, params } = await waitingJob(definitionOf(waitStep("w", ["a", "b"], null)));
     const outcomes = await Promise.all(Array.from({ length: 100 }, () => send(api, params, "a")));
     expect(outcomes.filter((outcome) => outcome === "matched")).toHaveLength(1);
@@ -114,14 +113,14 @@ onEveryStore((home) => {
     expect(body.events).toMatchObject([{ eventId: "a", duplicateCount: 99 }]);
   });
 
-  test("G84 beyond the limit of events a job answers 429 with Retry-After", async () => {
+  test("beyond the limit of events a job answers 429 with Retry-After", async () => {
     const { api, params } = await waitingJob();
     for (let index = 0; index < 50; index += 1) expect(await send(api, params, `other ${index}`)).toBe("unmatched");
     const { headers } = await api.refused("SendJobEvent", "RateLimitError", { params, body: { eventId: "one more" } });
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  test.each(["Approved", "APPROVED", "approved ", "approve\u0301d"])("G86 %j is not `approved`", async (eventId) => {
+  test.each(["Approved", "APPROVED", "approved ", "approve\u0301d"])("%j is not `approved`", async (eventId) => {
     const { api, params } = await waitingJob();
     expect(await send(api, params, eventId)).toBe("unmatched");
   });

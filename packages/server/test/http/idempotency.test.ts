@@ -37,7 +37,7 @@ onEveryStore((home) => {
     expect(versions.body.versions).toHaveLength(2);
   });
 
-  test("F71 the same key with another body, or for another operation, is a conflict", async () => {
+  test("the same key with another body, or for another operation, is a conflict", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
     const used = key();
@@ -49,7 +49,7 @@ onEveryStore((home) => {
     await api.refused("RegisterWorkflow", "ConflictError", { body: { name: "m" }, ...other });
   });
 
-  test("F71 the same key in another organization is another key, and so is another user's", async () => {
+  test("the same key in another organization is another key, and so is another user's", async () => {
     const used = key();
     const bodies = await Promise.all(
       [1, 2].map(async () => {
@@ -118,7 +118,7 @@ onEveryStore((home) => {
     expect(now.body.status).toBe("RUNNING");
   });
 
-  test.each(["", " ", "with space", "x".repeat(256), "schlüssel", "tab\tin"])("F70 the key %j is 400", async (name) => {
+  test.each(["", " ", "with space", "x".repeat(256), "schlüssel", "tab\tin"])("the key %j is 400", async (name) => {
     const { api, organizationId, owner } = await service.newOrganization();
     const response = await fetch(`${service.baseUrl}/organizations/${organizationId}/workflows`, {
       method: "POST",
@@ -150,7 +150,7 @@ onEveryStore((home) => {
     await api.call("GetWorkflow", { params: { workflowId }, ...key() });
   });
 
-  test("F72 a key that is past its life is a new one", async () => {
+  test("a key that is past its life is a new one", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
     const used = key();

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "@stepwell/testing/client.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { addressSubject, claimAttempt } from "../../src/auth/passwords/sign-in-backoff.ts";
 import { findUserByEmail } from "../../src/store/people/users.ts";
@@ -13,7 +13,7 @@ interface NewInvitation {
 
 const goodPassword = "a few words in a row";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home, { STEPWELL_TRUSTED_PROXIES: "127.0.0.0/8, ::1" });
 
   async function invite(api: Client, body: object = { roles: ["viewer"] }): Promise<NewInvitation> {

@@ -1,6 +1,6 @@
 import type { Client } from "@stepwell/testing/client.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { createInvitationCode } from "../../src/auth/credentials/token-form.ts";
 import { insertInvitation } from "../../src/store/access/invitations.ts";
@@ -16,7 +16,7 @@ interface NewInvitation {
 
 const dayMs = 86_400_000;
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_OPEN_INVITATIONS: "5" });
 
   async function invite(api: Client, body: object): Promise<NewInvitation> {

@@ -1,5 +1,5 @@
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { builtInRoles, grantablePermissions } from "../../src/auth/permissions/permissions.ts";
 import { findMember } from "../../src/store/access/members.ts";
@@ -10,7 +10,7 @@ interface MemberList {
   readonly nextPageToken?: string;
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   async function rolesOf({ api }: TestOrganization, userId: string): Promise<unknown> {

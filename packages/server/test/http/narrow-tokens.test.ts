@@ -2,7 +2,7 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";
 import { unknownId } from "./authorization-rows.ts";
 
@@ -14,7 +14,7 @@ interface NarrowToken {
 }
 
 /** How tokens are bound, and by whom. What the bounds then do is in token-bounds.test.ts. */
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
   let own: TestOrganization;
   let workflowId: string;
@@ -159,7 +159,7 @@ onEveryStore((home) => {
     expect(invalid.body.errors?.[0]?.pointer).toBe("/boundTo/workflowIds/0");
   });
 
-  test("H88 to loosen a bound is a grant: it takes all that the token holds", async () => {
+  test("to loosen a bound is a grant: it takes all that the token holds", async () => {
     const { api } = own;
     const boundTo = { workflowIds: [workflowId] };
     const narrow = await create(api, ["job:cancel"], { boundTo });

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { secrets } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { pino } from "pino";
 import { expect, inject, test } from "vitest";
 import { Authenticator } from "../../src/auth/authenticator.ts";
@@ -27,7 +27,7 @@ import { admit } from "../../src/management/membership/admission.ts";
 
 const root = resolve(import.meta.dirname, "../../../..");
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   /** Another server over the running engine, not yet listening. */

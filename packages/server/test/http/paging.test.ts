@@ -189,7 +189,7 @@ onEveryStore((home) => {
     );
   });
 
-  test("C38 a token of another list, another organization, other filters, or bent by a character is 400", async () => {
+  test("a token of another list, another organization, other filters, or bent by a character is 400", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
     for (let index = 0; index < 5; index += 1) await submitAndWait(api, workflowId);

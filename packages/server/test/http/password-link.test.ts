@@ -1,14 +1,14 @@
 import type { Client } from "@stepwell/testing/client.ts";
 import { attemptOf, newPerson, rightPassword, signInAt } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { issuePasswordLink } from "../../src/auth/passwords/password-link.ts";
 import { setDisabled } from "../../src/store/people/user-credentials.ts";
 
 const newPassword = "another password, and longer";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   /** As `stepwell user reset-link` makes it; `madeAgoMs` later. */

@@ -1,7 +1,7 @@
 import { attemptOf, newPerson, rightPassword, signInAt } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { discover, signIn } from "@stepwell/testing/sign-in.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import * as openid from "openid-client";
 import { expect, test } from "vitest";
 import { ScopedStore } from "../../src/auth/oidc/scoped-store.ts";
@@ -12,7 +12,7 @@ import { setPassword } from "../../src/store/people/user-credentials.ts";
 
 const newPassword = "another password, and longer";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   async function statusOf(idToken: string): Promise<number> {

@@ -8,7 +8,7 @@ import {
   signInAt,
 } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 import type { SignInResult } from "../../src/auth/passwords/password-sign-in.ts";
 import { listAccountActivity } from "../../src/store/people/account-activity.ts";
@@ -18,7 +18,7 @@ import { useCluster } from "../engine/cluster.ts";
 const quarterOfAnHourMs = 15 * 60_000;
 const wrong = { password: "some other password" };
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
   /** Far from any other test's times; each test moves its own. */
   const start = Date.UTC(2030, 0, 1);

@@ -5,7 +5,7 @@ import { inOneMinute } from "@stepwell/testing/minute.ts";
 import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
 import { open, readAll, requestText, statusOf } from "@stepwell/testing/raw.ts";
 import { TestService, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 import { createToken } from "../../src/auth/credentials/token-form.ts";
 import { ExceededQuota, RateLimits } from "../../src/auth/limits/rate-limits.ts";
@@ -26,7 +26,7 @@ async function newToken(api: Client, ...permissions: string[]): Promise<Client> 
   return api.as(body.token);
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   describe("with low limits", () => {
     const service = useService(home, {
       STEPWELL_ORGANIZATION_REQUESTS_PER_MINUTE: "40",

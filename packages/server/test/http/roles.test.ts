@@ -1,7 +1,7 @@
 import { rowsOfRequest } from "@stepwell/testing/audit-rows.ts";
 import { said } from "@stepwell/testing/notes.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
 interface Role {
@@ -18,7 +18,7 @@ interface RoleList {
 
 const builtInNames = ["ci", "developer", "operator", "owner", "viewer"];
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_ROLES: "12" });
 
   test("a role is created, found, listed with the built-in ones, changed and deleted", async () => {

@@ -3,7 +3,7 @@ import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
 import { open, readAll } from "@stepwell/testing/raw.ts";
 import { TestService } from "@stepwell/testing/service.ts";
-import { onEveryStore, type StoreHome } from "@stepwell/testing/stores.ts";
+import { onOneStore, type StoreHome } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
 async function started(home: StoreHome, settings: Record<string, string>): Promise<TestService & AsyncDisposable> {
@@ -12,7 +12,7 @@ async function started(home: StoreHome, settings: Record<string, string>): Promi
   return Object.assign(service, { [Symbol.asyncDispose]: () => service.stop() });
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   test("the path of the base URL prefixes every route, the document says so, and Location leads there", async () => {
     const port = String(await findFreePort());
     const baseUrl = `http://localhost:${port}/api/flow`;

@@ -2,11 +2,11 @@ import { Browser } from "@stepwell/testing/browser.ts";
 import { newPerson, type Person } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { beginSignIn, commandLine, discover, isArrival } from "@stepwell/testing/sign-in.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { issueSignInLink, signInLinkUrl } from "../../src/auth/passwords/sign-in-link.ts";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   /** As `stepwell dev` prints it; `madeAgoMs` later. */

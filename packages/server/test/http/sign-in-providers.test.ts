@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { newOrganizationOfId, writeProviderFile } from "@stepwell/testing/provider-file.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import type { ProviderEntry } from "../../src/auth/external/provider-entry.ts";
 
@@ -26,7 +26,7 @@ interface Page {
   readonly nextPageToken?: string;
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const organizationId = randomUUID();
   const otherId = randomUUID();
   const file = writeProviderFile([

@@ -2,7 +2,7 @@ import { Browser } from "@stepwell/testing/browser.ts";
 import { giveSecondFactor, newPerson, rightPassword } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { beginSignIn, discover, isArrival, signedIn, signIn, typePassword } from "@stepwell/testing/sign-in.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { expect, test } from "vitest";
 
@@ -11,7 +11,7 @@ interface SessionList {
   readonly nextPageToken?: string;
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   async function pageOfSignIn(browser = new Browser(), parameters: Record<string, string> = {}) {
@@ -255,7 +255,7 @@ onEveryStore((home) => {
     expect(payload.sid).toBe(tokens.claims()?.sid);
   });
 
-  test("H100 refresh tokens that are unknown, another client's or no tokens at all are refused", async () => {
+  test("refresh tokens that are unknown, another client's or no tokens at all are refused", async () => {
     const { refreshToken, idToken } = await signIn(service.baseUrl, await newPerson(service));
     for (const [token, client] of [
       ["unknown", "stepwell-dashboard"],
@@ -352,7 +352,7 @@ onEveryStore((home) => {
     expect((await new Browser().submit(page, fields, isArrival)).status).toBe(400);
   });
 
-  test("H98 a password of a megabyte, or with a NUL, is refused before anything is looked at", async () => {
+  test("a password of a megabyte, or with a NUL, is refused before anything is looked at", async () => {
     const person = await newPerson(service);
     const { browser, page } = await pageOfSignIn();
     expect((await typePassword(browser, page, person, "x".repeat(1_000_000))).status).toBe(400);

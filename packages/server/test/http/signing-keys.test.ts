@@ -1,14 +1,14 @@
 import { createPrivateKey, type JsonWebKey, sign, verify } from "node:crypto";
 import { secrets } from "@stepwell/testing/people.ts";
 import { type TestService, testSecretKey, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
 import { SecretBox } from "../../src/sealing/secret-box.ts";
 
 const dayMs = 86_400_000;
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
   let clock = Date.now();
 

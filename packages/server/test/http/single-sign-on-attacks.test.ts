@@ -1,6 +1,6 @@
 import { Browser } from "@stepwell/testing/browser.ts";
 import { isArrival } from "@stepwell/testing/sign-in.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { linkTo, useSingleSignOn } from "./single-sign-on-world.ts";
 
@@ -14,7 +14,7 @@ function withParameter(url: URL, name: string, value: string): URL {
   return changed;
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const world = useSingleSignOn(home);
 
   /** Up to the moment at which the browser is about to come back. `change` is done to the address of the provider on the way. */

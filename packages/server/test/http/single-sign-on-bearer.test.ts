@@ -2,7 +2,7 @@ import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:cry
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { rowsOfRequest } from "@stepwell/testing/audit-rows.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { disableUser } from "../../src/operator/accounts.ts";
 import { useSingleSignOn } from "./single-sign-on-world.ts";
@@ -32,7 +32,7 @@ async function trap(): Promise<{ readonly url: string; readonly count: () => num
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`, count: () => count };
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const world = useSingleSignOn(home);
   let subjects = 0;
 

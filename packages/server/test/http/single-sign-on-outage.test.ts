@@ -1,10 +1,10 @@
 import { newPerson } from "@stepwell/testing/people.ts";
 import { isArrival } from "@stepwell/testing/sign-in.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { useSingleSignOn } from "./single-sign-on-world.ts";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const world = useSingleSignOn(home);
 
   // One after the other: the second stops the provider for good.

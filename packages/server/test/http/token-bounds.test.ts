@@ -4,7 +4,7 @@ import { waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { storeToken } from "@stepwell/testing/stored-token.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";
 import { grantablePermissions } from "../../src/auth/permissions/permissions.ts";
 import type { ApiToken } from "../../src/store/access/tokens.ts";
@@ -14,7 +14,7 @@ import { type BoundsRow, boundsRows, type Expected } from "./token-bounds-rows.t
 type Bound = Partial<Pick<ApiToken, "workflowIds" | "tags" | "boundJobId" | "boundEventId">>;
 
 /** The part of the authorization matrix that is about narrow tokens: whatever their permissions, the bound holds. */
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
   let world: World;
   /** Another workflow of the same organization, with a job. */

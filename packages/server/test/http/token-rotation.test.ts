@@ -1,7 +1,7 @@
 import type { Client } from "@stepwell/testing/client.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { storeToken } from "@stepwell/testing/stored-token.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
 interface RotatedToken {
@@ -12,7 +12,7 @@ interface RotatedToken {
   readonly previousExpiresAt: string;
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   async function create(api: Client, more: object = {}): Promise<{ token: string; tokenId: string }> {

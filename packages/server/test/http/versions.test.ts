@@ -50,7 +50,7 @@ function reordered(definition: string): string {
   return JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(definition)).reverse()), undefined, 2);
 }
 
-/** Reliability and security, group D. The definition's own rules have their tables of cases in `test/core`. */
+/** The definition's own rules have their tables of cases in `test/core`. */
 onEveryStore((home) => {
   const service = useService(home);
 
@@ -156,7 +156,7 @@ onEveryStore((home) => {
     expect((await api.call("RegisterWorkflowVersion", options)).body).toMatchObject({ versionId, created: false });
   });
 
-  test("D41 a definition that is an object and not a string is 400", async () => {
+  test("a definition that is an object and not a string is 400", async () => {
     const { api, params } = await newWorkflow();
     const body = { definition: JSON.parse(straightDefinition) };
     const { body: problem } = await api.refused("RegisterWorkflowVersion", "ValidationError", { params, body });
@@ -164,33 +164,29 @@ onEveryStore((home) => {
   });
 
   test.each([
-    ["D42 text that is not JSON", "{", ""],
-    ["D43 JSON in a string in JSON", JSON.stringify(straightDefinition), ""],
-    ["D44 no steps", definitionOf(), "/steps"],
-    ["D45 a name that two steps have", definitionOf(noopStep("a", "a2"), noopStep("a", null)), "/steps/1/name"],
-    ["D46 a transition to nowhere", definitionOf(noopStep("a", "b")), "/steps/0/transitionToStep"],
-    ["D48 a step that is never reached", definitionOf(noopStep("a", null), noopStep("b", null)), "/steps/1"],
+    ["text that is not JSON", "{", ""],
+    ["JSON in a string in JSON", JSON.stringify(straightDefinition), ""],
+    ["no steps", definitionOf(), "/steps"],
+    ["a name that two steps have", definitionOf(noopStep("a", "a2"), noopStep("a", null)), "/steps/1/name"],
+    ["a transition to nowhere", definitionOf(noopStep("a", "b")), "/steps/0/transitionToStep"],
+    ["a step that is never reached", definitionOf(noopStep("a", null), noopStep("b", null)), "/steps/1"],
     [
-      "D49 a type that nobody carries out",
+      "a type that nobody carries out",
       stepWith({ integrationDetails: { type: "/service/xyz" } }),
       "/steps/0/integrationDetails/type",
     ],
-    ["D51 no event ids", definitionOf(waitStep("a", [], null)), "/steps/0/integrationDetails/config/eventIds"],
-    ["D51 an empty event id", definitionOf(waitStep("a", [""], null)), "/steps/0/integrationDetails/config/eventIds/0"],
+    ["no event ids", definitionOf(waitStep("a", [], null)), "/steps/0/integrationDetails/config/eventIds"],
+    ["an empty event id", definitionOf(waitStep("a", [""], null)), "/steps/0/integrationDetails/config/eventIds/0"],
     [
-      "D51 an event id twice",
+      "an event id twice",
       definitionOf(waitStep("a", ["x", "x"], null)),
       "/steps/0/integrationDetails/config/eventIds/1",
     ],
-    [
-      "D52 a $ref out into the network",
-      definitionsWith({ any: { $ref: "http://169.254.169.254/" } }),
-      "/definitions/any",
-    ],
-    ["D52 a $ref into a file", definitionsWith({ any: { $ref: "file:///etc/passwd" } }), "/definitions/any"],
-    ["D53 a $ref that leads to itself", definitionsWith({ any: { $ref: "#/definitions/any" } }), "/definitions/any"],
-    ["D54 $data", definitionsWith({ any: { type: "string", maxLength: { $data: "1/x" } } }), "/definitions/any"],
-    ["D56 a type that is none", definitionsWith({ any: { type: "int" } }), "/definitions/any"],
+    ["a $ref out into the network", definitionsWith({ any: { $ref: "http://169.254.169.254/" } }), "/definitions/any"],
+    ["a $ref into a file", definitionsWith({ any: { $ref: "file:///etc/passwd" } }), "/definitions/any"],
+    ["a $ref that leads to itself", definitionsWith({ any: { $ref: "#/definitions/any" } }), "/definitions/any"],
+    ["$data", definitionsWith({ any: { type: "string", maxLength: { $data: "1/x" } } }), "/definitions/any"],
+    ["a type that is none", definitionsWith({ any: { type: "int" } }), "/definitions/any"],
   ])("%s is 400 with a pointer into the definition", async (_name, definition, pointer) => {
     const { api, params } = await newWorkflow();
     const options = { params, body: { definition } };
@@ -209,7 +205,7 @@ onEveryStore((home) => {
     expect(problem.errors?.length).toBeGreaterThanOrEqual(3);
   });
 
-  test("D57 a definition over 512 KiB is 400 at once", async () => {
+  test("a definition over 512 KiB is 400 at once", async () => {
     const { api, params } = await newWorkflow();
     const startedAt = performance.now();
     const definition = `${straightDefinition}${" ".repeat(512 * 1024)}`;

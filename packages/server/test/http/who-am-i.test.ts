@@ -1,9 +1,9 @@
 import { useService } from "@stepwell/testing/service.ts";
 import { storeToken } from "@stepwell/testing/stored-token.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   test("a user is told who they are, by which token, and until when", async () => {

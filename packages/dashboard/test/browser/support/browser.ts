@@ -1,34 +1,22 @@
 import { findChromium } from "@stepwell/testing/find-chromium.ts";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { afterEach, beforeAll, expect } from "vitest";
 
 export interface BrowserOptions {
   readonly colorScheme?: "light" | "dark";
   readonly width?: number;
 }
 
-/** One Chromium for the tests of a file; each page has cookies and storage of its own. */
+/** What a test file sees of the Chromium that all files of a worker share; each page has cookies and storage of its own. */
 export class TestBrowser {
-  #browser: Browser | undefined;
   #contexts: BrowserContext[] = [];
   #faults: string[] = [];
   #expected: RegExp[] = [];
 
-  async start(): Promise<void> {
-    const executablePath = findChromium();
-    if (executablePath === undefined) throw new Error("There is no Chromium. Run `node scripts/chromium.ts`.");
-    this.#browser = await chromium.launch({ executablePath, args });
-  }
-
-  async stop(): Promise<void> {
-    await this.#browser?.close();
-  }
-
   /** Whatever such a page complains about (an error in its console, a broken policy, an exception) fails the test. */
   async newPage({ colorScheme = "light", width = 1_280 }: BrowserOptions = {}): Promise<Page> {
-    if (this.#browser === undefined) throw new Error("The browser is not started.");
     const viewport = { width, height: 800 };
-    const context = await this.#browser.newContext({ colorScheme, viewport, locale: "en-GB" });
+    const context = await (await sharedChromium()).newContext({ colorScheme, viewport, locale: "en-GB" });
     this.#contexts.push(context);
     await context.addInitScript(reportPolicyViolations);
     const page = await context.newPage();
@@ -68,10 +56,23 @@ export class TestBrowser {
 
 export function testBrowser(): TestBrowser {
   const browser = new TestBrowser();
-  beforeAll(() => browser.start());
+  beforeAll(() => sharedChromium());
   afterEach(() => browser.endTest());
-  afterAll(() => browser.stop());
   return browser;
+}
+
+let chromiumOfWorker: Promise<Browser> | undefined;
+
+/** It ends with the worker. To start it takes a second, and the files of a worker are not isolated from each other (vitest.config.ts). */
+function sharedChromium(): Promise<Browser> {
+  chromiumOfWorker ??= launch();
+  return chromiumOfWorker;
+}
+
+async function launch(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error("There is no Chromium. Run `node scripts/chromium.ts`.");
+  return await chromium.launch({ executablePath, args });
 }
 
 const args = [

@@ -1,0 +1,60 @@
+/**
+ * Tells whether two questions take the service different times, by Welch's t-test: an attacker who can tell them apart learns what the answers do not say.
+ * A machine that is busy makes single answers slow and whole stretches of time noisy, so both are asked in turn, the slowest are left out, and a
+ * difference counts only when it is found again, in the same direction, in each of three rounds.
+ */
+export async function canBeToldApart(one: Question, other: Question, count: number): Promise<boolean> {
+  let sign = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const { ofOne, ofOther } = await timesOf(one, other, count);
+    const t = welchT(ofOne, ofOther);
+    if (Math.abs(t) < threshold || Math.sign(t) === -sign) return false;
+    sign = Math.sign(t);
+  }
+  return true;
+}
+
+/** Asks the service once. The round is that of the count: a question that may be asked once only has so many. */
+export type Question = () => Promise<unknown>;
+
+/** Of a million comparisons of equals, fewer than ten come as far by chance. */
+const threshold = 4.5;
+const rounds = 3;
+
+async function timesOf(one: Question, other: Question, count: number): Promise<{ ofOne: number[]; ofOther: number[] }> {
+  const ofOne: number[] = [];
+  const ofOther: number[] = [];
+  for (let index = 0; index < count; index += 1) {
+    // Which of the two comes first is left to chance: what comes second finds the caches warmer.
+    if (Math.random() < 0.5) {
+      ofOne.push(await timeOf(one));
+      ofOther.push(await timeOf(other));
+    } else {
+      ofOther.push(await timeOf(other));
+      ofOne.push(await timeOf(one));
+    }
+  }
+  return { ofOne, ofOther };
+}
+
+async function timeOf(question: Question): Promise<number> {
+  const begunAt = performance.now();
+  await question();
+  return performance.now() - begunAt;
+}
+
+/** Welch's t of two samples, without the slowest tenth of all values: those tell of the machine. */
+export function welchT(one: readonly number[], other: readonly number[]): number {
+  const all = [...one, ...other].sort((left, right) => left - right);
+  const slowest = all[Math.floor(all.length * 0.9)] ?? Number.POSITIVE_INFINITY;
+  const [first, second] = [one, other].map((values) => momentsOf(values.filter((value) => value < slowest)));
+  if (first === undefined || second === undefined) return 0;
+  return (first.mean - second.mean) / Math.sqrt(first.variance / first.count + second.variance / second.count);
+}
+
+function momentsOf(values: readonly number[]): { count: number; mean: number; variance: number } {
+  const count = values.length;
+  const mean = values.reduce((sum, value) => sum + value, 0) / count;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1);
+  return { count, mean, variance };
+}
