@@ -1,5 +1,6 @@
 import { ServiceError } from "../core/service-error.ts";
 import type { JobKey } from "../store/jobs/jobs.ts";
+import type { LeftOutJobs } from "../store/jobs/nodes.ts";
 import type { VersionKey } from "../store/workflows/versions.ts";
 
 export interface ParkingOptions {
@@ -66,7 +67,7 @@ export class Parking {
   }
 
   /** What searches leave out at present. */
-  leftOut(): LeftOut {
+  leftOut(): LeftOutJobs {
     return { versionIds: this.#versions.ids(), jobIds: this.#jobs.ids() };
   }
 
@@ -77,11 +78,6 @@ export class Parking {
   get jobCount(): number {
     return this.#jobs.count;
   }
-}
-
-export interface LeftOut {
-  readonly versionIds: readonly string[];
-  readonly jobIds: readonly string[];
 }
 
 /** The answer to a caller whose request needs a version that this node cannot compile. */

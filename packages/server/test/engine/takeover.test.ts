@@ -87,6 +87,7 @@ onEveryStore((home) => {
     });
     readonly #owed = new Set<string>();
     #hasFreeSlots = true;
+    readonly #plans = new Plans(executorCatalog(readConfig({})), readConfig({}));
     readonly #commit = this.#groupCommit();
     readonly takeover = takeoverDuty({
       database,
@@ -94,6 +95,7 @@ onEveryStore((home) => {
       leaseMs,
       everyMs: leaseMs / 4,
       lookAround: () => this.node.lookAround(),
+      plans: this.#plans,
       report: async (key, fact) => void (await this.#commit.commit(happening(key, fact), "engine")),
       owes: (jobId) => this.#owed.has(jobId),
       roomCount: () => 100,
@@ -105,7 +107,7 @@ onEveryStore((home) => {
         ...config,
         database,
         clock: this.#clock,
-        plans: new Plans(executorCatalog(config), config),
+        plans: this.#plans,
         nodeId: this.nodeId,
         limits: { maxStepRuns: 100, maxEvents: 100, maxOutputBytes: 10_000 },
         hasRoomForCall: () => true,
