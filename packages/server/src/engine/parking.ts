@@ -13,10 +13,18 @@ export interface ParkingOptions {
 
 export type ParkedThing = VersionKey | JobKey;
 
+/** A version whose definition this node does not understand. The message may be shown to whoever may read the version. */
+export class UnreadableVersionError extends Error {
+  constructor(detail: string) {
+    super(detail);
+    this.name = "UnreadableVersionError";
+  }
+}
+
 /** Something that this node leaves alone for a while. */
 export interface Parked {
-  /** Why, as part of a sentence. */
-  readonly reason: string;
+  /** Why, as part of a sentence; undefined for an error of our own, which only the log may show. */
+  readonly reason: string | undefined;
   readonly parkedForMs: number;
   readonly retryInMs: number;
 }
@@ -82,7 +90,7 @@ export class Parking {
 
 /** The answer to a caller whose request needs a version that this node cannot compile. */
 export function versionUnreadable({ reason, retryInMs }: Parked): ServiceError {
-  const detail = `The node that answers cannot read the version of the workflow that this is about: ${reason}. Nothing was changed. Send the request again: another node may be able to. If every node answers this, the operator has to update the service to the release under which the version was registered.`;
+  const detail = `The node that answers cannot read the version of the workflow that this is about${reason === undefined ? "" : ` (${reason})`}. Nothing was changed. Send the request again: another node may be able to. If every node answers this, the operator has to update the service to the release under which the version was registered.`;
   return new ServiceError("UnavailableError", detail, { retryAfterSeconds: secondsOf(retryInMs) });
 }
 
@@ -99,7 +107,7 @@ function secondsOf(ms: number): number {
 
 interface Place {
   readonly thing: ParkedThing;
-  readonly reason: string;
+  readonly reason: string | undefined;
   readonly since: number;
   readonly pauseMs: number;
   readonly until: number;
@@ -128,7 +136,7 @@ class ParkingLot {
     // Several facts of one batch may fail for the same reason.
     if (before !== undefined && now < before.until) return;
     const pauseMs = before === undefined ? firstPauseMs : Math.min(before.pauseMs * 2, maxPauseMs);
-    const reason = (error instanceof Error ? error.message : String(error)).replace(/[.\s]+$/, "");
+    const reason = error instanceof UnreadableVersionError ? error.message : undefined;
     this.#places.delete(id);
     this.#places.set(id, { thing, reason, since: before?.since ?? now, pauseMs, until: now + pauseMs });
     this.#forgetOld(now);

@@ -8,7 +8,7 @@ import { compilePlan, type Plan } from "../core/plan/plan.ts";
 import type { Queryable } from "../store/home/database.ts";
 import { loadDefinitions, type VersionKey } from "../store/workflows/versions.ts";
 import { definitionLimits } from "./definition-limits.ts";
-import { type Parked, Parking } from "./parking.ts";
+import { type Parked, Parking, UnreadableVersionError } from "./parking.ts";
 import { PlanCache } from "./plan-cache.ts";
 
 /** The compiled plans of versions, loaded when first needed. A version never changes, so its plan is compiled once while it is in use. */
@@ -44,8 +44,8 @@ export class Plans {
       const { versionId } = version;
       const definition = textOf.get(versionId);
       try {
-        if (definition === undefined) throw new Error(`the store has no version ${versionId}`);
-        const { plan, bytes } = this.#compile(versionId, definition);
+        if (definition === undefined) throw new UnreadableVersionError("the store does not have it");
+        const { plan, bytes } = this.#compile(definition);
         this.#cached.keep({ ...version, plan, bytes });
         this.parking.releaseVersion(versionId);
         plans.set(versionId, plan);
@@ -60,12 +60,12 @@ export class Plans {
     return { plans, parked };
   }
 
-  #compile(versionId: string, text: string): { readonly plan: Plan; readonly bytes: number } {
+  #compile(text: string): { readonly plan: Plan; readonly bytes: number } {
     const parsed = parseDefinition(text, this.#executors, this.#limits, true);
     if ("problems" in parsed) {
       // It was valid when it was registered, so this node is older than the one that took it.
       const [problem] = parsed.problems;
-      throw new Error(`version ${versionId} cannot be compiled: ${problem?.pointer} ${problem?.detail}`);
+      throw new UnreadableVersionError(`${problem?.pointer} ${problem?.detail}`.trim());
     }
     return { plan: compilePlan(parsed.definition), bytes: bytesOf(text, parsed.definition) };
   }

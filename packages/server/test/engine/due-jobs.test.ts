@@ -29,7 +29,7 @@ onEveryStore((home) => {
     await store.remove();
   });
   beforeEach(async () => {
-    for (const table of ["job", "workflow_version", "workflow", "organization"]) {
+    for (const table of ["job_history", "job", "workflow_version", "workflow", "organization"]) {
       await database.query(said(`DELETE FROM ${table}`), []);
     }
   });

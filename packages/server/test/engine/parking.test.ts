@@ -1,8 +1,9 @@
-import { definitionOf, straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
-import { deploy } from "@stepwell/testing/flow.ts";
+import { definitionOf, straightDefinition, waitingDefinition, waitStep } from "@stepwell/testing/definitions.ts";
+import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
 import { said } from "@stepwell/testing/notes.ts";
-import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
+import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { type TestOrganization, TestService, useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
@@ -11,9 +12,10 @@ import type { Command } from "../../src/engine/command.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { type CommitStats, GroupCommit } from "../../src/engine/group-commit.ts";
 import type { NodeEngine } from "../../src/engine/node-engine.ts";
-import { type ParkedThing, Parking } from "../../src/engine/parking.ts";
+import { type ParkedThing, Parking, UnreadableVersionError } from "../../src/engine/parking.ts";
 import { Plans } from "../../src/engine/plans.ts";
 import type { Database } from "../../src/store/home/database.ts";
+import { insertDueJobs } from "../store/due-rows.ts";
 import { cancelled, eventReceived, happening, keyed, submission } from "./commands.ts";
 
 describe("what is parked", () => {
@@ -32,18 +34,25 @@ describe("what is parked", () => {
   test("is left alone for a second, and for twice as long each time that it fails again, up to a minute", () => {
     const { clock, parking } = parkingAt(5_000);
     const pauses = [1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => {
-      parking.parkVersion(version, new Error("it is unknown."));
+      parking.parkVersion(version, new Error("a detail of the program"));
       const parked = parking.findVersion("v");
       clock.now += seconds * 1_000 - 1;
       expect(parking.leftOut()).toEqual({ versionIds: ["v"], jobIds: [] });
       clock.now += 1;
       expect(parking.findVersion("v")).toBeUndefined();
       expect(parking.leftOut()).toEqual({ versionIds: [], jobIds: [] });
+      // What is no matter of the definition stays in the log.
+      expect(parked?.reason).toBeUndefined();
       return parked?.retryInMs;
     });
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
-    parking.parkVersion(version, "again");
-    expect(parking.findVersion("v")).toEqual({ reason: "again", parkedForMs: 183_000, retryInMs: 60_000 });
+    expect(parking.versionCount).toBe(1);
+    parking.parkVersion(version, new UnreadableVersionError("it is of a later release"));
+    expect(parking.findVersion("v")).toEqual({
+      reason: "it is of a later release",
+      parkedForMs: 183_000,
+      retryInMs: 60_000,
+    });
   });
 
   test("is told of once for each try, however many facts fail in it, and once when it goes on", () => {
@@ -281,3 +290,94 @@ onEveryStore((home) => {
     expect(attempts).toBe(3);
   });
 });
+
+onEveryStore((home) => {
+  let metricsPort = 0;
+  let service: TestService;
+
+  beforeAll(async () => {
+    metricsPort = await findFreePort();
+    service = new TestService(home, { STEPWELL_METRICS_PORT: String(metricsPort), STEPWELL_LOG_LEVEL: "silent" });
+    await service.start();
+  }, 60_000);
+  afterAll(() => service.stop());
+
+  test("jobs that a node cannot go on with hold up nobody else, are explained and counted, and go on once it can", async () => {
+    const { database, engine } = service.running;
+    const [own, other] = [await service.newOrganization(), await service.newOrganization()];
+    const unreadable = await deploy(own.api, straightDefinition);
+    const impatient = definitionOf({ ...waitStep("approve", ["approved"], null), timeoutSeconds: 0.3 });
+    const [waiting, waitingOfOwn] = [await deploy(other.api, impatient), await deploy(own.api, impatient)];
+    const { definition } = await readDefinition(unreadable);
+    await writeDefinition(unreadable, laterDefinition);
+    // They are due for longer than anything else, and more than one round takes.
+    const [jobId = ""] = await insertDueJobs(database, {
+      organizationId: own.organizationId,
+      versionId: unreadable.versionId,
+      isNewVersion: false,
+      count: 700,
+      isWait: false,
+      dueAt: engine.now() - 60_000,
+    });
+
+    for (const [{ api }, { workflowId }] of [
+      [other, waiting],
+      [own, waitingOfOwn],
+    ] as const) {
+      const job = await submitAndWait(api, workflowId);
+      const { body } = await api.call<FailedJob>("GetJob", {
+        params: { jobId: job.jobId },
+        query: { waitSeconds: 10 },
+      });
+      expect(body).toMatchObject({ status: "FAILED", error: { code: "Timeout" } });
+      expect(Date.parse(body.finishedAt) - Date.parse(body.createdAt)).toBeLessThan(3_000);
+    }
+
+    const refused = await own.api.refused("SendJobEvent", "UnavailableError", {
+      params: { jobId },
+      body: { eventId: "approved" },
+    });
+    expect(refused.body.detail).toMatch(/cannot read the version.*fromALaterRelease.*operator/);
+    const { body: explained } = await own.api.call<Explained>("ExplainJob", { params: { jobId } });
+    expect(explained).toMatchObject({
+      state: "parked",
+      sentence: expect.stringMatching(/cannot read version 1 of the workflow `test` .*fromALaterRelease/),
+      facts: { operations: [] },
+    });
+    expect(Date.parse(explained.facts.retryAt ?? "")).toBeGreaterThan(Date.parse(explained.facts.since));
+    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    expect(metrics).toMatch(/stepwell_parked_versions 1\n/);
+    expect(metrics).toMatch(/stepwell_parked_jobs 0\n/);
+    const counted = await own.api.call("ListJobs", { query: { status: "PENDING", includeTotal: true } });
+    expect(counted.body.totalCount).toBe(700);
+
+    await writeDefinition(unreadable, definition);
+    await expect
+      .poll(async () => (await engine.readJob({ ...own, jobId }))?.job.state.status, { timeout: 20_000 })
+      .toBe("SUCCEEDED");
+    expect(engine.gauges()).toMatchObject({ parkedVersions: 0, parkedJobs: 0 });
+  });
+
+  async function readDefinition({ versionId }: { readonly versionId: string }): Promise<{ definition: string }> {
+    const text = "SELECT definition FROM workflow_version WHERE version_id = $1";
+    const [row] = await service.running.database.query(said<{ definition: string }>(text), [versionId]);
+    if (row === undefined) throw new Error("There is no such version.");
+    return row;
+  }
+
+  async function writeDefinition({ versionId }: { readonly versionId: string }, definition: string): Promise<void> {
+    const text = "UPDATE workflow_version SET definition = $2 WHERE version_id = $1";
+    await service.running.database.query(said(text), [versionId, definition]);
+  }
+});
+
+interface Explained {
+  readonly state: string;
+  readonly sentence: string;
+  readonly facts: { readonly since: string; readonly retryAt?: string };
+}
+
+interface FailedJob {
+  readonly createdAt: string;
+  readonly finishedAt: string;
+}
