@@ -97,11 +97,22 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   engine.addDuty(peopleRetentionDuty({ ...config, database, now }));
   engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
   const publicUrl = () => publicUrlOf(config, server);
-  const admission = await openAdmission({ config, database, engine, secrets, providers, publicUrl, logger });
+  const { requests } = database;
+  const admission = await openAdmission({ config, database: requests, engine, secrets, providers, publicUrl, logger });
   parts.defer(() => admission.rateLimits.leave());
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
-  const server = createServer({ engine, database, config, executors, plans, secrets, ...admission, logger, metrics });
+  const server = createServer({
+    engine,
+    database: requests,
+    config,
+    executors,
+    plans,
+    secrets,
+    ...admission,
+    logger,
+    metrics,
+  });
   // Requests that wait are answered now, or closing would wait for them.
   server.addHook("preClose", (done) => {
     engine.drain();
@@ -267,6 +278,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
       databaseUrl: config.databaseUrl,
       poolSize: config.databasePoolSize,
       timeoutMs: config.databaseTimeoutMs,
+      readTimeoutMs: config.readTimeoutMs,
       preparedStatements: config.preparedStatements,
       onConnectionLost: () => {},
       onPooler: () => {},
@@ -278,6 +290,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
   return await openEmbedded({
     dataDir: config.dataDir,
     bufferMb: config.embeddedBufferMb,
+    readTimeoutMs: config.readTimeoutMs,
     isSynced: config.plantedFault !== "no-sync",
     onSyncFailed: (error) => {
       throw error;
