@@ -21,6 +21,7 @@ import { judgeSurroundings } from "./doctor/surroundings.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
 import { auditSealingDuty } from "./engine/maintenance/audit-sealing.ts";
 import type { Duty } from "./engine/maintenance/duty.ts";
+import { metricRollupsDuty } from "./engine/maintenance/metric-rollups.ts";
 import { peopleRetentionDuty } from "./engine/maintenance/people-retention.ts";
 import { retentionDuty } from "./engine/maintenance/retention.ts";
 import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
@@ -95,6 +96,7 @@ async function startParts(config: Config, logger: Logger, parts: AsyncDisposable
   const now = () => engine.now();
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
   engine.addDuty(peopleRetentionDuty({ ...config, database, now }));
+  engine.addDuty(metricRollupsDuty(database));
   engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
   const publicUrl = () => publicUrlOf(config, server);
   const { requests } = database;
