@@ -64,7 +64,7 @@ onEveryStore((home) => {
         await foldTwice(database);
         await expectAll();
         // The same from the history alone: as an earlier release left it, and as its node writes it beside this one.
-        for (const counted of [null, false]) {
+        for (const counted of [null, false] as const) {
           await forgetCounts(database, organizationId, counted);
           await untilCounted(database);
           await expectAll();

@@ -63,7 +63,7 @@ export function auditRoutes(app: App, { database, secrets }: ServerParts): void 
     async (request) => {
       const page = pageOf(request);
       const search = auditSearchOf(request.params.organizationId, request.query);
-      const found = await listAuditEntries(database, search, page.after, page.limit);
+      const found = await listAuditEntries(database.reader(search.organizationId), search, page.after, page.limit);
       const { rows, ...next } = page.cut(found, (entry) => entry.entryId);
       return { entries: rows.map(renderAuditEntry), ...next };
     },

@@ -148,7 +148,12 @@ export function jobEventRoutes(app: App, { engine, database, config, plans }: Se
       const page = pageOf(request, isPositiveInteger);
       const version = await findVersionOfJob(database, request.params);
       if (version === undefined) throw notFound("job");
-      const found = await listEvents(database, request.params, Number(page.after ?? 0), page.limit);
+      const found = await listEvents(
+        database.reader(organizationId),
+        request.params,
+        Number(page.after ?? 0),
+        page.limit,
+      );
       const { rows, ...next } = page.cut(
         found,
         (event) => String(event.eventNumber),
