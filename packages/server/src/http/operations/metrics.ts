@@ -142,12 +142,12 @@ async function answerMetric(db: Queryable, subject: Subject, query: Query, now: 
   }
   const aggregation = chosenAggregation(query, durationAggregations);
   const rows = await readMetric(db, range, durations[metric]);
-  const measure = (own: readonly MetricRow[]) => summarizeDurations(own)?.[aggregation];
+  const measure = ({ classes }: MetricRow) => summarizeDurations(classes)?.[aggregation];
   return { ...about, aggregation, points: pointsOf(range, rows, measure, null), ...incomplete };
 }
 
-function sumOf(rows: readonly MetricRow[]): number {
-  return rows.reduce((sum, { count }) => sum + count, 0);
+function sumOf({ classes }: MetricRow): number {
+  return classes.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** Jobs are counted from the newest on, and ids of jobs are in the order of their time. */
@@ -201,15 +201,15 @@ function rangeOf(query: Query, subject: Subject, now: Timestamp) {
 function pointsOf(
   { from, to, bucketSeconds }: MetricRange,
   rows: readonly MetricRow[],
-  measure: (rows: readonly MetricRow[]) => number | undefined,
+  measure: (row: MetricRow) => number | undefined,
   empty: number | null,
 ): Metric["points"] {
-  const byBucket = Map.groupBy(rows, ({ bucket }) => bucket);
+  const values = new Map(rows.map((row) => [row.bucket, measure(row)]));
   const first = from / 1000 / bucketSeconds;
   const count = (to - from) / 1000 / bucketSeconds;
   return Array.from({ length: count }, (_, index) => {
     const bucket = first + index;
-    return { at: toTime(bucket * bucketSeconds * 1000), value: measure(byBucket.get(bucket) ?? []) ?? empty };
+    return { at: toTime(bucket * bucketSeconds * 1000), value: values.get(bucket) ?? empty };
   });
 }
 

@@ -15,9 +15,10 @@ export interface MetricRange {
   readonly workflowIds: readonly string[] | null;
 }
 
-/** What happened in one bucket; of durations, of those of one class. */
-export interface MetricRow extends DurationCount {
+/** What happened in one bucket; of durations, by their classes. A class may stand there more than once. */
+export interface MetricRow {
   readonly bucket: number;
+  readonly classes: readonly DurationCount[];
 }
 
 /** The sums of a measure, as far as they are counted: what is folded into the rollups and what waits to be, in one statement and so of one instant. */
@@ -25,16 +26,35 @@ export async function readMetric(db: Queryable, range: MetricRange, measure: Mea
   const { organizationId, from, to, bucketSeconds, workflowIds } = range;
   const bucketOf = (at: Timestamp) => at / 1000 / bucketSeconds;
   const values = [organizationId, measure, bucketSeconds, bucketOf(from), bucketOf(to), workflowIds];
-  return await db.query(readMetricRows, values);
+  const rows = await db.query(readMetricRows, values);
+  return rows.map(({ bucket, durationClasses, counts, totalsMs, maximaMs }) => ({
+    bucket,
+    classes: durationClasses.map((durationClass, index) => ({
+      durationClass,
+      count: counts[index] ?? 0,
+      totalMs: totalsMs[index] ?? 0,
+      maxMs: maximaMs[index] ?? 0,
+    })),
+  }));
+}
+
+interface ArraysOfBucket {
+  readonly bucket: number;
+  readonly durationClasses: readonly number[];
+  readonly counts: readonly number[];
+  readonly totalsMs: readonly number[];
+  readonly maximaMs: readonly number[];
 }
 
 /** `allWorkflows` of `core/job/metric-change.ts`: the rows that are the sums over all. */
 const allWorkflows = "ARRAY['00000000-0000-0000-0000-000000000000']::uuid[]";
 
-const readMetricRows = statement<MetricRow>(
+/** One row for a bucket: as one for a class, a month in hours took the driver four times as long as the store. */
+const readMetricRows = statement<ArraysOfBucket>(
   "read_metric",
   "organization",
-  `SELECT bucket, duration_class AS "durationClass", sum(count) AS count, sum(total_ms) AS "totalMs", max(max_ms) AS "maxMs"
+  `SELECT bucket, array_to_json(array_agg(duration_class)) AS "durationClasses", array_to_json(array_agg(count)) AS counts,
+     array_to_json(array_agg(total_ms)) AS "totalsMs", array_to_json(array_agg(max_ms)) AS "maximaMs"
    FROM (
      SELECT bucket, duration_class, count, total_ms, max_ms
      FROM metric_rollup
@@ -47,7 +67,7 @@ const readMetricRows = statement<MetricRow>(
      WHERE organization_id = $1 AND measure = $2 AND hour * 3600 / $3::integer >= $4 AND hour * 3600 / $3::integer < $5
        AND ($6::uuid[] IS NULL OR workflow = ANY($6))
    ) AS counted
-   GROUP BY bucket, duration_class`,
+   GROUP BY bucket`,
   "each-time",
 );
 
