@@ -87,7 +87,7 @@ export const settings = {
     5_000,
     100,
     600_000,
-    "How long a read of a list, a history or a metric may wait for its turn, and how long each of its statements may then run on a PostgreSQL server. A read that takes longer gets 503.",
+    "How long a read of a list, a history or a metric may take, the wait for its turn included. A read that takes longer gets 503.",
   ),
   storePatienceMs: integer(
     "STEPWELL_STORE_PATIENCE_MS",

@@ -8,7 +8,8 @@ import { beforeAll, expect, test } from "vitest";
 const jobCount = 20_000;
 
 onEveryStore((home) => {
-  const service = useService(home);
+  // The machine of the tests may be busy: here is tried what goes on meanwhile, and not the time of a read.
+  const service = useService(home, { STEPWELL_READ_TIMEOUT_MS: "60000" });
   let world: Awaited<ReturnType<typeof makeWorld>>;
 
   async function makeWorld() {

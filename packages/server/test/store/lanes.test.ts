@@ -65,7 +65,7 @@ describe("on a PostgreSQL server", () => {
 });
 
 onEveryStore((home) => {
-  const service = useService(home);
+  const service = useService(home, { STEPWELL_READ_TIMEOUT_MS: "600" });
 
   test("organizations take turns, however many reads one of them asks for", async () => {
     const { database } = service.running;
@@ -79,4 +79,15 @@ onEveryStore((home) => {
     await Promise.all([...Array.from({ length: 50 }, () => read("crowd", crowd)), read("other", other)]);
     expect(done.indexOf("other")).toBeLessThan(40);
   });
+
+  test("a read of many statements is given up when its time is over", async () => {
+    const reader = service.running.database.reader(randomUUID());
+    const begun = performance.now();
+    await expect(
+      (async () => {
+        while (performance.now() - begun < 20_000) await reader.query(backendOf, []);
+      })(),
+    ).rejects.toBeInstanceOf(ReadDeadlineError);
+    expect(performance.now() - begun).toBeGreaterThan(500);
+  }, 30_000);
 });

@@ -5,7 +5,10 @@
 export interface Database extends Queryable {
   /** The same store for requests: looking credentials up, and changing resources. Never waits in the way of commits, heartbeat and duties. */
   readonly requests: Database;
-  /** The same store for lists, histories and metrics of one organization: a bounded number at once, in turns with other organizations. */
+  /**
+   * The same store for one read of a list, a history or a metric of one organization: a bounded number at once, in turns with other
+   * organizations. Its time begins now; a statement that comes too late throws `ReadDeadlineError`.
+   */
   reader(organizationId: string): Reader;
   /** Runs `work` in one transaction at READ COMMITTED: commits when it returns, rolls back when it throws. */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;

@@ -55,7 +55,7 @@ export interface ReadBounds {
   readonly maxRunning: number;
   /** So that one organization's long reads leave connections to the others. */
   readonly maxRunningPerOrganization: number;
-  /** How long a read may wait for its turn. The server ends a statement that then runs longer. */
+  /** How long a read may take, with all of its statements: none begins later. A server ends one that runs that long by itself. */
   readonly deadlineMs: number;
 }
 
@@ -74,9 +74,14 @@ export class ReadLane {
     this.#queue = new FairQueue({ maxRunning, maxRunningPerOwner });
   }
 
-  /** Throws `ReadDeadlineError` for a read that did not get its turn in time, or that the server ended. */
-  async run<Result>(organizationId: string, work: () => Promise<Result>): Promise<Result> {
-    await this.#turn(organizationId);
+  /** The lane as one read has it, whose time begins now. Throws `ReadDeadlineError` for what is not begun in time, or what the server ended. */
+  forRead(organizationId: string): Lane {
+    const lateAt = performance.now() + this.#deadlineMs;
+    return { pool: this.pool, run: (work) => this.#run(organizationId, lateAt, work) };
+  }
+
+  async #run<Result>(organizationId: string, lateAt: number, work: () => Promise<Result>): Promise<Result> {
+    await this.#turn(organizationId, lateAt - performance.now());
     try {
       return await this.#lane.run(work);
     } catch (error) {
@@ -87,8 +92,12 @@ export class ReadLane {
     }
   }
 
-  #turn(organizationId: string): Promise<void> {
+  #turn(organizationId: string, leftMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
+      if (leftMs <= 0) {
+        reject(new ReadDeadlineError(this.#deadlineMs));
+        return;
+      }
       const read: WaitingRead = { organizationId, isGivenUp: false, begin: resolve, timer: undefined };
       this.#queue.add(organizationId, read);
       this.#admit();
@@ -96,7 +105,7 @@ export class ReadLane {
       read.timer = setTimeout(() => {
         read.isGivenUp = true;
         reject(new ReadDeadlineError(this.#deadlineMs));
-      }, this.#deadlineMs);
+      }, leftMs);
     });
   }
 

@@ -23,10 +23,10 @@ export interface PoolOptions {
 export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
   const { engine, requests, reads } = lanes;
   const shared: Omit<Database, "query" | "transaction" | "requests"> = {
-    reader: (organizationId) => {
-      const lane = { pool: reads.pool, run: <Result>(work: () => Promise<Result>) => reads.run(organizationId, work) };
-      return { query: queryBy(lane, options), sliceRows: options.sliceRows };
-    },
+    reader: (organizationId) => ({
+      query: queryBy(reads.forRead(organizationId), options),
+      sliceRows: options.sliceRows,
+    }),
     groupOf: options.groupOf,
     async vacuum(table) {
       await engine.run(() => engine.pool.query(`VACUUM (ANALYZE) ${pg.escapeIdentifier(table)}`));
