@@ -25,9 +25,12 @@ import type { Duty } from "./duty.ts";
 
 const everyMs = 2_000;
 const maxOrganizationsAtOnce = 100;
-const maxChangesAtOnce = 500;
-/** Some 20 ms of the embedded store, which does nothing else meanwhile. */
-const maxRowsAtOnce = 500;
+/** Bounds one transaction: a change has a few sums, but one of a slice of history may have thousands. */
+const maxChangesAtOnce = 50;
+/** Some 10 ms of the embedded store, which does nothing else meanwhile. */
+const maxRowsAtOnce = 250;
+/** Slices that are counted one after the other are folded together: jobs of one hour change the same sums. */
+const backlogMs = 150;
 
 /**
  * Folds what commits added to metrics into the rollups. Whatever is committed is there to be folded, however late it was committed: a change is
@@ -45,9 +48,13 @@ export function metricRollupsDuty(database: Database): Duty {
         await countUncounted(database, organizationId, rows);
       }
       const begun = performance.now();
-      const [backlog] = await listBacklogs(database, 1);
-      if (backlog !== undefined) await countBacklog(database, backlog);
-      if (backlog === undefined && uncounted.length < maxRowsAtOnce) return undefined;
+      let [backlog] = await listBacklogs(database, 1);
+      const hasBacklog = backlog !== undefined;
+      while (backlog !== undefined && performance.now() - begun < backlogMs) {
+        await countBacklog(database, backlog);
+        [backlog] = await listBacklogs(database, 1);
+      }
+      if (!hasBacklog && uncounted.length < maxRowsAtOnce) return undefined;
       // As long a pause as the work took: history that waited for years need not take the store from anybody.
       return { againInMs: performance.now() - begun };
     },
