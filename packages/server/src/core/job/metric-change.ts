@@ -23,7 +23,7 @@ export interface MetricRollup extends Omit<MetricChange, "hour"> {
 }
 
 /** Stands for all workflows of an organization together. */
-export const allWorkflows = "00000000-0000-0000-0000-000000000000";
+const allWorkflows = "00000000-0000-0000-0000-000000000000";
 
 const hourSeconds = 3_600;
 const daySeconds = 86_400;
