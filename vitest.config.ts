@@ -25,6 +25,8 @@ export default defineConfig({
           exclude: [...service, ...commandLine, ...browser, "**/node_modules/**"],
           isolate: false,
           pool: "threads",
+          // Properties are tried with hundreds of values each.
+          testTimeout: 30_000,
           maxWorkers,
         },
       },

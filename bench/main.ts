@@ -2,6 +2,7 @@ import { openStoreHomes, type StoreHomes } from "@stepwell/testing/processes/sto
 import { runDefinitionsBench } from "./definitions.ts";
 import { event } from "./event.ts";
 import { type LoadBench, type LoadResult, runLoadBench } from "./load-bench.ts";
+import { runMetricsBench } from "./metrics.ts";
 import { noop3 } from "./noop3.ts";
 import { noop3Poll } from "./noop3-poll.ts";
 import { type BenchOptions, parseBenchOptions, UsageError } from "./options.ts";
@@ -15,6 +16,7 @@ const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs 
   noop3-poll   the same, submitted and then polled
   event        jobs that wait for an event; send it, wait for the end
   sign-in      reads while 100 passwords at once wait for their check, and while none does
+  metrics      a month of metrics over 10 million jobs, and how fast old history of --jobs jobs is counted
   startup      from the start of the process to the first finished job, and memory when idle
   definitions  the definitions, patterns and values that take longest to check and to compile
   all          each of these in turn
@@ -26,11 +28,12 @@ With --store postgres: the server that STEPWELL_BENCH_DATABASE_URL or DATABASE_U
 const loadBenches: Readonly<Record<string, LoadBench>> = { noop3, "noop3-poll": noop3Poll, event };
 const defaultRuns = { load: 1, startup: 5, definitions: 5 };
 const signInSize = { reads: 4_000, concurrency: 100 };
+const metricsJobs = 1_000_000;
 const startupSize = { jobs: 1_000, concurrency: 16 };
 
 async function main(args: readonly string[]): Promise<number> {
   try {
-    await run(parseBenchOptions(args, [...Object.keys(loadBenches), "sign-in", "startup", "definitions"]));
+    await run(parseBenchOptions(args, [...Object.keys(loadBenches), "sign-in", "metrics", "startup", "definitions"]));
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
@@ -49,6 +52,7 @@ async function run(options: BenchOptions): Promise<void> {
     if (bench !== undefined) report(await medianRun(name, bench, homes, options));
     else if (name === "definitions") definitions(options);
     else if (name === "sign-in") report(await signIn(homes, options));
+    else if (name === "metrics") report(await runMetricsBench(homes, options.jobs ?? metricsJobs, progress));
     else for (const result of await startup(homes, options)) report(result);
   }
   await homes.close();

@@ -59,10 +59,10 @@ export const settings = {
   dataDir: directory("STEPWELL_DATA_DIR", "./.stepwell", "Directory of the embedded store and of dev.json."),
   databasePoolSize: integer(
     "STEPWELL_DATABASE_POOL_SIZE",
-    8,
-    2,
+    12,
+    3,
     200,
-    "Connections to the PostgreSQL server: one commits, the others read. More help only when many clients list and search.",
+    "Connections to the PostgreSQL server. A third belongs to the engine (commits, heartbeat, duties), a quarter to lists, histories and metrics, of which one organization uses half at most; the others serve requests. More help only when many clients list and search.",
   ),
   databaseStartSeconds: integer(
     "STEPWELL_DATABASE_START_SECONDS",
@@ -82,6 +82,13 @@ export const settings = {
     100,
     600_000,
     "A statement that takes longer is given up: a half-open connection must not hold a caller for ever.",
+  ),
+  readTimeoutMs: integer(
+    "STEPWELL_READ_TIMEOUT_MS",
+    5_000,
+    100,
+    600_000,
+    "How long a read of a list, a history or a metric may take, the wait for its turn included. A read that takes longer gets 503.",
   ),
   commitTimeoutMs: formerly(
     "STEPWELL_STORE_PATIENCE_MS",

@@ -20,6 +20,7 @@ import { DefinitionChecks } from "./engine/definition-checks.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
 import { auditSealingDuty } from "./engine/maintenance/audit-sealing.ts";
 import type { Duty } from "./engine/maintenance/duty.ts";
+import { metricRollupsDuty } from "./engine/maintenance/metric-rollups.ts";
 import { peopleRetentionDuty } from "./engine/maintenance/people-retention.ts";
 import { retentionDuty } from "./engine/maintenance/retention.ts";
 import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
@@ -108,9 +109,11 @@ async function startParts(
   const now = () => engine.now();
   engine.addDuty(retentionDuty({ database, now, idempotencyHours: config.idempotencyHours }));
   engine.addDuty(peopleRetentionDuty({ ...config, database, now }));
+  engine.addDuty(metricRollupsDuty(database));
   engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
   const publicUrl = () => publicUrlOf(config, server);
-  const auth = await openAuth({ config, database, engine, secrets, providers, publicUrl, logger });
+  const { requests } = database;
+  const auth = await openAuth({ config, database: requests, engine, secrets, providers, publicUrl, logger });
   parts.defer(() => auth.rateLimits.leave());
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
@@ -121,7 +124,7 @@ async function startParts(
   parts.defer(() => definitionChecks.close());
   const server = createServer({
     engine,
-    database,
+    database: requests,
     config,
     executors,
     definitionChecks,
@@ -312,6 +315,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
       databaseUrl: config.databaseUrl,
       poolSize: config.databasePoolSize,
       timeoutMs: config.databaseTimeoutMs,
+      readTimeoutMs: config.readTimeoutMs,
       preparedStatements: config.preparedStatements,
       onConnectionLost: () => {},
       onPooler: () => {},
@@ -323,6 +327,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
   return await openEmbedded({
     dataDir: config.dataDir,
     bufferMb: config.embeddedBufferMb,
+    readTimeoutMs: config.readTimeoutMs,
     onSyncFailed: (error) => {
       throw error;
     },

@@ -34,6 +34,7 @@ test("the store takes nothing from core but types", () => {
 
 /** Names that `http` takes from `store` although they are no reading function, with the reason. */
 const takenBesideReads: Readonly<Record<string, string>> = {
+  ReadDeadlineError: "an error that is answered with 503",
   StoreUnavailableError: "an error that is answered with 503",
   TransactionAbortedError: "an error that is answered with 503",
 };

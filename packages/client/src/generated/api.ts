@@ -455,7 +455,7 @@ export interface paths {
         };
         /**
          * Get a metric
-         * @description Computed from the jobs and their histories at the time of the request.
+         * @description Counts, averages and maxima are exact, and include all that was acknowledged before the request. The quantiles are within 5 %.
          */
         get: operations["GetMetrics"];
         put?: never;
@@ -4583,7 +4583,7 @@ export interface operations {
                 isWaiting?: boolean;
                 /** @description Which come first. */
                 order?: "newest" | "oldest";
-                /** @description Also count all jobs that the filters let through. */
+                /** @description Also count the jobs that the filters let through, up to 10000. */
                 includeTotal?: boolean;
                 /** @description How many at most in one answer. */
                 pageSize?: number;
@@ -4609,6 +4609,8 @@ export interface operations {
                         jobs: components["schemas"]["ListedJob"][];
                         /** @description Only with `includeTotal=true`. */
                         totalCount?: number;
+                        /** @description True where more jobs than `totalCount` match: counting ended there. */
+                        totalCountIsMinimum?: boolean;
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
                         nextPageToken?: string;
                     };
@@ -5918,6 +5920,12 @@ export interface operations {
                             /** @description null where there is nothing to measure. */
                             value: number | null;
                         }[];
+                        /**
+                         * Format: date-time
+                         * @description Jobs that were submitted before this time are not all counted yet: an earlier release ran them, and they are counted in the background.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        incompleteBefore?: string;
                     };
                 };
             };

@@ -36,14 +36,15 @@ export function jobPagesQuery(organizationId: string, filters: JobFilters) {
   });
 }
 
-/** How many there are. To count them all takes the service a moment, so it is asked seldom. */
+/** How many there are, or that there are more than the service counts. To count takes it a moment, so it is asked seldom. */
 export function jobCountQuery(organizationId: string, filters: JobFilters) {
   return queryOptions({
     queryKey: ["organizations", organizationId, "jobs", "count", filters],
     queryFn: async ({ signal }) => {
       const query = { ...filters, pageSize: 1, includeTotal: true };
       const params = { path: { organizationId }, query };
-      return (await resultOf(api.GET("/organizations/{organizationId}/jobs", { params, signal }))).totalCount ?? 0;
+      const answer = await resultOf(api.GET("/organizations/{organizationId}/jobs", { params, signal }));
+      return { count: answer.totalCount ?? 0, isMinimum: answer.totalCountIsMinimum === true };
     },
     staleTime: 15_000,
     refetchInterval: 30_000,

@@ -3,7 +3,9 @@ import { type EventPayload, holdsPayloads, payloadsToRead } from "../core/job/ev
 import type { CallEffect, Change, EventChange, Fact } from "../core/job/fact.ts";
 import type { HistoryEntry } from "../core/job/history.ts";
 import { submitJob, transition } from "../core/job/job.ts";
+import { countEntries, earlierLifeOf } from "../core/job/job-counts.ts";
 import { awaitedEventIds, type Job, type Timestamp, wakeAtOf } from "../core/job/job-state.ts";
+import { changesOf, type MetricChange, sumChanges } from "../core/job/metric-change.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import { pointerTo } from "../core/problem.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
@@ -11,7 +13,16 @@ import { holdOrganizations } from "../store/access/organizations.ts";
 import { type AuditEntry, insertAuditEntries } from "../store/audit/audit.ts";
 import type { Transaction } from "../store/home/database.ts";
 import { findKeptEvents, readPayloads, writeEventChanges } from "../store/jobs/events.ts";
-import { insertHistory, insertJobs, type JobKey, lockJobs, updateJobs, type WrittenJob } from "../store/jobs/jobs.ts";
+import {
+  type HistoryRow,
+  insertHistory,
+  insertJobs,
+  type JobKey,
+  lockJobs,
+  updateJobs,
+  type WrittenJob,
+} from "../store/jobs/jobs.ts";
+import { insertMetricChanges, type OrganizationChanges } from "../store/jobs/metric-rollups.ts";
 import { type ChosenVersion, chooseVersions } from "../store/workflows/versions.ts";
 import type { Command, FactCommand, Outcome, SubmitCommand } from "./command.ts";
 import { newId } from "./identifier.ts";
@@ -285,6 +296,7 @@ function begunEpochOf({ isSuspect, leaseEpoch }: CallEffect, job: Job, context: 
 async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: BatchContext): Promise<void> {
   const touched = [...jobs.open.values()].filter((opened) => opened.entries.length > 0);
   const events = [...jobs.open.values()].filter((opened) => opened.events.length > 0);
+  const { history, metrics } = countHistory(touched);
   await Promise.all([
     insertJobs(
       transaction,
@@ -297,18 +309,33 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
         return before === undefined ? [] : [{ before, after: written(opened) }];
       }),
     ),
-    insertHistory(
-      transaction,
-      touched.map(({ job: { organizationId, jobId }, entries }) => ({ organizationId, jobId, entries })),
-      context.commitId,
-      context.now,
-    ),
+    insertHistory(transaction, history, context.commitId, context.now),
+    insertMetricChanges(transaction, context.commitId, metrics),
     writeEventChanges(
       transaction,
       events.map(({ job: { organizationId, jobId }, events: changes }) => ({ organizationId, jobId, changes })),
     ),
     insertAuditEntries(transaction, jobs.audited),
   ]);
+}
+
+/** The history of this commit, and what it adds to the organizations' metrics. */
+function countHistory(touched: readonly OpenJob[]): { history: HistoryRow[]; metrics: OrganizationChanges[] } {
+  const changes = new Map<string, MetricChange[]>();
+  const history = touched.map(({ before, job, entries }) => {
+    const { organizationId, jobId, workflowId, createdAt } = job;
+    const { counts, isComplete } = countEntries(earlierLifeOf(before, createdAt), entries);
+    if (isComplete) getOrInsert(changes, organizationId).push(...changesOf(workflowId, counts));
+    return { organizationId, jobId, entries, counted: isComplete };
+  });
+  const metrics = [...changes].map(([organizationId, own]) => ({ organizationId, changes: sumChanges(own) }));
+  return { history, metrics };
+}
+
+function getOrInsert<Item>(lists: Map<string, Item[]>, key: string): Item[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
 }
 
 function written({ job, begunEpoch }: OpenJob): WrittenJob {

@@ -3,11 +3,11 @@ import type { CallEffect, Failure, UntimedFact } from "../core/job/fact.ts";
 import type { Job } from "../core/job/job-state.ts";
 import type { PlanStep } from "../core/plan/plan.ts";
 import { StoreUnavailableError, TransactionAbortedError } from "../store/home/database.ts";
+import { FairQueue } from "../store/home/fair-queue.ts";
 import type { JobKey } from "../store/jobs/jobs.ts";
 import type { OwnedCall } from "../store/jobs/nodes.ts";
 import type { ChangedJob } from "./batch.ts";
 import type { CallRequest, CallResult, Executor } from "./executor.ts";
-import { FairQueue } from "./fair-queue.ts";
 
 export interface DispatcherOptions {
   readonly executors: ReadonlyMap<string, Executor>;

@@ -74,8 +74,8 @@ export class NodeEngine implements Engine {
     });
     const begunCalls = new BegunCalls(database, this.nodeId);
     this.#roster = new DutyRoster((duty, error) => onFailure(`duty ${duty}`, error));
-    this.#reader = new JobReader({ db: database, recent: this.#recent, isAlone: options.isAlone });
-    this.#watch = new JobWatch(database, config.maxWaitingRequests);
+    this.#reader = new JobReader({ db: database.requests, recent: this.#recent, isAlone: options.isAlone });
+    this.#watch = new JobWatch(database.requests, config.maxWaitingRequests);
     this.#dispatcher = new Dispatcher({
       executors,
       report: (key, fact) => this.#report(key, fact, "engine"),

@@ -175,11 +175,9 @@ describe("a check that would take too long gives up, and the value does not fit"
 
   test.each(schemas)("%s", (_, raw, others, value) => {
     const schema = schemaOf(raw, others);
-    const startedAt = performance.now();
     expect(checkValue(schema, value)).toEqual([
       { pointer: "", detail: expect.stringContaining("more than 2000000 checks") },
     ]);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 });
 
@@ -200,23 +198,4 @@ test("the deepest chains of references, at every level of the deepest value, fit
   }
   const schema = schemaOf({ $ref: "#/definitions/d0-0" }, { ...definitions, "d63-0": { type: "array" } });
   expect(checkValue(schema, JSON.parse("[".repeat(64) + "]".repeat(64)))).toEqual([]);
-});
-
-test("checking a small flat object takes well under ten microseconds", () => {
-  const schema = schemaOf({
-    type: "object",
-    properties: {
-      sku: { type: "string" },
-      count: { type: "integer", minimum: 1 },
-      note: { type: "string", maxLength: 100 },
-    },
-    required: ["sku", "count"],
-    additionalProperties: false,
-  });
-  const value = { sku: "A-1", count: 3, note: "please ring" };
-  for (let count = 0; count < 10_000; count++) checkValue(schema, value);
-  const startedAt = performance.now();
-  for (let count = 0; count < 10_000; count++) checkValue(schema, value);
-  // It takes 0.1 µs on a quiet machine; the bound leaves room for a busy one.
-  expect(performance.now() - startedAt).toBeLessThan(100);
 });

@@ -4,7 +4,7 @@ import { deploy, type JobBody } from "@stepwell/testing/flow.ts";
 import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { FairQueue } from "../../src/engine/fair-queue.ts";
+import { FairQueue } from "../../src/store/home/fair-queue.ts";
 import { useCluster } from "./cluster.ts";
 
 describe("a fair queue", () => {

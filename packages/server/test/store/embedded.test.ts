@@ -14,6 +14,7 @@ import { openEmbedded } from "../../src/store/home/embedded.ts";
 
 const usual = {
   bufferMb: 16,
+  readTimeoutMs: 5_000,
   onSyncFailed: (error: unknown) => {
     throw error;
   },

@@ -49,6 +49,9 @@ const organizationTables: ReadonlySet<string> = new Set([
   "audit_unsealed",
   "audit_seal",
   "audit_sealed",
+  "metric_change",
+  "metric_rollup",
+  "metric_backlog",
 ]);
 
 function tablesOf(text: string): string[] {

@@ -18,13 +18,13 @@ export function JobsPage() {
   const search = useMemo(() => parseJobSearch(given), [given]);
   const navigate = useNavigate({ from });
   const { order: _, ...filters } = search;
-  const { data: count } = useQuery(jobCountQuery(organizationId, filters));
+  const { data: counted } = useQuery(jobCountQuery(organizationId, filters));
   const change = (next: JobSearch) => void navigate({ search: next, replace: true, resetScroll: false });
   return (
     <>
       <PageHeading
         title={texts.jobs.title}
-        beside={<span className="soft">{count !== undefined && texts.jobs.count(count)}</span>}
+        beside={<span className="soft">{counted !== undefined && texts.jobs.count(counted)}</span>}
       />
       <JobFilterBar organizationId={organizationId} search={search} onChange={change} />
       <JobTable organizationId={organizationId} search={search} onClear={() => change({})} />

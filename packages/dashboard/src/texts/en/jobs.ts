@@ -18,7 +18,8 @@ export const jobs = {
   newest: "Newest first",
   oldest: "Oldest first",
   clear: "Clear filters",
-  count: (count: number) => countOf(count, "job", "jobs"),
+  count: ({ count, isMinimum }: { count: number; isMinimum: boolean }) =>
+    `${isMinimum ? "more than " : ""}${countOf(count, "job", "jobs")}`,
   changes: (added: number, gone: number) =>
     [added > 0 && countOf(added, "new job", "new jobs"), gone > 0 && `${gone.toLocaleString("en")} no longer listed`]
       .filter(Boolean)

@@ -47,6 +47,7 @@ export class JobDraft {
   /** What is written down: two nodes read the database's clock some milliseconds apart, and no job's history shall run backwards. */
   readonly #writtenAt: Timestamp;
   #startedAt: Timestamp | null;
+  #stepStartedAt: Timestamp | undefined;
   #sequence: number;
   readonly #entries: HistoryEntry[] = [];
   readonly #events: EventChange[] = [];
@@ -73,11 +74,14 @@ export class JobDraft {
     this.leaseEpoch = job.leaseEpoch;
     this.#startedAt = job.startedAt;
     this.#sequence = job.sequence;
+    const { state } = job;
+    this.#stepStartedAt = state.status === "RUNNING" && state.step.phase !== "next" ? state.step.startedAt : undefined;
   }
 
   record(transition: Transition): void {
     this.#sequence += 1;
     this.#entries.push({ sequence: this.#sequence, at: this.#writtenAt, ...transition });
+    if (transition.type === "step.started") this.#stepStartedAt = this.#writtenAt;
   }
 
   changeEvent(change: EventChange): void {
@@ -104,7 +108,9 @@ export class JobDraft {
   }
 
   moveTo(step: CurrentStep): void {
-    this.state = { status: "RUNNING", progress: this.progress, step };
+    const startedAt = step.phase === "next" ? undefined : this.#stepStartedAt;
+    const current = startedAt === undefined ? step : { ...step, startedAt };
+    this.state = { status: "RUNNING", progress: this.progress, step: current };
   }
 
   /** Hands the job to whichever node commits this change, under a new epoch. */

@@ -129,6 +129,8 @@ export interface StartedStep extends StepPosition {
   readonly failedAttempts: number;
   /** Attempts that were lost with their node. Bounded apart from the policy, so that a step that kills its node ends. */
   readonly interruptions: number;
+  /** When this visit began. Left out after a resume, and by earlier releases: then only the history tells. */
+  readonly startedAt?: Timestamp;
 }
 
 /** A node carries out the call, under the job's current lease epoch. */

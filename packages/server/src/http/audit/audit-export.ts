@@ -98,7 +98,7 @@ async function* linesOf(
     // An answer that has begun can only be broken off.
     if (closing.aborted) throw new Error("The service stops.");
     if (!(await isStillAllowed(request, "audit:read", parts))) throw new Error("The token holds no longer.");
-    entries = await listAuditEntriesInOrder(database, search, last, entriesAtOnce);
+    entries = await listAuditEntriesInOrder(database.reader(search.organizationId), search, last, entriesAtOnce);
     if (entries.length > 0) yield entries.map(format.line).join("");
   } while (entries.length === entriesAtOnce);
 }

@@ -69,7 +69,7 @@ function listAuditRoute(app: App, parts: ServerParts): void {
     async (request) => {
       const page = pageOf(request);
       const search = auditSearchOf(request.params.organizationId, request.query);
-      const found = await listAuditEntries(database, search, page.after, page.limit);
+      const found = await listAuditEntries(database.reader(search.organizationId), search, page.after, page.limit);
       const { rows, ...next } = page.cut(found, (entry) => entry.entryId);
       return { entries: rows.map(renderAuditEntry), ...next };
     },

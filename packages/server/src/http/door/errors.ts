@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
 import type { Problem } from "../../core/problem.ts";
 import { ServiceError, type ServiceErrorCode } from "../../core/service-error.ts";
-import { StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
+import { ReadDeadlineError, StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
 
 /** The taxonomy: one code fixes the status and the title. `UnhandledError` is a defect of ours. */
 export const errorKinds: Readonly<Record<AnswerCode, { readonly status: number; readonly title: string }>> = {
@@ -126,6 +126,10 @@ function fieldsOf(problems: readonly Problem[]): Readonly<Record<string, string>
 function asServiceError(error: unknown): ServiceError | undefined {
   if (error instanceof ServiceError) return error;
   if (error instanceof StoreUnavailableError) return storeUnavailable(error);
+  if (error instanceof ReadDeadlineError) {
+    const message = `This read took longer than ${error.deadlineMs} ms and was given up. Ask for less (a shorter range, a narrower filter, a smaller page), or ask again later.`;
+    return new ServiceError("UnavailableError", message, { retryAfterSeconds: 5 });
+  }
   if (error instanceof TransactionAbortedError) {
     return new ServiceError("UnavailableError", "The store was busy with another change. Ask again.");
   }

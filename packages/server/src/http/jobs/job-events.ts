@@ -121,7 +121,12 @@ function listJobEventsRoute(app: App, parts: ServerParts): void {
       const page = pageOf(request, isPositiveInteger);
       const version = await findVersionOfJob(database, request.params);
       if (version === undefined) throw notFound("job");
-      const found = await listEvents(database, request.params, Number(page.after ?? 0), page.limit);
+      const found = await listEvents(
+        database.reader(organizationId),
+        request.params,
+        Number(page.after ?? 0),
+        page.limit,
+      );
       const { rows, ...next } = page.cut(
         found,
         (event) => String(event.eventNumber),

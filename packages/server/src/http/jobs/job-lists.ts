@@ -13,6 +13,9 @@ import { JobStatusSchema, ListedJobSchema, renderListed } from "./render-job.ts"
 const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
 const id = (description: string) => Type.Optional(Type.String({ format: "uuid", description }));
 
+/** More than a person needs to know exactly, and some milliseconds' work. */
+const maxTotalCount = 10_000;
+
 export function jobListRoutes(app: App, { database, config, userNames }: ServerParts): void {
   app.get(
     "/organizations/:organizationId/jobs",
@@ -31,6 +34,9 @@ export function jobListRoutes(app: App, { database, config, userNames }: ServerP
             {
               jobs: Type.Array(ListedJobSchema),
               totalCount: Type.Optional(Type.Integer({ description: "Only with `includeTotal=true`." })),
+              totalCountIsMinimum: Type.Optional(
+                Type.Boolean({ description: "True where more jobs than `totalCount` match: counting ended there." }),
+              ),
               nextPageToken,
             },
             { description: "One page." },
@@ -45,13 +51,15 @@ export function jobListRoutes(app: App, { database, config, userNames }: ServerP
         workflowName === undefined ? null : await findWorkflowIdsByName(database, organizationId, workflowName);
       const search = searchOf(organizationId, filters, intersection(reachableWorkflows(request.caller), named));
       const page = pageOf(request);
-      const totalCount = includeTotal === true ? await countJobs(database, search) : undefined;
-      const found = await listJobs(database, search, order, page.after, page.limit);
+      const reader = database.reader(organizationId);
+      const counted = includeTotal === true ? await countJobs(reader, search, maxTotalCount + 1) : undefined;
+      const found = await listJobs(reader, search, order, page.after, page.limit);
       const { rows, ...next } = page.cut(found, (job) => job.jobId);
       const names = await userNames.of(rows.map(({ submittedBy }) => submittedBy));
       return {
         jobs: rows.map((job) => renderListed(job, names)),
-        ...(totalCount !== undefined && { totalCount }),
+        ...(counted !== undefined && { totalCount: Math.min(counted, maxTotalCount) }),
+        ...(counted !== undefined && counted > maxTotalCount && { totalCountIsMinimum: true }),
         ...next,
       };
     },
@@ -94,7 +102,10 @@ function listParameters({ maxNameLength }: Config) {
     ),
     order: Type.Optional(oneOf(["newest", "oldest"], { default: "newest", description: "Which come first." })),
     includeTotal: Type.Optional(
-      Type.Boolean({ default: false, description: "Also count all jobs that the filters let through." }),
+      Type.Boolean({
+        default: false,
+        description: `Also count the jobs that the filters let through, up to ${maxTotalCount}.`,
+      }),
     ),
   };
 }

@@ -3,6 +3,13 @@
  * the server plans each once per connection and a test can read them all and hold them against the rules of `docs/store.md`.
  */
 export interface Database extends Queryable {
+  /** The same store for requests: looking credentials up, and changing resources. Never waits in the way of commits, heartbeat and duties. */
+  readonly requests: Database;
+  /**
+   * The same store for one read of a list, a history or a metric of one organization: a bounded number at once, in turns with other
+   * organizations. Its time begins now; a statement that comes too late throws `ReadDeadlineError`.
+   */
+  reader(organizationId: string): Reader;
   /** Runs `work` in one transaction at READ COMMITTED: commits when it returns, rolls back when it throws. */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   /**
@@ -20,6 +27,14 @@ export interface Queryable {
 }
 
 export type Transaction = Queryable;
+
+export interface Reader extends Queryable {
+  /**
+   * How many rows one statement should look at, at most, where it would hold up everybody else; null where others have connections of
+   * their own. What must look at more does it in several statements.
+   */
+  readonly sliceRows: number | null;
+}
 
 /** One SQL statement. `Row` is the shape of what it answers, with the columns named as in the code (`"jobId"`). */
 export interface Statement<Row> {
@@ -78,6 +93,17 @@ export class StatementGivenUpError extends StoreUnavailableError {
   constructor(cause: unknown) {
     super("nothing-written", cause);
     this.name = "StatementGivenUpError";
+  }
+}
+
+/** A user's read did not get its turn, or did not end, in its time. */
+export class ReadDeadlineError extends Error {
+  readonly deadlineMs: number;
+
+  constructor(deadlineMs: number, cause?: unknown) {
+    super(`The read took longer than ${deadlineMs} ms.`, { cause });
+    this.name = "ReadDeadlineError";
+    this.deadlineMs = deadlineMs;
   }
 }
 

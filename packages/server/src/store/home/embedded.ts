@@ -10,11 +10,13 @@ import type { Database } from "./database.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import { DurableFileSystem, describeFileError, type SyncOptions } from "./durable-file-system.ts";
 import { EmbeddedSocket } from "./embedded-socket.ts";
+import { ReadLane, sharedLanes } from "./lanes.ts";
 import { columnTypes, poolDatabase } from "./pool.ts";
 
 export interface EmbeddedOptions extends SyncOptions {
   readonly dataDir: string;
   readonly bufferMb: number;
+  readonly readTimeoutMs: number;
 }
 
 /**
@@ -29,7 +31,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     // PGlite makes its files readable and writable for all, and a copy from a backup may have lost its mode.
     chmodSync(cluster, 0o700);
     const pglite = await openCluster(cluster, options);
-    // PGlite is one session: a pool of one queues reads behind a transaction, as they must be.
+    // PGlite is one session: a pool of one queues reads behind a transaction, as they must be. Whose turn it is, the lanes say.
     const pool = new pg.Pool({
       stream: () => new EmbeddedSocket(pglite),
       user: "postgres",
@@ -45,16 +47,23 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
           .then(() => done(), done);
       },
     } as unknown as pg.PoolConfig);
-    return poolDatabase(pool, {
-      preparedStatements: true,
-      groupOf: () => "embedded",
-      closeHome: async () => {
-        // What is in the log only would have to be replayed at the next start.
-        await pglite.exec("CHECKPOINT");
-        await pglite.close();
-        unlock();
+    const { engine, requests, reads } = sharedLanes(pool);
+    const bounds = { maxRunning: 1, maxRunningPerOrganization: 1, deadlineMs: options.readTimeoutMs };
+    return poolDatabase(
+      { engine, requests, reads: new ReadLane(reads, bounds) },
+      {
+        preparedStatements: true,
+        groupOf: () => "embedded",
+        // A statement runs to its end before anything else does: some milliseconds' worth.
+        sliceRows: 5_000,
+        closeHome: async () => {
+          // What is in the log only would have to be replayed at the next start.
+          await pglite.exec("CHECKPOINT");
+          await pglite.close();
+          unlock();
+        },
       },
-    });
+    );
   } catch (error) {
     unlock();
     throw error;

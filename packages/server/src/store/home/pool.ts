@@ -2,61 +2,78 @@ import pg from "pg";
 import {
   type Database,
   type Queryable,
+  ReadDeadlineError,
   type Statement,
   StatementGivenUpError,
   StoreUnavailableError,
   sqlState,
   TransactionAbortedError,
 } from "./database.ts";
+import type { Lane, Lanes } from "./lanes.ts";
 
 export interface PoolOptions {
   /** False behind a PgBouncer that breaks named statements. */
   readonly preparedStatements: boolean;
   readonly groupOf: (organizationId: string) => string;
+  /** `Reader.sliceRows`. */
+  readonly sliceRows: number | null;
   readonly closeHome: () => Promise<void>;
 }
 
 /** The one implementation of the port: node-postgres, which speaks to a server and (through its own adapter) to PGlite alike. */
-export function poolDatabase(pool: pg.Pool, options: PoolOptions): Database {
-  const run = async <Row>(target: pg.Pool | pg.PoolClient, statement: Statement<Row>, values: readonly unknown[]) => {
-    const query = { text: statement.text, values: [...values] };
-    const named =
-      options.preparedStatements && statement.planned === "once" ? { ...query, name: statement.name } : query;
-    const result = await asked(target.query<pg.QueryResultRow>(named));
-    return result.rows as Row[];
-  };
-
-  /** BEGIN goes out together with the first read; what writes waits until the transaction is known to have begun. */
-  const begin = (client: pg.PoolClient, failures: unknown[]): Queryable => {
-    const begun = asked(client.query("BEGIN"));
-    begun.catch(() => {});
-    return {
-      async query(statement, values) {
-        if (!statement.text.startsWith("SELECT")) await begun;
-        const answer = run(client, statement, values);
-        answer.catch((error: unknown) => failures.push(error));
-        const [rows] = await Promise.all([answer, begun]);
-        return rows;
-      },
-    };
-  };
-
-  return {
-    async query(statement, values) {
-      try {
-        return await run(pool, statement, values);
-      } catch (error) {
-        const meaning = meaningOf(error, "nothing-written");
-        // A statement alone commits by itself: when its answer is lost, so is the knowledge whether it did.
-        const mayBeWritten = meaning instanceof StoreUnavailableError && !statement.text.startsWith("SELECT");
-        throw mayBeWritten ? new StoreUnavailableError("unknown", error) : meaning;
-      }
+export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
+  const { engine, requests, reads } = lanes;
+  const shared: Omit<Database, "query" | "transaction" | "requests"> = {
+    reader: (organizationId) => ({
+      query: queryBy(reads.forRead(organizationId), options),
+      sliceRows: options.sliceRows,
+    }),
+    groupOf: options.groupOf,
+    async vacuum(table) {
+      await engine.run(() => engine.pool.query(`VACUUM (ANALYZE) ${pg.escapeIdentifier(table)}`));
     },
-    async transaction(work) {
-      const client = await connect(pool);
+    async close() {
+      await Promise.all([...new Set([engine.pool, requests.pool, reads.pool])].map((pool) => pool.end()));
+      await options.closeHome();
+    },
+  };
+  const ofRequests: Database = {
+    ...shared,
+    query: queryBy(requests, options),
+    transaction: transactionBy(requests, options),
+    get requests() {
+      return ofRequests;
+    },
+  };
+  return {
+    ...shared,
+    query: queryBy(engine, options),
+    transaction: transactionBy(engine, options),
+    requests: ofRequests,
+  };
+}
+
+function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
+  return async (statement, values) => {
+    try {
+      return await lane.run(() => run(lane.pool, statement, values, options));
+    } catch (error) {
+      if (error instanceof ReadDeadlineError) throw error;
+      const meaning = meaningOf(error, "nothing-written");
+      // A statement alone commits by itself: when its answer is lost, so is the knowledge whether it did.
+      const mayBeWritten = meaning instanceof StoreUnavailableError && !statement.text.startsWith("SELECT");
+      throw mayBeWritten ? new StoreUnavailableError("unknown", error) : meaning;
+    }
+  };
+}
+
+function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"] {
+  return (work) =>
+    lane.run(async () => {
+      const client = await connect(lane.pool);
       const failures: unknown[] = [];
       try {
-        const result = await work(begin(client, failures));
+        const result = await work(begin(client, options, failures));
         await commit(client);
         client.release();
         return result;
@@ -67,14 +84,32 @@ export function poolDatabase(pool: pg.Pool, options: PoolOptions): Database {
         await giveBack(client, meaning);
         throw meaning;
       }
-    },
-    groupOf: options.groupOf,
-    async vacuum(table) {
-      await pool.query(`VACUUM (ANALYZE) ${pg.escapeIdentifier(table)}`);
-    },
-    async close() {
-      await pool.end();
-      await options.closeHome();
+    });
+}
+
+async function run<Row>(
+  target: pg.Pool | pg.PoolClient,
+  statement: Statement<Row>,
+  values: readonly unknown[],
+  { preparedStatements }: PoolOptions,
+): Promise<Row[]> {
+  const query = { text: statement.text, values: [...values] };
+  const named = preparedStatements && statement.planned === "once" ? { ...query, name: statement.name } : query;
+  const result = await asked(target.query<pg.QueryResultRow>(named));
+  return result.rows as Row[];
+}
+
+/** BEGIN goes out together with the first read; what writes waits until the transaction is known to have begun. */
+function begin(client: pg.PoolClient, options: PoolOptions, failures: unknown[]): Queryable {
+  const begun = asked(client.query("BEGIN"));
+  begun.catch(() => {});
+  return {
+    async query(statement, values) {
+      if (!statement.text.startsWith("SELECT")) await begun;
+      const answer = run(client, statement, values, options);
+      answer.catch((error: unknown) => failures.push(error));
+      const [rows] = await Promise.all([answer, begun]);
+      return rows;
     },
   };
 }

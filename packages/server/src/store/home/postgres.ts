@@ -1,11 +1,13 @@
 import pg from "pg";
 import type { Database } from "./database.ts";
+import { ownLane, ReadLane } from "./lanes.ts";
 import { columnTypes, poolDatabase } from "./pool.ts";
 
 export interface PostgresOptions {
   readonly databaseUrl: string;
   readonly poolSize: number;
   readonly timeoutMs: number;
+  readonly readTimeoutMs: number;
   readonly preparedStatements: boolean;
   /** Told of connections that break while idle; the pool replaces them by itself. */
   readonly onConnectionLost: (error: Error) => void;
@@ -15,13 +17,43 @@ export interface PostgresOptions {
 
 /** The store on a PostgreSQL server, 15 or newer. Connects on first use. */
 export function openPostgres(options: PostgresOptions): Database {
+  const { poolSize, timeoutMs, readTimeoutMs } = options;
+  const connections = laneSizes(poolSize);
+  const reads = ownLane(openPool(options, connections.reads, readTimeoutMs));
+  const bounds = {
+    maxRunning: connections.reads,
+    maxRunningPerOrganization: Math.ceil(connections.reads / 2),
+    deadlineMs: readTimeoutMs,
+  };
+  const lanes = {
+    engine: ownLane(openPool(options, connections.engine, timeoutMs)),
+    requests: ownLane(openPool(options, connections.requests, timeoutMs)),
+    reads: new ReadLane(reads, bounds),
+  };
+  return poolDatabase(lanes, {
+    preparedStatements: options.preparedStatements,
+    groupOf: () => "server",
+    sliceRows: null,
+    closeHome: async () => {},
+  });
+}
+
+/** A third of the connections for the engine, a quarter for reads that may be long, the others for requests; at least one each. */
+export function laneSizes(poolSize: number): { engine: number; requests: number; reads: number } {
+  const engine = Math.max(1, Math.floor(poolSize / 3));
+  const reads = Math.max(1, Math.floor(poolSize / 4));
+  return { engine, requests: poolSize - engine - reads, reads };
+}
+
+function openPool(options: PostgresOptions, size: number, statementTimeoutMs: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: withStrictTls(options.databaseUrl),
-    max: options.poolSize,
+    max: size,
     application_name: "stepwell",
     connectionTimeoutMillis: Math.min(options.timeoutMs, 3_000),
-    query_timeout: options.timeoutMs,
-    statement_timeout: options.timeoutMs,
+    // The server should end a statement that takes too long. This is for one that does not answer at all.
+    query_timeout: statementTimeoutMs + 500,
+    statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: options.timeoutMs,
     // Statements that do not wait for each other's answers go out together.
     pipeline: true,
@@ -44,11 +76,7 @@ export function openPostgres(options: PostgresOptions): Database {
   pool.on("error", options.onConnectionLost);
   // The pool hears only of idle clients. One that breaks in use rejects its query too; unheard, its event would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
-  return poolDatabase(pool, {
-    preparedStatements: options.preparedStatements,
-    groupOf: () => "server",
-    closeHome: async () => {},
-  });
+  return pool;
 }
 
 /** The driver treats every mode that asks for TLS as verify-full, and warns on standard error that this may change. */

@@ -1,5 +1,5 @@
 import type { JobError, JobStatus, Timestamp } from "../../core/job/job-state.ts";
-import { type Queryable, statement } from "../home/database.ts";
+import { type Queryable, type Reader, statement } from "../home/database.ts";
 import { type PlainJob, plainJobColumns } from "./job-columns.ts";
 import type { JobKey } from "./jobs.ts";
 
@@ -30,22 +30,105 @@ export interface JobRow extends PlainJob {
   readonly error: JobError | null;
 }
 
+type Order = "newest" | "oldest";
+
 /** In the order of their submission: from before `fromJobId` the newest first, or from after it the oldest. */
 export async function listJobs(
-  db: Queryable,
+  db: Reader,
   search: JobSearch,
-  order: "newest" | "oldest",
+  order: Order,
   fromJobId: string | null,
   limit: number,
 ): Promise<JobRow[]> {
+  const narrowed = await narrowToWorkflow(db, search);
+  if (narrowed === undefined) return [];
   const statement = order === "newest" ? listNewestJobRows : listOldestJobRows;
-  return await db.query(statement, [...searchValues(search), fromJobId, limit]);
+  const found: JobRow[] = [];
+  for await (const { from, to } of slicesOf(db, narrowed, order, fromJobId)) {
+    found.push(...(await db.query(statement, [...searchValues(narrowed), from, to, limit - found.length])));
+    if (found.length === limit) break;
+  }
+  return found;
 }
 
-export async function countJobs(db: Queryable, search: JobSearch): Promise<number> {
-  const [row] = await db.query(countJobRows, searchValues(search));
-  return row?.count ?? 0;
+/** How many there are, up to `max`: to count on would read them all. */
+export async function countJobs(db: Reader, search: JobSearch, max: number): Promise<number> {
+  const narrowed = await narrowToWorkflow(db, search);
+  if (narrowed === undefined) return 0;
+  let count = 0;
+  for await (const { from, to } of slicesOf(db, narrowed, "newest", null)) {
+    const [row] = await db.query(countJobRows, [...searchValues(narrowed), from, to, max - count]);
+    count += row?.count ?? 0;
+    if (count === max) break;
+  }
+  return count;
 }
+
+/** A version's jobs are found through the index of its workflow's. Undefined when no job can be meant. */
+async function narrowToWorkflow(db: Reader, search: JobSearch): Promise<JobSearch | undefined> {
+  const { organizationId, versionId } = search;
+  if (versionId === null) return search;
+  const [version] = await db.query(findVersionPlace, [organizationId, versionId]);
+  if (version === undefined) return undefined;
+  const { workflowId, versionNumber } = version;
+  const isOther =
+    (search.workflowId !== null && search.workflowId.toLowerCase() !== workflowId) ||
+    (search.versionNumber !== null && search.versionNumber !== versionNumber);
+  return isOther ? undefined : { ...search, workflowId, versionNumber };
+}
+
+const findVersionPlace = statement<{ workflowId: string; versionNumber: number }>(
+  "find_version_place",
+  "organization",
+  `SELECT workflow_id AS "workflowId", version_number AS "versionNumber"
+   FROM workflow_version
+   WHERE organization_id = $1 AND version_id = $2`,
+);
+
+/** From one job's id to another's, both without themselves at the beginning and with it at the end; null is the end of all. */
+interface Slice {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** All at once, or in slices of `sliceRows` rows between which others have their turn. The first is short, since most pages are found in it. */
+async function* slicesOf(db: Reader, search: JobSearch, order: Order, fromJobId: string | null): AsyncGenerator<Slice> {
+  const { sliceRows } = db;
+  let from = fromJobId;
+  for (let rows = sliceRows === null ? null : Math.ceil(sliceRows / 10); rows !== null; rows = sliceRows) {
+    const statement = order === "newest" ? findNewestSliceEnd : findOldestSliceEnd;
+    const { organizationId, workflowId, createdAfter, createdBefore } = search;
+    const status = search.status === "SUCCEEDED" ? null : search.status;
+    const ids = idRange(createdAfter, createdBefore);
+    const [end] = await db.query(statement, [organizationId, status, workflowId, ...ids, from, rows - 1]);
+    if (end === undefined) break;
+    yield { from, to: end.jobId };
+    from = end.jobId;
+  }
+  yield { from, to: null };
+}
+
+/** What indexes give in the order of the list. */
+const walked = `
+   organization_id = $1
+     AND ($2::text IS NULL OR status = $2)
+     AND ($3::uuid IS NULL OR workflow_id = $3)
+     AND ($4::uuid IS NULL OR job_id >= $4)
+     AND ($5::uuid IS NULL OR job_id <= $5)`;
+
+const findNewestSliceEnd = statement<{ jobId: string }>(
+  "find_newest_slice_end",
+  "organization",
+  `SELECT job_id AS "jobId" FROM job WHERE ${walked} AND ($6::uuid IS NULL OR job_id < $6) ORDER BY job_id DESC LIMIT 1 OFFSET $7`,
+  "each-time",
+);
+
+const findOldestSliceEnd = statement<{ jobId: string }>(
+  "find_oldest_slice_end",
+  "organization",
+  `SELECT job_id AS "jobId" FROM job WHERE ${walked} AND ($6::uuid IS NULL OR job_id > $6) ORDER BY job_id LIMIT 1 OFFSET $7`,
+  "each-time",
+);
 
 /** Ids are in the order of their time, so a range of times is also a range of the primary key. */
 const matches = `
@@ -60,6 +143,9 @@ const matches = `
      AND ($11::boolean IS NULL OR (awaiting_event_ids IS NOT NULL) = $11)
      AND ($12::integer IS NULL OR version_number = $12)`;
 
+const fromNewest = "($13::uuid IS NULL OR job_id < $13) AND ($14::uuid IS NULL OR job_id >= $14)";
+const fromOldest = "($13::uuid IS NULL OR job_id > $13) AND ($14::uuid IS NULL OR job_id <= $14)";
+
 /** A state may be large, and one path into it costs a walk through it: one for each row at most. */
 const columns = `${plainJobColumns}, status, awaiting_event_ids AS "awaitingEventIds",
      CASE WHEN status = 'RUNNING' THEN state #>> '{step,name}' END AS "stepName",
@@ -70,9 +156,9 @@ const listNewestJobRows = statement<JobRow>(
   "organization",
   `SELECT ${columns}
    FROM job
-   WHERE ${matches} AND ($13::uuid IS NULL OR job_id < $13)
+   WHERE ${matches} AND ${fromNewest}
    ORDER BY job_id DESC
-   LIMIT $14`,
+   LIMIT $15`,
   "each-time",
 );
 
@@ -81,30 +167,32 @@ const listOldestJobRows = statement<JobRow>(
   "organization",
   `SELECT ${columns}
    FROM job
-   WHERE ${matches} AND ($13::uuid IS NULL OR job_id > $13)
+   WHERE ${matches} AND ${fromOldest}
    ORDER BY job_id
-   LIMIT $14`,
+   LIMIT $15`,
   "each-time",
 );
 
 const countJobRows = statement<{ count: number }>(
   "count_jobs",
   "organization",
-  `SELECT count(*) AS count FROM job WHERE ${matches}`,
+  `SELECT count(*) AS count
+   FROM (SELECT 1 FROM job WHERE ${matches} AND ${fromNewest} LIMIT $15) AS counted`,
   "each-time",
 );
 
 function searchValues(search: JobSearch): unknown[] {
   const { createdAfter, createdBefore } = search;
+  const [firstId, lastId] = idRange(createdAfter, createdBefore);
   return [
     search.organizationId,
     search.status,
     search.workflowId,
     search.versionId,
     createdAfter === null ? null : new Date(createdAfter).toISOString(),
-    createdAfter === null ? null : firstIdAt(createdAfter - idSlackMs),
+    firstId,
     createdBefore === null ? null : new Date(createdBefore).toISOString(),
-    createdBefore === null ? null : lastIdAt(createdBefore + idSlackMs),
+    lastId,
     search.awaitingEventId,
     search.workflowIds,
     search.isWaiting,
@@ -113,7 +201,12 @@ function searchValues(search: JobSearch): unknown[] {
 }
 
 /** A job's id is made when its request comes, its `created_at` when it is committed, and nodes' clocks differ a little. */
-export const idSlackMs = 60_000;
+const idSlackMs = 60_000;
+
+/** Between which ids (UUID version 7) jobs of these times have theirs. */
+function idRange(after: Timestamp | null, before: Timestamp | null): [string | null, string | null] {
+  return [after === null ? null : firstIdAt(after - idSlackMs), before === null ? null : lastIdAt(before + idSlackMs)];
+}
 
 /** The least and the greatest id (UUID version 7) that can have been made at a time. */
 export function firstIdAt(at: Timestamp): string {

@@ -123,6 +123,8 @@ const updateJobRows = statement<{ jobId: string }>(
 
 export interface HistoryRow extends JobKey {
   readonly entries: readonly HistoryEntry[];
+  /** Whether the same commit writes what the entries add to metrics. What does not is counted later, from the history. */
+  readonly counted: boolean;
 }
 
 /** One row per job and commit. `commitId` is the same for the whole commit: by it one can ask later whether it landed. */
@@ -132,7 +134,7 @@ export async function insertHistory(
   commitId: string,
   committedAt: Timestamp,
 ): Promise<void> {
-  const written = rows.flatMap(({ organizationId, jobId, entries }) => {
+  const written = rows.flatMap(({ organizationId, jobId, entries, counted }) => {
     const first = entries[0];
     if (first === undefined) return [];
     return {
@@ -141,6 +143,7 @@ export async function insertHistory(
       first_sequence: first.sequence,
       last_sequence: first.sequence + entries.length - 1,
       entries,
+      counted,
     };
   });
   if (written.length === 0) return;
@@ -150,9 +153,10 @@ export async function insertHistory(
 const insertHistoryRows = statement<never>(
   "insert_job_history",
   "organization",
-  `INSERT INTO job_history (organization_id, job_id, first_sequence, last_sequence, commit_id, committed_at, entries)
-   SELECT organization_id, job_id, first_sequence, last_sequence, $2::uuid, $3::timestamptz, entries
-   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, first_sequence integer, last_sequence integer, entries json)`,
+  `INSERT INTO job_history (organization_id, job_id, first_sequence, last_sequence, commit_id, committed_at, entries, counted)
+   SELECT organization_id, job_id, first_sequence, last_sequence, $2::uuid, $3::timestamptz, entries, counted
+   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, first_sequence integer, last_sequence integer, entries json,
+     counted boolean)`,
 );
 
 /** Jobs with their whole histories, each as of one instant. Jobs that do not exist are missing from the answer. */

@@ -1,0 +1,105 @@
+import type { HistoryEntry } from "./history.ts";
+import type { Job, Timestamp } from "./job-state.ts";
+
+/** What metrics count. Those that end in `Duration` also measure. A job that succeeded is counted by its duration. */
+export type Measure =
+  | "jobsSubmitted"
+  | "jobsFailed"
+  | "jobsCancelled"
+  | "jobDuration"
+  | "stepFailures"
+  | "stepRetries"
+  | "stepDuration";
+
+/** One job or step that counts for the time `at`; -1 takes it back. */
+export interface Count {
+  readonly measure: Measure;
+  readonly at: Timestamp;
+  readonly count: 1 | -1;
+  readonly durationMs: number | null;
+}
+
+/** What is known of a job before the entries. */
+export interface EarlierLife {
+  readonly createdAt: Timestamp;
+  /** How it had ended, when it had. */
+  readonly end: JobEnd | undefined;
+  /** When a visit of a step began, where an earlier entry says so. */
+  readonly startOf: (step: string, visit: number) => Timestamp | undefined;
+}
+
+export interface JobEnd {
+  readonly measure: "jobsFailed" | "jobsCancelled";
+  readonly at: Timestamp;
+}
+
+/** The fields of a history entry that counting needs. */
+export type CountedEntry = Pick<HistoryEntry, "type" | "at"> & { readonly step?: string; readonly visit?: number };
+
+/**
+ * What these entries of one job count for. A job that is resumed has not ended, so its end is taken back at the time for which it was counted.
+ * Each row of the history adds the same whenever it is counted, since what it depends on was committed before it: the job's row was locked.
+ * Not complete when the earlier life lacks something that they depend on.
+ */
+export function countEntries(
+  earlier: EarlierLife,
+  entries: Iterable<CountedEntry>,
+): { readonly counts: readonly Count[]; readonly isComplete: boolean } {
+  const counts: Count[] = [];
+  let isComplete = true;
+  const starts = new Map<string, Timestamp>();
+  let { end } = earlier;
+  const add = (measure: Measure, at: Timestamp, count: 1 | -1 = 1, durationMs: number | null = null) =>
+    counts.push({ measure, at, count, durationMs });
+  for (const { type, at, step = "", visit = 0 } of entries) {
+    switch (type) {
+      case "job.submitted":
+        add("jobsSubmitted", at);
+        break;
+      case "step.started":
+        starts.set(`${visit} ${step}`, at);
+        break;
+      case "step.succeeded": {
+        const startedAt = starts.get(`${visit} ${step}`) ?? earlier.startOf(step, visit);
+        if (startedAt === undefined) isComplete = false;
+        else add("stepDuration", at, 1, at - startedAt);
+        break;
+      }
+      case "step.failed":
+        add("stepFailures", at);
+        break;
+      case "step.attemptFailed":
+        add("stepRetries", at);
+        break;
+      case "job.succeeded":
+        add("jobDuration", at, 1, at - earlier.createdAt);
+        break;
+      case "job.failed":
+      case "job.cancelled":
+        end = { measure: type === "job.failed" ? "jobsFailed" : "jobsCancelled", at };
+        add(end.measure, at);
+        break;
+      case "job.resumed":
+        if (end === undefined) isComplete = false;
+        else add(end.measure, end.at, -1);
+        end = undefined;
+        break;
+    }
+  }
+  return { counts, isComplete };
+}
+
+/** What the row of a job tells of its life; `before` is undefined for a new one. */
+export function earlierLifeOf(before: Job | undefined, createdAt: Timestamp): EarlierLife {
+  return { createdAt, end: before && endOf(before), startOf: (step, visit) => before && startIn(before, step, visit) };
+}
+
+function endOf({ state: { status }, finishedAt }: Job): JobEnd | undefined {
+  if (finishedAt === null || (status !== "FAILED" && status !== "CANCELLED")) return undefined;
+  return { measure: status === "FAILED" ? "jobsFailed" : "jobsCancelled", at: finishedAt };
+}
+
+function startIn({ state }: Job, step: string, visit: number): Timestamp | undefined {
+  if (state.status !== "RUNNING" || state.step.phase === "next") return undefined;
+  return state.step.name === step && state.step.visit === visit ? state.step.startedAt : undefined;
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { countEntries, type EarlierLife } from "../../core/job/job-counts.ts";
+import { changesOf, rollUp, sumChanges } from "../../core/job/metric-change.ts";
+import type { Database, Transaction } from "../../store/home/database.ts";
+import {
+  addToRollups,
+  findChangedOrganizations,
+  insertMetricChanges,
+  takeMetricChanges,
+} from "../../store/jobs/metric-rollups.ts";
+import {
+  type Backlog,
+  findEarlierEnds,
+  findStepStarts,
+  findUncounted,
+  listBacklogs,
+  markCounted,
+  moveBacklog,
+  readBacklog,
+  readUncounted,
+  type StepOfRow,
+  type UncountedRow,
+} from "../../store/jobs/uncounted-history.ts";
+import type { Duty } from "./duty.ts";
+
+const everyMs = 2_000;
+const maxOrganizationsAtOnce = 100;
+/** Bounds one transaction: a change has a few sums, but one of a slice of history may have thousands. */
+const maxChangesAtOnce = 50;
+/** Some 10 ms of the embedded store, which does nothing else meanwhile. */
+const maxRowsAtOnce = 250;
+/** Slices that are counted one after the other are folded together: jobs of one hour change the same sums. */
+const backlogMs = 150;
+
+/**
+ * Folds what commits added to metrics into the rollups. Whatever is committed is there to be folded, however late it was committed: a change is
+ * a row of its own, and no time or number says from where on there can be no more. It leaves in the transaction that adds it to the
+ * rollups, so it counts once, whoever folds and however often that is tried. Readers add both in one statement, and so see it always.
+ */
+export function metricRollupsDuty(database: Database): Duty {
+  return {
+    name: "metric-rollups",
+    everyMs,
+    async runOnce() {
+      await foldAll(database);
+      const uncounted = await findUncounted(database, maxRowsAtOnce);
+      for (const [organizationId, rows] of Map.groupBy(uncounted, (row) => row.organizationId)) {
+        await countUncounted(database, organizationId, rows);
+      }
+      const begun = performance.now();
+      let [backlog] = await listBacklogs(database, 1);
+      const hasBacklog = backlog !== undefined;
+      while (backlog !== undefined && performance.now() - begun < backlogMs) {
+        await countBacklog(database, backlog);
+        [backlog] = await listBacklogs(database, 1);
+      }
+      if (!hasBacklog && uncounted.length < maxRowsAtOnce) return undefined;
+      // As long a pause as the work took: history that waited for years need not take the store from anybody.
+      return { againInMs: performance.now() - begun };
+    },
+  };
+}
+
+async function foldAll(database: Database): Promise<void> {
+  let found: readonly string[] = [];
+  let last: string | null = null;
+  do {
+    found = await findChangedOrganizations(database, last, maxOrganizationsAtOnce);
+    for (const organizationId of found) {
+      while ((await database.transaction((transaction) => fold(transaction, organizationId))) > 0);
+    }
+    last = found.at(-1) ?? null;
+  } while (found.length === maxOrganizationsAtOnce);
+}
+
+/** Answers how many changes it folded. */
+async function fold(transaction: Transaction, organizationId: string): Promise<number> {
+  const changes = await takeMetricChanges(transaction, organizationId, maxChangesAtOnce);
+  await addToRollups(transaction, organizationId, rollUp(changes));
+  return changes.length;
+}
+
+async function countUncounted(
+  database: Database,
+  organizationId: string,
+  positions: Parameters<typeof readUncounted>[2],
+): Promise<void> {
+  const rows = await readUncounted(database, organizationId, positions);
+  const changes = await changesOfRows(database, organizationId, rows);
+  await unlessTaken(database, async (transaction) => {
+    // Rows whose job is gone add nothing, and are not asked for again.
+    const marked = await markCounted(transaction, organizationId, positions);
+    if (marked !== positions.length) throw new TakenByAnotherNode();
+    await insertMetricChanges(transaction, randomUUID(), [{ organizationId, changes }]);
+  });
+}
+
+/** One slice. How far it came is kept in the transaction that adds it, so that a restart goes on there, and of two nodes one adds it. */
+async function countBacklog(database: Database, backlog: Backlog): Promise<void> {
+  const { organizationId } = backlog;
+  const rows = await readBacklog(database, backlog, maxRowsAtOnce);
+  const changes = await changesOfRows(database, organizationId, rows);
+  await unlessTaken(database, async (transaction) => {
+    if (!(await moveBacklog(transaction, backlog, rows.at(-1)))) throw new TakenByAnotherNode();
+    await insertMetricChanges(transaction, randomUUID(), [{ organizationId, changes }]);
+  });
+}
+
+/** Another node counted the same rows at the same time, and was first. */
+class TakenByAnotherNode extends Error {}
+
+async function unlessTaken(database: Database, work: (transaction: Transaction) => Promise<void>): Promise<void> {
+  try {
+    await database.transaction(work);
+  } catch (error) {
+    if (!(error instanceof TakenByAnotherNode)) throw error;
+  }
+}
+
+async function changesOfRows(database: Database, organizationId: string, rows: readonly UncountedRow[]) {
+  const starts = await findStepStarts(database, organizationId, rows.flatMap(stepsFromBefore));
+  const resumed = rows.filter(({ entries }) => entries.some(({ type }) => type === "job.resumed"));
+  const ends = await findEarlierEnds(database, organizationId, resumed);
+  const startOf = new Map(starts.map((start) => [keyOfStep(start), start.startedAt]));
+  const endOf = new Map(ends.map((end) => [`${end.jobId} ${end.firstSequence}`, end]));
+  return sumChanges(
+    rows.flatMap((row) => {
+      const earlier: EarlierLife = {
+        createdAt: row.createdAt,
+        end: endOf.get(`${row.jobId} ${row.firstSequence}`),
+        startOf: (step, visit) => startOf.get(keyOfStep({ ...row, step, visit })),
+      };
+      return changesOf(row.workflowId, countEntries(earlier, row.entries).counts);
+    }),
+  );
+}
+
+/** Steps that succeed in the row and began in an earlier one. */
+function stepsFromBefore({ jobId, firstSequence, entries }: UncountedRow): StepOfRow[] {
+  const begun = new Set(
+    entries.flatMap(({ type, step, visit }) => (type === "step.started" ? [`${visit} ${step}`] : [])),
+  );
+  return entries.flatMap(({ type, step = "", visit = 0 }) =>
+    type === "step.succeeded" && !begun.has(`${visit} ${step}`) ? [{ jobId, firstSequence, step, visit }] : [],
+  );
+}
+
+function keyOfStep({ jobId, firstSequence, step, visit }: StepOfRow): string {
+  return `${jobId} ${firstSequence} ${visit} ${step}`;
+}

@@ -1,0 +1,131 @@
+import type pg from "pg";
+import { ReadDeadlineError, StoreUnavailableError, sqlState } from "./database.ts";
+import { FairQueue } from "./fair-queue.ts";
+
+/**
+ * A way to the store. There are three, so that nothing that a user asks for keeps a commit, a heartbeat or a duty waiting: the engine's, that
+ * of requests (credentials and changes of resources, which are short), and that of reads (lists, histories and metrics, which may be long).
+ */
+export interface Lane {
+  readonly pool: pg.Pool;
+  /** Runs `work`, which takes one connection of the pool, when it is its turn. */
+  run<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+export interface Lanes {
+  readonly engine: Lane;
+  readonly requests: Lane;
+  readonly reads: ReadLane;
+}
+
+/** A lane that has connections of its own: the pool keeps the order. */
+export function ownLane(pool: pg.Pool): Lane {
+  return { pool, run: (work) => work() };
+}
+
+/** The lanes of a store with one session. Whoever comes first in this order goes first, whenever the session is free. */
+export function sharedLanes(pool: pg.Pool): { engine: Lane; requests: Lane; reads: Lane } {
+  const turns = new Turns();
+  const lane = (priority: Priority): Lane => ({ pool, run: (work) => turns.run(priority, work) });
+  return { engine: lane(0), requests: lane(1), reads: lane(2) };
+}
+
+type Priority = 0 | 1 | 2;
+
+/** One at a time. The engine asks for its next commit a turn of the event loop after the last one, so the others get in between. */
+class Turns {
+  readonly #waiting: readonly (() => void)[][] = [[], [], []];
+  #isTaken = false;
+
+  async run<Result>(priority: Priority, work: () => Promise<Result>): Promise<Result> {
+    if (this.#isTaken) await new Promise<void>((resolve) => this.#waiting[priority]?.push(resolve));
+    this.#isTaken = true;
+    try {
+      return await work();
+    } finally {
+      // Who is next takes over at once, so that nobody slips in between.
+      const next = this.#waiting.find((queue) => queue.length > 0)?.shift();
+      if (next === undefined) this.#isTaken = false;
+      else next();
+    }
+  }
+}
+
+export interface ReadBounds {
+  readonly maxRunning: number;
+  /** So that one organization's long reads leave connections to the others. */
+  readonly maxRunningPerOrganization: number;
+  /** How long a read may take, with all of its statements: none begins later. A server ends one that runs that long by itself. */
+  readonly deadlineMs: number;
+}
+
+/** The lane of users' reads. Organizations take turns, and a read that is late is given up. */
+export class ReadLane {
+  readonly pool: pg.Pool;
+  readonly #lane: Lane;
+  readonly #deadlineMs: number;
+  readonly #queue: FairQueue<WaitingRead>;
+
+  constructor(lane: Lane, bounds: ReadBounds) {
+    this.pool = lane.pool;
+    this.#lane = lane;
+    this.#deadlineMs = bounds.deadlineMs;
+    const { maxRunning, maxRunningPerOrganization: maxRunningPerOwner } = bounds;
+    this.#queue = new FairQueue({ maxRunning, maxRunningPerOwner });
+  }
+
+  /** The lane as one read has it, whose time begins now. Throws `ReadDeadlineError` for what is not begun in time, or what the server ended. */
+  forRead(organizationId: string): Lane {
+    const lateAt = performance.now() + this.#deadlineMs;
+    return { pool: this.pool, run: (work) => this.#run(organizationId, lateAt, work) };
+  }
+
+  async #run<Result>(organizationId: string, lateAt: number, work: () => Promise<Result>): Promise<Result> {
+    await this.#turn(organizationId, lateAt - performance.now());
+    try {
+      return await this.#lane.run(work);
+    } catch (error) {
+      throw isCancelled(error) ? new ReadDeadlineError(this.#deadlineMs, error) : error;
+    } finally {
+      this.#queue.done(organizationId);
+      this.#admit();
+    }
+  }
+
+  #turn(organizationId: string, leftMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (leftMs <= 0) {
+        reject(new ReadDeadlineError(this.#deadlineMs));
+        return;
+      }
+      const read: WaitingRead = { organizationId, isGivenUp: false, begin: resolve, timer: undefined };
+      this.#queue.add(organizationId, read);
+      this.#admit();
+      if (!this.#queue.isWaiting(organizationId)) return;
+      read.timer = setTimeout(() => {
+        read.isGivenUp = true;
+        reject(new ReadDeadlineError(this.#deadlineMs));
+      }, leftMs);
+    });
+  }
+
+  #admit(): void {
+    for (let read = this.#queue.next(); read !== undefined; read = this.#queue.next()) {
+      clearTimeout(read.timer);
+      if (read.isGivenUp) this.#queue.done(read.organizationId);
+      else read.begin();
+    }
+  }
+}
+
+interface WaitingRead {
+  readonly organizationId: string;
+  readonly begin: () => void;
+  isGivenUp: boolean;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** `query_canceled`: the server ended the statement for its time. */
+function isCancelled(error: unknown): boolean {
+  return sqlState(error instanceof StoreUnavailableError ? error.cause : error) === "57014";
+}

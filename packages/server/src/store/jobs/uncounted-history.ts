@@ -1,0 +1,224 @@
+import type { CountedEntry, JobEnd } from "../../core/job/job-counts.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { type Queryable, statement, type Transaction } from "../home/database.ts";
+
+/** Names one row of the history. */
+export interface HistoryPosition {
+  readonly jobId: string;
+  readonly firstSequence: number;
+}
+
+/** A row of the history as far as counting needs it. */
+export interface UncountedRow extends HistoryPosition {
+  readonly workflowId: string;
+  readonly createdAt: Timestamp;
+  readonly entries: readonly CountedEntry[];
+}
+
+/** History that releases without rollups wrote: everything before `before` is still to be counted. */
+export interface Backlog {
+  readonly organizationId: string;
+  readonly before: HistoryPosition;
+}
+
+/** Organizations with a backlog, in the order of their ids. */
+export async function listBacklogs(db: Queryable, limit: number): Promise<Backlog[]> {
+  const rows = await db.query(listBacklogRows, [limit]);
+  return rows.map(({ organizationId, ...before }) => ({ organizationId, before }));
+}
+
+const backlogColumns = `before_job_id AS "jobId", before_sequence AS "firstSequence"`;
+
+const listBacklogRows = statement<HistoryPosition & { organizationId: string }>(
+  "list_metric_backlogs",
+  "maintenance",
+  `SELECT organization_id AS "organizationId", ${backlogColumns} FROM metric_backlog ORDER BY organization_id LIMIT $1`,
+);
+
+/** Undefined where all of the organization's history is counted. */
+export async function findBacklog(db: Queryable, organizationId: string): Promise<HistoryPosition | undefined> {
+  const [row] = await db.query(findBacklogRow, [organizationId]);
+  return row;
+}
+
+const findBacklogRow = statement<HistoryPosition>(
+  "find_metric_backlog",
+  "organization",
+  `SELECT ${backlogColumns} FROM metric_backlog WHERE organization_id = $1`,
+);
+
+/** Inputs and outputs stay in the store: they may be large, and nobody counts them. */
+const slimEntries = `
+  (SELECT json_agg(json_build_object('type', entry ->> 'type', 'at', entry -> 'at', 'step', entry ->> 'step', 'visit', entry -> 'visit')
+     ORDER BY number)
+   FROM json_array_elements(job_history.entries) WITH ORDINALITY AS numbered (entry, number))`;
+
+const uncountedColumns = `
+  job_history.job_id AS "jobId", job_history.first_sequence AS "firstSequence", job.workflow_id AS "workflowId",
+  job.created_at AS "createdAt", ${slimEntries} AS entries`;
+
+/** The next rows of a backlog, the newest job first. */
+export async function readBacklog(db: Queryable, backlog: Backlog, limit: number): Promise<UncountedRow[]> {
+  const { organizationId, before } = backlog;
+  return await db.query(readBacklogRows, [organizationId, before.jobId, before.firstSequence, limit]);
+}
+
+const readBacklogRows = statement<UncountedRow>(
+  "read_metric_backlog",
+  "organization",
+  `SELECT ${uncountedColumns}
+   FROM job_history
+   JOIN job ON job.organization_id = job_history.organization_id AND job.job_id = job_history.job_id AND job.organization_id = $1
+   WHERE job_history.organization_id = $1 AND job_history.counted IS NULL
+     AND (job_history.job_id, job_history.first_sequence) < ($2::uuid, $3::integer)
+   ORDER BY job_history.job_id DESC, job_history.first_sequence DESC
+   LIMIT $4`,
+);
+
+/** Moves a backlog's end on, or forgets the backlog when `to` is undefined. False when another node did so first. */
+export async function moveBacklog(
+  transaction: Transaction,
+  { organizationId, before }: Backlog,
+  to: HistoryPosition | undefined,
+): Promise<boolean> {
+  const place = [organizationId, before.jobId, before.firstSequence];
+  const moved =
+    to === undefined
+      ? await transaction.query(deleteBacklogRow, place)
+      : await transaction.query(moveBacklogRow, [...place, to.jobId, to.firstSequence]);
+  return moved.length > 0;
+}
+
+const moveBacklogRow = statement<{ moved: number }>(
+  "move_metric_backlog",
+  "organization",
+  `UPDATE metric_backlog SET before_job_id = $4, before_sequence = $5
+   WHERE organization_id = $1 AND before_job_id = $2 AND before_sequence = $3
+   RETURNING 1 AS moved`,
+);
+
+const deleteBacklogRow = statement<{ moved: number }>(
+  "delete_metric_backlog",
+  "organization",
+  `DELETE FROM metric_backlog
+   WHERE organization_id = $1 AND before_job_id = $2 AND before_sequence = $3
+   RETURNING 1 AS moved`,
+);
+
+/** Rows that were committed without being counted: by a node of an earlier release, or because they do not tell when their step began. */
+export async function findUncounted(
+  db: Queryable,
+  limit: number,
+): Promise<(HistoryPosition & { organizationId: string })[]> {
+  return await db.query(findUncountedRows, [limit]);
+}
+
+const findUncountedRows = statement<HistoryPosition & { organizationId: string }>(
+  "find_uncounted_history",
+  "maintenance",
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", first_sequence AS "firstSequence"
+   FROM job_history
+   WHERE NOT counted
+   ORDER BY organization_id, job_id, first_sequence
+   LIMIT $1`,
+);
+
+export async function readUncounted(
+  db: Queryable,
+  organizationId: string,
+  positions: readonly HistoryPosition[],
+): Promise<UncountedRow[]> {
+  return await db.query(readUncountedRows, [organizationId, ...positionArrays(positions)]);
+}
+
+const readUncountedRows = statement<UncountedRow>(
+  "read_uncounted_history",
+  "organization",
+  `SELECT ${uncountedColumns}
+   FROM unnest($2::uuid[], $3::integer[]) AS wanted (job_id, first_sequence)
+   JOIN job_history ON job_history.organization_id = $1 AND job_history.job_id = wanted.job_id
+     AND job_history.first_sequence = wanted.first_sequence
+   JOIN job ON job.organization_id = $1 AND job.job_id = wanted.job_id
+   WHERE job_history.organization_id = $1 AND job.organization_id = $1`,
+);
+
+/** Says of rows that they are counted, and answers how many were not: fewer than named when another node came first. */
+export async function markCounted(
+  transaction: Transaction,
+  organizationId: string,
+  positions: readonly HistoryPosition[],
+): Promise<number> {
+  return (await transaction.query(markCountedRows, [organizationId, ...positionArrays(positions)])).length;
+}
+
+const markCountedRows = statement<{ marked: number }>(
+  "mark_history_counted",
+  "organization",
+  `UPDATE job_history SET counted = true
+   FROM unnest($2::uuid[], $3::integer[]) AS wanted (job_id, first_sequence)
+   WHERE job_history.organization_id = $1 AND job_history.job_id = wanted.job_id
+     AND job_history.first_sequence = wanted.first_sequence AND NOT job_history.counted
+   RETURNING 1 AS marked`,
+);
+
+export interface StepOfRow extends HistoryPosition {
+  readonly step: string;
+  readonly visit: number;
+}
+
+/** When steps began, by the job's entries before the row. */
+export async function findStepStarts(
+  db: Queryable,
+  organizationId: string,
+  steps: readonly StepOfRow[],
+): Promise<(StepOfRow & { readonly startedAt: Timestamp })[]> {
+  if (steps.length === 0) return [];
+  const columns = [steps.map(({ step }) => step), steps.map(({ visit }) => visit)];
+  return await db.query(findStepStartRows, [organizationId, ...positionArrays(steps), ...columns]);
+}
+
+const findStepStartRows = statement<StepOfRow & { startedAt: Timestamp }>(
+  "find_step_starts",
+  "organization",
+  `SELECT wanted.job_id AS "jobId", wanted.first_sequence AS "firstSequence", wanted.step, wanted.visit, earlier.at AS "startedAt"
+   FROM unnest($2::uuid[], $3::integer[], $4::text[], $5::integer[]) AS wanted (job_id, first_sequence, step, visit)
+   CROSS JOIN LATERAL (
+     SELECT (entry ->> 'at')::bigint AS at
+     FROM job_history CROSS JOIN LATERAL json_array_elements(job_history.entries) AS entry
+     WHERE job_history.organization_id = $1 AND job_history.job_id = wanted.job_id
+       AND job_history.first_sequence < wanted.first_sequence AND entry ->> 'type' = 'step.started'
+       AND entry ->> 'step' = wanted.step AND (entry ->> 'visit')::integer = wanted.visit
+     ORDER BY job_history.first_sequence DESC
+     LIMIT 1
+   ) AS earlier`,
+);
+
+/** How jobs had ended before the row, by the last such entry. */
+export async function findEarlierEnds(
+  db: Queryable,
+  organizationId: string,
+  positions: readonly HistoryPosition[],
+): Promise<(HistoryPosition & JobEnd)[]> {
+  if (positions.length === 0) return [];
+  return await db.query(findEarlierEndRows, [organizationId, ...positionArrays(positions)]);
+}
+
+const findEarlierEndRows = statement<HistoryPosition & JobEnd>(
+  "find_earlier_ends",
+  "organization",
+  `SELECT wanted.job_id AS "jobId", wanted.first_sequence AS "firstSequence", earlier.measure, earlier.at
+   FROM unnest($2::uuid[], $3::integer[]) AS wanted (job_id, first_sequence)
+   CROSS JOIN LATERAL (
+     SELECT (entry ->> 'at')::bigint AS at,
+       CASE entry ->> 'type' WHEN 'job.failed' THEN 'jobsFailed' ELSE 'jobsCancelled' END AS measure
+     FROM job_history CROSS JOIN LATERAL json_array_elements(job_history.entries) AS entry
+     WHERE job_history.organization_id = $1 AND job_history.job_id = wanted.job_id
+       AND job_history.first_sequence < wanted.first_sequence AND entry ->> 'type' IN ('job.failed', 'job.cancelled')
+     ORDER BY job_history.first_sequence DESC, (entry ->> 'sequence')::integer DESC
+     LIMIT 1
+   ) AS earlier`,
+);
+
+function positionArrays(positions: readonly HistoryPosition[]): [string[], number[]] {
+  return [positions.map(({ jobId }) => jobId), positions.map(({ firstSequence }) => firstSequence)];
+}

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { type CountedEntry, countEntries, type EarlierLife } from "../../src/core/job/job-counts.ts";
+import { changesOf, rollUp, sumChanges } from "../../src/core/job/metric-change.ts";
+
+const hour = 3_600_000;
+const fresh: EarlierLife = { createdAt: 1_000, end: undefined, startOf: () => undefined };
+
+function summary(earlier: EarlierLife, entries: readonly CountedEntry[]): string {
+  const { counts, isComplete } = countEntries(earlier, entries);
+  const said = counts.map(({ measure, count, at, durationMs }) => `${count} ${measure} at ${at} (${durationMs})`);
+  return [...said, ...(isComplete ? [] : ["incomplete"])].join(", ");
+}
+
+const step = { step: "a", visit: 1 };
+
+test.each<[string, EarlierLife, CountedEntry[], string]>([
+  [
+    "a job is counted when it is submitted, and by its duration when it has succeeded",
+    fresh,
+    [
+      { type: "job.submitted", at: 1_000 },
+      { type: "step.started", at: 1_000, ...step },
+      { type: "step.succeeded", at: 1_500, ...step },
+      { type: "job.succeeded", at: 1_600 },
+    ],
+    "1 jobsSubmitted at 1000 (null), 1 stepDuration at 1500 (500), 1 jobDuration at 1600 (600)",
+  ],
+  [
+    "a step that began in an earlier commit is measured by the start that the job knows",
+    { ...fresh, startOf: () => 1_200 },
+    [{ type: "step.succeeded", at: 1_500, ...step }],
+    "1 stepDuration at 1500 (300)",
+  ],
+  [
+    "a step whose start nobody knows leaves the count incomplete",
+    fresh,
+    [{ type: "step.succeeded", at: 1_500, ...step }],
+    "incomplete",
+  ],
+  [
+    "a resumed job takes its end back at the time for which that was counted",
+    { ...fresh, end: { measure: "jobsFailed", at: 2_000 } },
+    [
+      { type: "job.resumed", at: 9_000 },
+      { type: "job.cancelled", at: 9_500 },
+    ],
+    "-1 jobsFailed at 2000 (null), 1 jobsCancelled at 9500 (null)",
+  ],
+  [
+    "a job that fails and is resumed in one commit has not ended",
+    fresh,
+    [
+      { type: "step.failed", at: 1_100, ...step },
+      { type: "job.failed", at: 1_100 },
+      { type: "job.resumed", at: 1_200 },
+    ],
+    "1 stepFailures at 1100 (null), 1 jobsFailed at 1100 (null), -1 jobsFailed at 1100 (null)",
+  ],
+])("%s", (_name, earlier, entries, expected) => {
+  expect(summary(earlier, entries)).toBe(expected);
+});
+
+test("a change counts for its hour and its day, in its workflow and in all", () => {
+  const { counts } = countEntries(fresh, [{ type: "job.submitted", at: 30 * hour }]);
+  const changes = sumChanges([...changesOf("w1", counts), ...changesOf("w1", counts), ...changesOf("w2", counts)]);
+  const all = "00000000-0000-0000-0000-000000000000";
+  const said = rollUp(changes).map((row) => [row.workflowId, row.bucketSeconds, row.bucket, row.count].join(" "));
+  expect(said.toSorted()).toEqual(
+    [`w1 3600 30 2`, `w1 86400 1 2`, `w2 3600 30 1`, `w2 86400 1 1`, `${all} 3600 30 3`, `${all} 86400 1 3`].toSorted(),
+  );
+});

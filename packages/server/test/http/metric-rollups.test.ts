@@ -1,0 +1,237 @@
+import { randomUUID } from "node:crypto";
+import type { Client } from "@stepwell/testing/client.ts";
+import { failingDefinition, straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore, postgresHome } from "@stepwell/testing/stores.ts";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
+import { applyBatch } from "../../src/engine/batch.ts";
+import { executorCatalog } from "../../src/engine/executors/catalog.ts";
+import { metricRollupsDuty } from "../../src/engine/maintenance/metric-rollups.ts";
+import { Plans } from "../../src/engine/plans.ts";
+import { type Database, statement } from "../../src/store/home/database.ts";
+import { submission } from "../engine/commands.ts";
+import { type Durations, type ExpectedMetrics, metricsOfHistory } from "./history-metrics.ts";
+
+interface Metric {
+  readonly points: readonly { readonly at: string; readonly value: number | null }[];
+  readonly incompleteBefore?: string;
+}
+
+/** A deed of somebody, on one of the jobs that are there: chosen by `which`, whatever their number. */
+const deeds = fc.array(
+  fc.record({
+    what: fc.constantFrom("straight", "waiting", "failing", "approve", "cancel", "resume", "fold"),
+    which: fc.nat(),
+  }),
+  { minLength: 25, maxLength: 40 },
+);
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  test("rollups answer what the history says, whatever jobs did, folded or not, once or by two nodes at a time", async () => {
+    await fc.assert(
+      fc.asyncProperty(deeds, async (chosen) => {
+        const { api, organizationId } = await service.newOrganization();
+        const { database } = service.running;
+        const workflows = {
+          straight: await deploy(api, straightDefinition),
+          waiting: await deploy(api, waitingDefinition),
+          failing: await deploy(api, failingDefinition),
+        };
+        const jobIds: string[] = [];
+        const act = async ({ what, which }: { what: string; which: number }) => {
+          const params = { jobId: jobIds[which % jobIds.length] ?? randomUUID() };
+          if (what === "straight" || what === "waiting" || what === "failing") {
+            jobIds.push((await submitAndWait(api, workflows[what].workflowId)).jobId);
+          } else if (what === "approve") {
+            await api.callAny("SendJobEvent", { params, body: { eventId: "approved" } });
+          } else if (what === "cancel") await api.callAny("CancelJob", { params });
+          else if (what === "resume") await api.callAny("ResumeJob", { params });
+          else await foldTwice(database);
+        };
+        const left = [...chosen];
+        while (left.length > 0) await Promise.all(left.splice(0, 5).map(act));
+        const workflowIds = [null, workflows.waiting.workflowId, workflows.failing.workflowId];
+        const expectAll = async () => {
+          for (const workflowId of workflowIds) await expectMetrics(api, database, organizationId, workflowId);
+        };
+        await settled(database, organizationId);
+        await expectAll();
+        await foldTwice(database);
+        await expectAll();
+        // The same from the history alone: as an earlier release left it, and as its node writes it beside this one.
+        for (const counted of [null, false] as const) {
+          await forgetCounts(database, organizationId, counted);
+          await untilCounted(database);
+          await expectAll();
+        }
+      }),
+      { numRuns: 4 },
+    );
+  }, 120_000);
+
+  test("history that an earlier release wrote is counted once, in slices, and until then the answer says how far", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    const { database } = service.running;
+    const { workflowId } = await deploy(api, waitingDefinition);
+    for (let count = 0; count < 3; count += 1) await submitAndWait(api, workflowId);
+    const { jobId } = await submitAndWait(api, workflowId);
+    await api.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
+    await api.call("GetJob", { params: { jobId }, query: { waitSeconds: 10 } });
+    await foldTwice(database);
+    await forgetCounts(database, organizationId, null);
+    expect((await metric(api, { metric: "jobs_submitted" })).incompleteBefore).toBeDefined();
+    // While it is counted, jobs go on.
+    await submitAndWait(api, workflowId);
+    await untilCounted(database);
+    await expectMetrics(api, database, organizationId, null);
+    expect((await metric(api, { metric: "jobs_submitted" })).incompleteBefore).toBeUndefined();
+    await untilCounted(database);
+    await expectMetrics(api, database, organizationId, workflowId);
+  });
+
+  test("jobs that are deleted stay counted, and an organization that is deleted answers nothing", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    const { database } = service.running;
+    const { workflowId } = await deploy(api, straightDefinition);
+    for (let count = 0; count < 3; count += 1) await submitAndWait(api, workflowId);
+    // Some are folded and some are not when their jobs go.
+    await foldTwice(database);
+    await submitAndWait(api, workflowId);
+    const expected = await metricsOfHistory(database, organizationId, null);
+    for (const text of ["DELETE FROM job_history", "DELETE FROM job"]) {
+      const deletion = { name: text, scope: "organization", planned: "each-time" } as const;
+      await database.query({ ...deletion, text: `${text} WHERE organization_id = $1` }, [organizationId]);
+    }
+    await foldTwice(database);
+    await expectAnswers(api, null, expected);
+    await api.call("DeleteOrganization", {});
+    await foldTwice(database);
+    await api.refused("GetMetrics", "NotFoundError", { query: { metric: "jobs_submitted" } });
+  });
+});
+
+describe("on a PostgreSQL server", () => {
+  const service = useService(postgresHome);
+
+  test("a commit that began before the changes were folded, and lands afterwards, is counted", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    const { database, engine } = service.running;
+    const { workflowId } = await deploy(api, straightDefinition);
+    const config = readConfig({});
+    const context = {
+      plans: new Plans(executorCatalog(config), config),
+      limits: { maxStepRuns: 100, maxEvents: 100, maxOutputBytes: 100_000 },
+      nodeId: engine.nodeId,
+      now: engine.now() - 3_600_000,
+      commitId: randomUUID(),
+      idempotencyHours: 24,
+      maxBytes: 100_000,
+      hasRoomForCall: () => true,
+      beginsAtOnce: () => true,
+    };
+    await database.transaction(async (transaction) => {
+      await applyBatch(transaction, [submission(engine, { organizationId, workflowId })], context);
+      await submitAndWait(api, workflowId);
+      await foldTwice(database);
+      await submitAndWait(api, workflowId);
+      await foldTwice(database);
+    });
+    await expectMetrics(api, database, organizationId, workflowId);
+    await foldTwice(database);
+    await expectMetrics(api, database, organizationId, workflowId);
+  });
+});
+
+async function metric(api: Client, query: Record<string, string>): Promise<Metric> {
+  return (await api.call<Metric>("GetMetrics", { query })).body;
+}
+
+/** Each run on its own, and two at a time. */
+async function foldTwice(database: Database): Promise<void> {
+  await Promise.all([metricRollupsDuty(database).runOnce(), metricRollupsDuty(database).runOnce()]);
+}
+
+const findUnsettled = statement<{ jobId: string }>(
+  "test_find_unsettled",
+  "organization",
+  `SELECT job_id AS "jobId" FROM job WHERE organization_id = $1 AND (status = 'PENDING' OR (status = 'RUNNING' AND awaiting_event_ids IS NULL))`,
+);
+
+/** Until no job moves by itself: then the history and the answers can be compared. */
+async function settled(database: Database, organizationId: string): Promise<void> {
+  await expect.poll(() => database.query(findUnsettled, [organizationId]), { timeout: 10_000 }).toEqual([]);
+}
+
+async function untilCounted(database: Database): Promise<void> {
+  await expect.poll(() => metricRollupsDuty(database).runOnce(), { timeout: 20_000 }).toBeUndefined();
+}
+
+/**
+ * Nothing is counted. With `counted` null the history is as the migration finds it, and a backlog; with false as nodes of an earlier
+ * release write it after that.
+ */
+async function forgetCounts(database: Database, organizationId: string, counted: false | null): Promise<void> {
+  const nobody = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+  const texts = [
+    "DELETE FROM metric_change WHERE organization_id = $1",
+    "DELETE FROM metric_rollup WHERE organization_id = $1",
+    `UPDATE job_history SET counted = ${counted} WHERE organization_id = $1`,
+  ];
+  if (counted === null) {
+    texts.push(
+      `INSERT INTO metric_backlog (organization_id, before_job_id, before_sequence) VALUES ($1, '${nobody}', 0)`,
+    );
+  }
+  await database.transaction(async (transaction) => {
+    for (const text of texts) {
+      await transaction.query({ name: text, scope: "organization", text, planned: "each-time" }, [organizationId]);
+    }
+  });
+}
+
+async function expectMetrics(
+  api: Client,
+  database: Database,
+  organizationId: string,
+  workflowId: string | null,
+): Promise<void> {
+  await expectAnswers(api, workflowId, await metricsOfHistory(database, organizationId, workflowId));
+}
+
+/** By hours and by days: counts alike, averages and maxima too, quantiles within 5 %. */
+async function expectAnswers(api: Client, workflowId: string | null, expected: ExpectedMetrics): Promise<void> {
+  const only = workflowId === null ? {} : { workflowId };
+  const { job_duration_seconds, step_duration_seconds, ...counts } = expected;
+  for (const bucket of ["hour", "day"]) {
+    for (const [name, count] of Object.entries(counts)) {
+      const { points } = await metric(api, { metric: name, bucket, ...only });
+      expect([name, points.reduce((sum, { value }) => sum + (value ?? 0), 0)]).toEqual([name, count]);
+    }
+  }
+  await expectDurations(api, "job_duration_seconds", only, job_duration_seconds);
+  await expectDurations(api, "step_duration_seconds", only, step_duration_seconds);
+}
+
+/** The jobs of a test are of one day, or the test runs at midnight: then its days have parts of the durations, and only the maximum can be compared. */
+async function expectDurations(api: Client, name: string, only: object, expected: Durations): Promise<void> {
+  const values = async (aggregation: string) => {
+    const { points } = await metric(api, { metric: name, aggregation, bucket: "day", ...only });
+    return points.flatMap(({ value }) => value ?? []);
+  };
+  const maxima = await values("max");
+  expect(maxima.length === 0 ? null : Math.max(...maxima)).toEqual(expected.max);
+  if (maxima.length !== 1) return;
+  for (const aggregation of ["avg", "p50", "p95", "p99"] as const) {
+    const [value = Number.NaN] = await values(aggregation);
+    const wanted = expected[aggregation] ?? Number.NaN;
+    const share = aggregation === "avg" ? 1e-9 : 0.05;
+    expect(Math.abs(value - wanted), `${name} ${aggregation}: ${value}, not ${wanted}`).toBeLessThanOrEqual(
+      share * Math.max(wanted, 1e-6),
+    );
+  }
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from "node:crypto";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore, postgresHome } from "@stepwell/testing/stores.ts";
+import { describe, expect, test } from "vitest";
+import { type Queryable, ReadDeadlineError, statement } from "../../src/store/home/database.ts";
+import { laneSizes } from "../../src/store/home/postgres.ts";
+
+const sleep = statement<{ slept: string }>("test_sleep", "global", "SELECT pg_sleep($1)::text AS slept", "each-time");
+const backendOf = statement<{ pid: number }>("test_backend", "global", "SELECT pg_backend_pid() AS pid", "each-time");
+
+/** Reads under way, and whether they are all over. */
+function underWay(reads: readonly Promise<unknown>[]) {
+  const state = { isOver: false, end: Promise.allSettled(reads) };
+  void state.end.then(() => {
+    state.isOver = true;
+  });
+  return state;
+}
+
+describe("on a PostgreSQL server", () => {
+  const service = useService(postgresHome, { STEPWELL_READ_TIMEOUT_MS: "2000" });
+  const sleeps = (db: Queryable, seconds: number, count: number) =>
+    Array.from({ length: count }, () => db.query(sleep, [seconds]));
+
+  test("commits, requests and the heartbeat go on while two organizations hold all connections for reads", async () => {
+    const { api } = await service.newOrganization();
+    const { database } = service.running;
+    const reads = underWay([1, 2].flatMap(() => sleeps(database.reader(randomUUID()), 1.8, 20)));
+    for (let count = 0; count < 5; count += 1) {
+      await database.query(backendOf, []);
+      await api.call("RegisterWorkflow", { body: { name: `workflow ${count}` } });
+      await api.callAny("GetReadiness", {}).then(({ status }) => expect(status).toBe(200));
+    }
+    expect(reads.isOver).toBe(false);
+    await reads.end;
+  });
+
+  test("one organization's long reads leave connections to another's", async () => {
+    const { database } = service.running;
+    const reads = underWay(sleeps(database.reader(randomUUID()), 1.8, 20));
+    await database.reader(randomUUID()).query(backendOf, []);
+    expect(reads.isOver).toBe(false);
+    await reads.end;
+  });
+
+  test("a read that takes longer than its time is given up, whether it ran or waited for its turn", async () => {
+    const { database } = service.running;
+    const organizationId = randomUUID();
+    const reads = await Promise.allSettled(sleeps(database.reader(organizationId), 9, 4));
+    for (const read of reads) {
+      expect(read.status).toBe("rejected");
+      expect(read.status === "rejected" && read.reason).toBeInstanceOf(ReadDeadlineError);
+    }
+    expect(await database.reader(organizationId).query(backendOf, [])).toHaveLength(1);
+  });
+
+  test.each([
+    [3, { engine: 1, requests: 1, reads: 1 }],
+    [8, { engine: 2, requests: 4, reads: 2 }],
+    [12, { engine: 4, requests: 5, reads: 3 }],
+    [200, { engine: 66, requests: 84, reads: 50 }],
+  ])("%i connections are shared out among the lanes", (poolSize, sizes) => {
+    expect(laneSizes(poolSize)).toEqual(sizes);
+  });
+});
+
+onEveryStore((home) => {
+  const service = useService(home, { STEPWELL_READ_TIMEOUT_MS: "600" });
+
+  test("organizations take turns, however many reads one of them asks for", async () => {
+    const { database } = service.running;
+    const done: string[] = [];
+    const read = (name: string, organizationId: string) =>
+      database
+        .reader(organizationId)
+        .query(backendOf, [])
+        .then(() => done.push(name));
+    const [crowd, other] = [randomUUID(), randomUUID()];
+    await Promise.all([...Array.from({ length: 50 }, () => read("crowd", crowd)), read("other", other)]);
+    expect(done.indexOf("other")).toBeLessThan(40);
+  });
+
+  test("a read of many statements is given up when its time is over", async () => {
+    const reader = service.running.database.reader(randomUUID());
+    const begun = performance.now();
+    await expect(
+      (async () => {
+        while (performance.now() - begun < 20_000) await reader.query(backendOf, []);
+      })(),
+    ).rejects.toBeInstanceOf(ReadDeadlineError);
+    expect(performance.now() - begun).toBeGreaterThan(500);
+  }, 30_000);
+});
