@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { deploy } from "@stepwell/testing/flow.ts";
 import { callingDefinition } from "@stepwell/testing/functions/function-server.ts";
+import { said } from "@stepwell/testing/notes.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -197,6 +198,24 @@ onEveryStore((home) => {
     await observer.takeover.runOnce();
 
     expect(await read(key)).toMatchObject({ nodeId: observer.nodeId });
+  });
+
+  test("a job whose version a node cannot compile is left to a node that can", async () => {
+    const [leaving, unable, able] = (await nodes(3)) as [TestNode, TestNode, TestNode];
+    const key = await leaving.job("begun");
+    // From here on it has the plan in its memory.
+    await able.job("begun");
+    const rename = (from: string, to: string) =>
+      database.query(said("UPDATE workflow_version SET definition = replace(definition, $1, $2)"), [from, to]);
+    await rename("/service/cloud/function", "/service/fromALaterRelease");
+    await leaving.node.leave();
+
+    await unable.takeover.runOnce();
+    expect(await read(key)).toMatchObject({ nodeId: leaving.nodeId });
+
+    await able.takeover.runOnce();
+    expect(await read(key)).toMatchObject({ nodeId: able.nodeId });
+    await rename("/service/fromALaterRelease", "/service/cloud/function");
   });
 
   test("an interruption counts also when the node that took the job over dies before it has written so", async () => {
