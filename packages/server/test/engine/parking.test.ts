@@ -16,6 +16,7 @@ import { type ParkedThing, Parking, UnreadableVersionError } from "../../src/eng
 import { Plans } from "../../src/engine/plans.ts";
 import type { Database } from "../../src/store/home/database.ts";
 import { insertDueJobs } from "../store/due-rows.ts";
+import { failRow } from "../store/failing-row.ts";
 import { cancelled, eventReceived, happening, keyed, submission } from "./commands.ts";
 
 describe("what is parked", () => {
@@ -190,17 +191,6 @@ onEveryStore((home) => {
     expect(await engine.readJob(parked)).toEqual(before);
   });
 
-  /** From here on the database fails each change of the job's row with this error, until it is asked to go on. */
-  async function failRow({ jobId }: { readonly jobId: string }, sqlState: string): Promise<() => Promise<void>> {
-    const { database } = service.running;
-    const name = `fail_${jobId.replaceAll("-", "")}`;
-    const body = `BEGIN RAISE EXCEPTION 'this row fails' USING ERRCODE = '${sqlState}'; END`;
-    await database.query(said(`CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ ${body} $$`), []);
-    const when = `BEFORE UPDATE ON job FOR EACH ROW WHEN (NEW.job_id = '${jobId}')`;
-    await database.query(said(`CREATE TRIGGER ${name} ${when} EXECUTE FUNCTION ${name}()`), []);
-    return async () => void (await database.query(said(`DROP TRIGGER ${name} ON job`), []));
-  }
-
   test.each([
     ["a statement that takes too long", "57014"],
     ["a disk without room", "53100"],
@@ -211,7 +201,7 @@ onEveryStore((home) => {
     const jobs = await Promise.all(Array.from({ length: 25 }, () => jobOf(waiting)));
     const [failing] = jobs;
     if (failing === undefined) throw new Error("There is no job.");
-    const mend = await failRow(failing, sqlState);
+    const mend = await failRow(service.running.database, failing, sqlState);
 
     const outcomes = await Promise.allSettled(
       jobs.map((job) => commit.commit(happening(job, eventReceived("approved")))),
@@ -231,7 +221,7 @@ onEveryStore((home) => {
     const waiting = await workflowOf(waitingDefinition);
     const [failing, ...healthy] = await Promise.all([1, 2, 3].map(() => jobOf(waiting)));
     if (failing === undefined) throw new Error("There is no job.");
-    const mend = await failRow(failing, "22000");
+    const mend = await failRow(service.running.database, failing, "22000");
     const approve = (job: typeof failing, sender: "caller" | "engine" = "caller") =>
       commit.commit(happening(job, eventReceived("approved")), sender);
     const parked = { code: "UnavailableError", message: expect.stringContaining("has parked it") };
@@ -252,7 +242,7 @@ onEveryStore((home) => {
   test("what a call brought is kept until the database has room for it again", async () => {
     const { commit, parking } = groupCommit();
     const job = await jobOf(await workflowOf(callingDefinition("held")));
-    const mend = await failRow(job, "53100");
+    const mend = await failRow(service.running.database, job, "53100");
     const succeeded = { type: "step.succeeded", leaseEpoch: 1, output: {} } as const;
 
     const reported = commit.commit(happening(job, succeeded), "engine");

@@ -18,6 +18,7 @@ import { openStore } from "../../src/service.ts";
 import { type Database, StoreUnavailableError, statement } from "../../src/store/home/database.ts";
 import { type JobKey, readJobs } from "../../src/store/jobs/jobs.ts";
 import { markBegun, takeOverJobs } from "../../src/store/jobs/nodes.ts";
+import { failRow } from "../store/failing-row.ts";
 import { happening, submission } from "./commands.ts";
 
 const leaseMs = 10_000;
@@ -217,6 +218,32 @@ onEveryStore((home) => {
     expect(await read(key)).toMatchObject({ nodeId: able.nodeId });
     await rename("/service/fromALaterRelease", "/service/cloud/function");
   });
+
+  test.each(["57014", "22000"])(
+    "a job whose row cannot be written (%s) keeps no other from being taken over",
+    async (sqlState) => {
+      const [leaving, observer] = (await nodes(2)) as [TestNode, TestNode];
+      const keys = [await leaving.job("begun"), await leaving.job("begun"), await leaving.job("begun")] as const;
+      const [failing, ...others] = keys;
+      const mend = await failRow(database, failing, sqlState);
+      await leaving.node.leave();
+
+      await observer.takeover.runOnce();
+      expect(await read(failing)).toMatchObject({ nodeId: leaving.nodeId });
+      for (const key of others) expect(await read(key)).toMatchObject({ nodeId: observer.nodeId });
+
+      await mend();
+      await expect
+        .poll(
+          async () => {
+            await observer.takeover.runOnce();
+            return (await read(failing)).nodeId;
+          },
+          { timeout: 10_000 },
+        )
+        .toBe(observer.nodeId);
+    },
+  );
 
   test("an interruption counts also when the node that took the job over dies before it has written so", async () => {
     const [first, third] = (await nodes(2)) as [TestNode, TestNode];

@@ -1,5 +1,10 @@
 import type { UntimedFact } from "../../core/job/fact.ts";
-import type { Database } from "../../store/home/database.ts";
+import {
+  type Database,
+  StatementGivenUpError,
+  StoreUnavailableError,
+  TransactionAbortedError,
+} from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import {
   findOrphans,
@@ -81,10 +86,35 @@ async function takeOver(
   orphans: readonly OrphanedJob[],
   factOf: (job: TakenJob) => UntimedFact,
 ): Promise<void> {
-  const { database, nodeId, report } = options;
+  const { database, report } = options;
   const groups = Map.groupBy(orphans, (orphan) => database.groupOf(orphan.organizationId));
   for (const keys of groups.values()) {
-    const owned = await takeOverJobs(database, nodeId, deadNodeId, keys);
+    const owned = await own(options, deadNodeId, keys);
     await Promise.all(owned.map((job) => report(job, factOf(job))));
+  }
+}
+
+/** Takes them over together; one whose row the database cannot write is parked, and keeps no other from being taken. */
+async function own(
+  options: TakeoverOptions,
+  deadNodeId: string,
+  orphans: readonly OrphanedJob[],
+): Promise<readonly TakenJob[]> {
+  const { database, nodeId, plans } = options;
+  try {
+    return await takeOverJobs(database, nodeId, deadNodeId, orphans);
+  } catch (error) {
+    const isAway = error instanceof StoreUnavailableError && !(error instanceof StatementGivenUpError);
+    if (isAway || error instanceof TransactionAbortedError) throw error;
+    const [first] = orphans;
+    if (first !== undefined && orphans.length === 1) {
+      plans.parking.parkJob(first, error);
+      return [];
+    }
+    const middle = Math.ceil(orphans.length / 2);
+    return [
+      ...(await own(options, deadNodeId, orphans.slice(0, middle))),
+      ...(await own(options, deadNodeId, orphans.slice(middle))),
+    ];
   }
 }

@@ -61,7 +61,8 @@ function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
       if (error instanceof ReadDeadlineError) throw error;
       const meaning = meaningOf(error, "nothing-written");
       // A statement alone commits by itself: when its answer is lost, so is the knowledge whether it did.
-      const mayBeWritten = meaning instanceof StoreUnavailableError && !statement.text.startsWith("SELECT");
+      const isAnswerLost = meaning instanceof StoreUnavailableError && !(meaning instanceof StatementGivenUpError);
+      const mayBeWritten = isAnswerLost && !statement.text.startsWith("SELECT");
       throw mayBeWritten ? new StoreUnavailableError("unknown", error) : meaning;
     }
   };
