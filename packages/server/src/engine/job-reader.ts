@@ -1,85 +1,121 @@
-import { foldSteps } from "../core/job/history.ts";
-import type { Job } from "../core/job/job-state.ts";
+import {
+  foldSteps,
+  type HistoryEntry,
+  maxShownStepRuns,
+  type PlainEntry,
+  plainEntries,
+  type StepRun,
+  type ValuePlace,
+  valueIn,
+  withValue,
+} from "../core/job/history.ts";
+import { awaitedEventIds, type Job } from "../core/job/job-state.ts";
+import type { JsonObject, JsonValue } from "../core/json/json.ts";
 import type { Queryable } from "../store/home/database.ts";
-import { type JobKey, readJobs, readSequences } from "../store/jobs/jobs.ts";
+import {
+  type JobKey,
+  type JobStanding,
+  readJob,
+  readJobInput,
+  readSmallJobs,
+  readStandings,
+  type SmallJob,
+} from "../store/jobs/jobs.ts";
 import type { WholeJob } from "./engine.ts";
+import { type Portion, type RunSearch, readEntries, readNewestRuns, readRuns } from "./job-history.ts";
 import type { JobSnapshot, RecentJobs } from "./recent-jobs.ts";
+import { takingTurns } from "./taking-turns.ts";
+import { TurnReads } from "./turn-reads.ts";
 
 export interface JobReaderOptions {
   readonly db: Queryable;
   readonly recent: RecentJobs;
   /** True when no other process can write: what this node saw last is then what the store has. */
   readonly isAlone: boolean;
+  /** How many statements that read histories and large jobs run at once; small reads do not wait for them. */
+  readonly maxLargeReads: number;
 }
 
-/** Reads jobs; the reads that arrive in one turn of the event loop share a statement. */
+/** Reads jobs and their histories: small jobs together and whole, large ones alone and in slices. */
 export class JobReader {
   readonly #options: JobReaderOptions;
-  #waiting: Waiting[] = [];
+  readonly #slowly: Queryable;
+  readonly #standings: TurnReads<JobStanding>;
+  readonly #smallJobs: TurnReads<SmallJob>;
 
   constructor(options: JobReaderOptions) {
+    const { db, maxLargeReads } = options;
     this.#options = options;
+    this.#slowly = takingTurns(db, maxLargeReads);
+    this.#standings = new TurnReads((keys) => readStandings(db, keys));
+    this.#smallJobs = new TurnReads((keys) => readSmallJobs(db, keys));
   }
 
-  async read(key: JobKey): Promise<WholeJob | undefined> {
+  /** How far the job has come, which costs next to nothing. Undefined when there is no such job. */
+  async standing(key: JobKey): Promise<JobStanding | undefined> {
     const known = this.#options.isAlone ? this.#recall(key) : undefined;
-    if (known !== undefined) return wholeJob(known.job, known.entries);
-    return await new Promise((resolve, reject) => {
-      if (this.#waiting.length === 0) setImmediate(() => void this.#readAll());
-      this.#waiting.push({ key, resolve, reject });
-    });
+    return known === undefined ? await this.#standings.read(key) : standingOf(known.job);
   }
 
-  async #readAll(): Promise<void> {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (let start = 0; start < waiting.length; start += maxReadsAtOnce) {
-      await this.#readSome(waiting.slice(start, start + maxReadsAtOnce));
+  /** `known` is the job's standing, where it was just read. */
+  async read(key: JobKey, known?: JobStanding): Promise<WholeJob | undefined> {
+    const snapshot = await this.#newest(key, known);
+    if (snapshot !== undefined) return wholeJob(snapshot.job, snapshot.entries);
+    const found = await this.#smallJobs.read(key);
+    if (found === undefined) return undefined;
+    const { commits, state, input, ...row } = found;
+    if (commits !== null && state !== null && input !== null) return wholeJob({ ...row, state, input }, commits.flat());
+    const job = await readJob(this.#slowly, key);
+    return job === undefined ? undefined : await this.#readLarge(job);
+  }
+
+  /** The entries after a sequence, in order. Undefined when there is no such job. */
+  async readHistory(key: JobKey, after: number, limit: number): Promise<Portion<PlainEntry> | undefined> {
+    const standing = await this.standing(key);
+    if (standing === undefined) return undefined;
+    if (standing.sequence <= after) return { rows: [] };
+    const snapshot = await this.#newest(key, standing);
+    if (snapshot !== undefined) {
+      const entries = plainEntries(snapshot.job.input, snapshot.entries);
+      return { rows: [...entries.filter(({ sequence }) => sequence > after).take(limit)] };
     }
+    const { rows, ...more } = await readEntries(this.#slowly, key, after, limit);
+    const read = await this.#valuesAt(key, rows.map(valueIn));
+    return { rows: rows.map((entry) => withValue(entry, (place) => readValue(entry, read(place)))), ...more };
   }
 
-  async #readSome(waiting: readonly Waiting[]): Promise<void> {
-    try {
-      const changed = await this.#answerUnchanged(waiting);
-      if (changed.length > 0) await this.#answerFromStore(changed);
-    } catch (error) {
-      for (const { reject } of waiting) reject(error);
-    }
-  }
-
-  /** Of a job that this node knows, its sequence alone tells whether that is still all. Answers the reads that need more. */
-  async #answerUnchanged(waiting: readonly Waiting[]): Promise<readonly Waiting[]> {
-    const known = waiting.filter(({ key }) => this.#recall(key) !== undefined);
-    if (known.length === 0) return waiting;
-    const sequences = await readSequences(
-      this.#options.db,
-      known.map(({ key }) => key),
+  /** Step runs in the order of their start. Undefined when there is no such job. */
+  async readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun> | undefined> {
+    if ((await this.standing(key)) === undefined) return undefined;
+    const { rows, ...more } = await readRuns(this.#slowly, key, search);
+    const read = await this.#valuesAt(
+      key,
+      rows.flatMap(({ input, output }) => [input, output]),
     );
-    const sequenceOf = new Map(sequences.map(({ jobId, sequence }) => [jobId, sequence]));
-    return waiting.filter(({ key, resolve }) => {
-      const snapshot = this.#recall(key);
-      if (snapshot === undefined || snapshot.job.sequence !== sequenceOf.get(key.jobId)) return true;
-      resolve(wholeJob(snapshot.job, snapshot.entries));
-      return false;
-    });
+    return { rows: rows.map((run) => shownRun(run, read)), ...more };
   }
 
-  async #answerFromStore(waiting: readonly Waiting[]): Promise<void> {
-    const rows = await readJobs(
-      this.#options.db,
-      waiting.map(({ key }) => key),
-    );
-    const byId = new Map(rows.map((row) => [row.jobId, row]));
-    for (const { key, resolve } of waiting) {
-      const row = byId.get(key.jobId);
-      // Job ids are unique, but only together with its organization does an id give access.
-      if (row === undefined || row.organizationId !== key.organizationId) {
-        resolve(undefined);
-        continue;
-      }
-      const { commits, ...job } = row;
-      resolve(wholeJob(job, commits.flat()));
-    }
+  /** What this node saw last of the job, if that is still all. */
+  async #newest(key: JobKey, known: JobStanding | undefined): Promise<JobSnapshot | undefined> {
+    if (this.#recall(key) === undefined) return undefined;
+    const standing = this.#options.isAlone ? undefined : (known ?? (await this.#standings.read(key)));
+    const snapshot = this.#recall(key);
+    return this.#options.isAlone || snapshot?.job.sequence === standing?.sequence ? snapshot : undefined;
+  }
+
+  async #readLarge(job: Job): Promise<WholeJob> {
+    const { entries, runs, earlierCounts } = await readNewestRuns(this.#slowly, job, maxShownStepRuns);
+    const steps = runs.map((run) => shownRun(run, (place) => valueAt(place, job.input)));
+    return { job, steps, output: outputOf(job, steps), entries, earlierRunCounts: earlierCounts };
+  }
+
+  async #valuesAt(
+    key: JobKey,
+    places: readonly (ValuePlace | undefined)[],
+  ): Promise<(place: ValuePlace) => JsonValue | undefined> {
+    const needsInput = places.some((place) => place !== undefined && "jobInput" in place);
+    const input = needsInput ? await readJobInput(this.#slowly, key) : undefined;
+    return (place) => valueAt(place, input);
   }
 
   #recall({ organizationId, jobId }: JobKey): JobSnapshot | undefined {
@@ -88,16 +124,36 @@ export class JobReader {
   }
 }
 
-interface Waiting {
-  readonly key: JobKey;
-  readonly resolve: (job: WholeJob | undefined) => void;
-  readonly reject: (error: unknown) => void;
+export function standingOf({ organizationId, jobId, sequence, state }: Job): JobStanding {
+  return { organizationId, jobId, sequence, status: state.status, isWaiting: awaitedEventIds(state) !== null };
 }
 
-const maxReadsAtOnce = 200;
-
 /** `entries` is the job's whole history. */
-export function wholeJob(job: Job, entries: WholeJob["entries"]): WholeJob {
+export function wholeJob(job: Job, entries: readonly HistoryEntry[]): WholeJob {
   const steps = foldSteps(job.input, entries);
-  return { job, steps, entries, output: job.state.status === "SUCCEEDED" ? steps.at(-1)?.output : undefined };
+  return { job, steps, output: outputOf(job, steps), entries, earlierRunCounts: new Map() };
+}
+
+function outputOf({ state }: Job, steps: readonly StepRun[]): JsonValue | undefined {
+  return state.status === "SUCCEEDED" ? steps.at(-1)?.output : undefined;
+}
+
+function readValue({ sequence }: { readonly sequence: number }, value: JsonValue | undefined): JsonValue {
+  if (value === undefined) throw new Error(`The value of the history entry ${sequence} is not in the store.`);
+  return value;
+}
+
+/** The run with its values, or without both where one of them was not read. */
+function shownRun(run: StepRun<ValuePlace>, read: (place: ValuePlace) => JsonValue | undefined): StepRun {
+  const { input: inputPlace, output: outputPlace, ...facts } = run;
+  const input = read(inputPlace);
+  const output = outputPlace === undefined ? undefined : read(outputPlace);
+  const isLeftOut = input === undefined || (outputPlace !== undefined && output === undefined);
+  if (isLeftOut) return { ...facts, input: null, valuesLeftOut: true };
+  return { ...facts, input, ...(output !== undefined && { output }) };
+}
+
+function valueAt(place: ValuePlace, jobInput: JsonObject | undefined): JsonValue | undefined {
+  if ("value" in place) return place.value;
+  return "jobInput" in place ? jobInput : undefined;
 }

@@ -74,7 +74,12 @@ onEveryStore((home) => {
 
   /** From the store: the service's own engine has not seen what another group commit wrote. */
   async function read(key: { organizationId: string; jobId: string }) {
-    const reader = new JobReader({ db: service.running.database, recent: new RecentJobs(), isAlone: false });
+    const reader = new JobReader({
+      db: service.running.database,
+      recent: new RecentJobs(),
+      isAlone: false,
+      maxLargeReads: 1,
+    });
     return await reader.read(key);
   }
 

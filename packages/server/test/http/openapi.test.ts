@@ -191,6 +191,7 @@ const contractOperations = [
   "GetJob",
   "ListJobs",
   "GetJobHistory",
+  "ListJobSteps",
   "GetJobState",
   "GetJobStateMetadata",
   "WatchJob",

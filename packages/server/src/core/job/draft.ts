@@ -3,7 +3,7 @@ import { sizeOfJson } from "../json/json-size.ts";
 import type { Plan, PlanStep } from "../plan/plan.ts";
 import { type EventPayload, type EventPayloads, noPayloads } from "./event-payloads.ts";
 import type { CallEffect, Change, EventChange, Verdict } from "./fact.ts";
-import type { HistoryEntry, StoredValue, Transition } from "./history.ts";
+import { type HistoryEntry, maxShownStepRuns, type StoredValue, type Transition } from "./history.ts";
 import type {
   CurrentStep,
   Job,
@@ -115,7 +115,8 @@ export class JobDraft {
 
   succeed(): void {
     this.record({ type: "job.succeeded" });
-    this.state = { status: "SUCCEEDED" };
+    const { stepRunCount, visits } = this.progress;
+    this.state = { status: "SUCCEEDED", ...(stepRunCount > maxShownStepRuns && { visits }) };
   }
 
   fail(resumeAt: ResumePoint, attempt: number, stepError: StepError): void {

@@ -1,5 +1,6 @@
 import type { HistoryEntry } from "../../core/job/history.ts";
-import type { Job, Timestamp } from "../../core/job/job-state.ts";
+import type { Job, JobState, JobStatus, Timestamp } from "../../core/job/job-state.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { type Database, isUniqueViolation, type Queryable, statement, type Transaction } from "../home/database.ts";
 
 /** Names one job. Every look-up carries the organization, so that it goes to one shard and tenants cannot mix. */
@@ -158,37 +159,77 @@ const insertHistoryRows = statement<never>(
    FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, first_sequence integer, last_sequence integer, entries json)`,
 );
 
-/** Jobs with their whole histories, as of one instant. Jobs that do not exist are missing from the answer. */
-export async function readJobs(
-  db: Queryable,
-  keys: readonly JobKey[],
-): Promise<(Job & { commits: HistoryEntry[][] })[]> {
-  return await db.query(readJobRows, keyArrays(keys));
+/** A job, and of a small one the state, the input and the history by commits; of a large one they are null. */
+export type SmallJob = Omit<Job, "state" | "input"> & {
+  readonly state: JobState | null;
+  readonly input: JsonObject | null;
+  readonly commits: HistoryEntry[][] | null;
+};
+
+/** Each of these jobs as of one instant. Jobs that do not exist are missing from the answer. */
+export async function readSmallJobs(db: Queryable, keys: readonly JobKey[]): Promise<SmallJob[]> {
+  return await db.query(readSmallJobRows, keyArrays(keys));
 }
 
-const readJobRows = statement<Job & { commits: HistoryEntry[][] }>(
-  "read_jobs",
+const readSmallJobRows = statement<SmallJob>(
+  "read_small_jobs",
   "organization",
-  `SELECT ${jobColumns},
-     (SELECT json_agg(entries ORDER BY first_sequence)
-      FROM job_history
-      WHERE job_history.organization_id = job.organization_id AND job_history.job_id = job.job_id) AS commits
-   FROM job
-   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
+  `SELECT ${plainJobColumns}, CASE WHEN is_small THEN state END AS state, CASE WHEN is_small THEN input END AS input,
+     CASE WHEN is_small THEN (
+       SELECT json_agg(entries ORDER BY first_sequence) FROM job_history
+       WHERE job_history.organization_id = ANY($1::uuid[]) AND job_history.organization_id = job.organization_id
+         AND job_history.job_id = job.job_id) END AS commits
+   FROM (
+     SELECT *, CASE WHEN ${isSmall} AND sequence <= 100 THEN (
+       SELECT sum(pg_column_size(entries)) <= 4096 FROM job_history
+       WHERE job_history.organization_id = ANY($1::uuid[]) AND job_history.organization_id = measured.organization_id
+         AND job_history.job_id = measured.job_id) ELSE false END AS is_small
+     FROM job AS measured
+     WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
+   ) AS job`,
 );
 
-/** How far each of these jobs has come: enough to notice a change made by another node. */
-export async function readSequences(
-  db: Queryable,
-  keys: readonly JobKey[],
-): Promise<(JobKey & { readonly sequence: number })[]> {
-  return await db.query(readSequenceRows, keyArrays(keys));
+/** A job with its whole state and input, however large. Undefined when there is none. */
+export async function readJob(db: Queryable, { organizationId, jobId }: JobKey): Promise<Job | undefined> {
+  const [row] = await db.query(readJobRow, [organizationId, jobId]);
+  return row;
 }
 
-const readSequenceRows = statement<JobKey & { sequence: number }>(
-  "read_job_sequences",
+const readJobRow = statement<Job>(
+  "read_job",
   "organization",
-  `SELECT organization_id AS "organizationId", job_id AS "jobId", sequence
+  `SELECT ${jobColumns} FROM job WHERE organization_id = $1 AND job_id = $2`,
+);
+
+/** Undefined when there is no such job. */
+export async function readJobInput(db: Queryable, { organizationId, jobId }: JobKey): Promise<JsonObject | undefined> {
+  const [row] = await db.query(readJobInputRow, [organizationId, jobId]);
+  return row?.input;
+}
+
+const readJobInputRow = statement<Pick<Job, "input">>(
+  "read_job_input",
+  "organization",
+  "SELECT input FROM job WHERE organization_id = $1 AND job_id = $2",
+);
+
+/** How far a job has come: enough for whoever waits for it, and to notice a change made by another node. */
+export interface JobStanding extends JobKey {
+  readonly sequence: number;
+  readonly status: JobStatus;
+  /** For events. */
+  readonly isWaiting: boolean;
+}
+
+/** Jobs that do not exist are missing from the answer. */
+export async function readStandings(db: Queryable, keys: readonly JobKey[]): Promise<JobStanding[]> {
+  return await db.query(readStandingRows, keyArrays(keys));
+}
+
+const readStandingRows = statement<JobStanding>(
+  "read_job_standings",
+  "organization",
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", sequence, status, awaiting_event_ids IS NOT NULL AS "isWaiting"
    FROM job
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
 );

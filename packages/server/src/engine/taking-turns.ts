@@ -1,0 +1,20 @@
+import type { Queryable } from "../store/home/database.ts";
+
+/** The same store with at most `count` statements at once, so that readers of much leave connections to everybody else. The others wait in line. */
+export function takingTurns(db: Queryable, count: number): Queryable {
+  const line: (() => void)[] = [];
+  let free = count;
+  return {
+    async query(statement, values) {
+      if (free > 0) free -= 1;
+      else await new Promise<void>((resolve) => line.push(resolve));
+      try {
+        return await db.query(statement, values);
+      } finally {
+        const next = line.shift();
+        if (next === undefined) free += 1;
+        else next();
+      }
+    },
+  };
+}
