@@ -4,6 +4,8 @@ import type { CallEffect, Change, EventChange, Fact, UntimedFact, Verdict } from
 import type { HistoryEntry } from "../core/job/history.ts";
 import { submitJob, transition } from "../core/job/job.ts";
 import { type Actor, awaitedEventIds, type Job, type Timestamp, wakeAtOf } from "../core/job/job-state.ts";
+import { looksIntoValues } from "../core/job/looks-into-values.ts";
+import { ValueBook } from "../core/job/value-book.ts";
 import type { JsonObject } from "../core/json/json.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import { pointerTo } from "../core/problem.ts";
@@ -13,9 +15,19 @@ import { type AuditEntry, insertAuditEntries } from "../store/audit/audit.ts";
 import type { Transaction } from "../store/home/database.ts";
 import { findKeptEvents, readPayloads, writeEventChanges } from "../store/jobs/events.ts";
 import { claimKeys, type KeyClaim, releaseKeys, storeAnswers } from "../store/jobs/idempotency.ts";
-import { insertHistory, insertJobs, type JobKey, lockJobs, updateJobs, type WrittenJob } from "../store/jobs/jobs.ts";
+import { insertValues } from "../store/jobs/job-values.ts";
+import {
+  insertHistory,
+  insertJobs,
+  type JobKey,
+  type LockedJob,
+  lockJobs,
+  updateJobs,
+  type WrittenJob,
+} from "../store/jobs/jobs.ts";
 import { type ChosenVersion, chooseVersions, type VersionChoice } from "../store/workflows/versions.ts";
 import { newId } from "./identifier.ts";
+import { openValues } from "./open-values.ts";
 import type { Plans } from "./plans.ts";
 
 /** A durable change that somebody asks for. Every one goes through the group commit. */
@@ -154,6 +166,7 @@ interface OpenJob {
   readonly events: EventChange[];
   /** Of its kept events, as far as a wait may read them in this batch. */
   readonly payloads: Map<number, EventPayload>;
+  readonly values: ValueBook;
 }
 
 interface LoadedJobs {
@@ -195,32 +208,35 @@ async function loadJobs(
     }),
     ...locked,
   ]);
+  const factsByJob = Map.groupBy(facts, keyOf);
+  const needsValues = (job: LockedJob) => {
+    const ofJob = factsByJob.get(keyOf(job))?.map(({ fact }) => fact) ?? [];
+    return looksIntoValues(planOf(plans, job.versionId), job.state, ofJob);
+  };
   const open = new Map<string, OpenJob>();
-  for (const job of locked) {
-    const plan = planOf(plans, job.versionId);
-    open.set(keyOf(job), newlyOpened(job, plan, job));
+  for (const { job, values } of await openValues(transaction, locked, needsValues, context.maxBytes)) {
+    open.set(keyOf(job), newlyOpened(job, planOf(plans, job.versionId), values, job));
   }
   const [keptEvents] = await Promise.all([
     loadUnlistedEvents(transaction, facts, open),
-    loadPayloads(transaction, facts, open, context.maxBytes),
+    loadPayloads(transaction, factsByJob, open, context.maxBytes),
   ]);
   return { open, gone, choices, plans, keptEvents, audited: [] };
 }
 
-function newlyOpened(job: Job, plan: Plan, before?: Job): OpenJob {
-  return { before, job, plan, call: undefined, entries: [], events: [], payloads: new Map() };
+function newlyOpened(job: Job, plan: Plan, values: ValueBook, before?: Job): OpenJob {
+  return { before, job, plan, call: undefined, entries: [], events: [], payloads: new Map(), values };
 }
 
 /** Mostly nothing: the store is asked only for jobs that hold events which a wait may read in this batch. */
 async function loadPayloads(
   transaction: Transaction,
-  facts: readonly FactCommand[],
+  factsByJob: ReadonlyMap<string, readonly FactCommand[]>,
   open: ReadonlyMap<string, OpenJob>,
   maxBytes: number,
 ): Promise<void> {
   const holding = [...open].filter(([, { plan, job }]) => holdsPayloads(plan, job));
   if (holding.length === 0) return;
-  const factsByJob = Map.groupBy(facts, keyOf);
   const wanted = holding.flatMap(([key, { plan, job }]) => {
     const { organizationId, jobId } = job;
     const numbers = payloadsToRead(plan, job, factsByJob.get(key)?.map(({ fact }) => fact) ?? []);
@@ -284,7 +300,9 @@ function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchCon
     const message = `The input does not fit the input definition of ${plan.firstStep.name}, the first step of ${chosen.workflowName}.`;
     return { type: "refused", error: new ServiceError("ValidationError", message, { problems }) };
   }
-  const opened = newlyOpened(change.job, plan);
+  const values = new ValueBook();
+  values.learnInput(input);
+  const opened = newlyOpened(change.job, plan, values);
   jobs.open.set(keyOf(command), opened);
   return applied(jobs, opened, change, command, context);
 }
@@ -340,22 +358,26 @@ function applied(jobs: LoadedJobs, opened: OpenJob, change: Change, command: Com
 
 /** None of these waits for another's answer, so they go to the store together. */
 async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: BatchContext): Promise<void> {
-  const touched = [...jobs.open.values()].filter((opened) => opened.entries.length > 0);
+  const touched = [...jobs.open.values()].filter((opened) => opened.entries.length > 0).map(written);
   const events = [...jobs.open.values()].filter((opened) => opened.events.length > 0);
   await Promise.all([
     insertJobs(
       transaction,
-      touched.flatMap(({ before, job }) => (before === undefined ? [written(job)] : [])),
+      touched.flatMap(({ before, after }) => (before === undefined ? [after] : [])),
     ),
     updateJobs(
       transaction,
-      touched.flatMap(({ before, job }) => (before === undefined ? [] : [{ before, after: written(job) }])),
+      touched.flatMap(({ before, after }) => (before === undefined ? [] : [{ before, after }])),
     ),
     insertHistory(
       transaction,
-      touched.map(({ job: { organizationId, jobId }, entries }) => ({ organizationId, jobId, entries })),
+      touched.map(({ after: { organizationId, jobId }, entries }) => ({ organizationId, jobId, entries })),
       context.commitId,
       context.now,
+    ),
+    insertValues(
+      transaction,
+      touched.map(({ after: { organizationId, jobId }, values }) => ({ organizationId, jobId, values: values.added })),
     ),
     writeEventChanges(
       transaction,
@@ -365,8 +387,16 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
   ]);
 }
 
-function written(job: Job): WrittenJob {
-  return { ...job, wakeAt: wakeAtOf(job.state), awaitingEventIds: awaitedEventIds(job.state) };
+function written({ before, job, entries, values }: OpenJob) {
+  const stored = values.entries(entries);
+  const state = values.state(job.state, job.sequence);
+  const after: WrittenJob = {
+    ...job,
+    state,
+    wakeAt: wakeAtOf(job.state),
+    awaitingEventIds: awaitedEventIds(job.state),
+  };
+  return { before, after, entries: stored, values };
 }
 
 async function settleKeys(transaction: Transaction, fresh: readonly Command[], replies: Replies): Promise<void> {

@@ -10,8 +10,11 @@ import type { Portion, RunSearch } from "./job-history.ts";
 export interface Engine {
   /** The one way to change a job. Throws `ServiceError`. */
   commit(command: Command, patience?: Patience): Promise<Done>;
-  /** The job as the store has it now, with its newest step runs; undefined when it is not there. */
-  readJob(key: JobKey): Promise<WholeJob | undefined>;
+  /**
+   * The job as the store has it now, with its newest step runs; undefined when it is not there. Without values those that are stored apart are
+   * left out of the runs.
+   */
+  readJob(key: JobKey, withValues?: boolean): Promise<WholeJob | undefined>;
   /** How far the job has come, which costs next to nothing; undefined when it is not there. */
   readStanding(key: JobKey): Promise<JobStanding | undefined>;
   /** The entries after a sequence: `limit` at most, and fewer where their values are large together. Undefined when there is no such job. */

@@ -1,6 +1,7 @@
 import {
   foldSteps,
   type HistoryEntry,
+  jobInputNumber,
   maxShownStepRuns,
   type PlainEntry,
   plainEntries,
@@ -9,9 +10,13 @@ import {
   valueIn,
   withValue,
 } from "../core/job/history.ts";
-import { awaitedEventIds, type Job } from "../core/job/job-state.ts";
+import { awaitedEventIds, type Job, type JobState } from "../core/job/job-state.ts";
+import { type StoredState, withPlaces } from "../core/job/stored-state.ts";
+import { unreadValue } from "../core/job/unread-value.ts";
 import type { JsonObject, JsonValue } from "../core/json/json.ts";
+import { maxValuesSize } from "../core/json/json-size.ts";
 import type { Queryable } from "../store/home/database.ts";
+import { readValues } from "../store/jobs/job-values.ts";
 import {
   type JobKey,
   type JobStanding,
@@ -57,16 +62,21 @@ export class JobReader {
     return known === undefined ? await this.#standings.read(key) : standingOf(known.job);
   }
 
-  /** `known` is the job's standing, where it was just read. */
-  async read(key: JobKey, known?: JobStanding): Promise<WholeJob | undefined> {
+  /** `known` is the job's standing, where it was just read. Without values the runs say that theirs are left out. */
+  async read(
+    key: JobKey,
+    { known, withValues = true }: { readonly known?: JobStanding; readonly withValues?: boolean } = {},
+  ): Promise<WholeJob | undefined> {
     const snapshot = await this.#newest(key, known);
     if (snapshot !== undefined) return wholeJob(snapshot.job, snapshot.entries);
     const found = await this.#smallJobs.read(key);
     if (found === undefined) return undefined;
     const { commits, state, input, ...row } = found;
-    if (commits !== null && state !== null && input !== null) return wholeJob({ ...row, state, input }, commits.flat());
+    const entries = commits?.flat();
+    if (entries?.every(isWhole) && state !== null && input !== null)
+      return wholeJob({ ...row, input, state: readableState(state) }, entries);
     const job = await readJob(this.#slowly, key);
-    return job === undefined ? undefined : await this.#readLarge(job);
+    return job && (await this.#readLarge({ ...job, state: readableState(job.state) }, withValues));
   }
 
   /** The entries after a sequence, in order. Undefined when there is no such job. */
@@ -79,20 +89,30 @@ export class JobReader {
       const entries = plainEntries(snapshot.job.input, snapshot.entries);
       return { rows: [...entries.filter(({ sequence }) => sequence > after).take(limit)] };
     }
-    const { rows, ...more } = await readEntries(this.#slowly, key, after, limit);
-    const read = await this.#valuesAt(key, rows.map(valueIn));
-    return { rows: rows.map((entry) => withValue(entry, (place) => readValue(entry, read(place)))), ...more };
+    const found = await readEntries(this.#slowly, key, after, limit);
+    const values = await this.#valuesAt(
+      key,
+      found.rows.map((entry) => valueIn(entry)),
+    );
+    return cutAtUnread(found, (entry) => {
+      const place = valueIn(entry);
+      if (place !== undefined && values(place) === undefined) return undefined;
+      return withValue(entry, (stored) => values(stored) ?? null);
+    });
   }
 
   /** Step runs in the order of their start. Undefined when there is no such job. */
   async readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun> | undefined> {
     if ((await this.standing(key)) === undefined) return undefined;
-    const { rows, ...more } = await readRuns(this.#slowly, key, search);
-    const read = await this.#valuesAt(
+    const found = await readRuns(this.#slowly, key, search);
+    const values = await this.#valuesAt(
       key,
-      rows.flatMap(({ input, output }) => [input, output]),
+      found.rows.flatMap(({ input, output }) => [input, output]),
     );
-    return { rows: rows.map((run) => shownRun(run, read)), ...more };
+    return cutAtUnread(found, (run) => {
+      const shown = shownRun(run, values);
+      return shown.valuesLeftOut ? undefined : shown;
+    });
   }
 
   /** What this node saw last of the job, if that is still all. */
@@ -103,19 +123,37 @@ export class JobReader {
     return this.#options.isAlone || snapshot?.job.sequence === standing?.sequence ? snapshot : undefined;
   }
 
-  async #readLarge(job: Job): Promise<WholeJob> {
+  async #readLarge(job: Job, withValues: boolean): Promise<WholeJob> {
     const { entries, runs, earlierCounts } = await readNewestRuns(this.#slowly, job, maxShownStepRuns);
-    const steps = runs.map((run) => shownRun(run, (place) => valueAt(place, job.input)));
+    const places = runs.toReversed().flatMap(({ input, output }) => [output, input]);
+    const values = await this.#valuesAt(job, withValues ? places : [], job.input);
+    const steps = runs.map((run) => shownRun(run, values));
     return { job, steps, output: outputOf(job, steps), entries, earlierRunCounts: earlierCounts };
   }
 
+  /** Reads the values at these places, the first ones first, as many as fit into one answer. */
   async #valuesAt(
     key: JobKey,
     places: readonly (ValuePlace | undefined)[],
-  ): Promise<(place: ValuePlace) => JsonValue | undefined> {
-    const needsInput = places.some((place) => place !== undefined && "jobInput" in place);
-    const input = needsInput ? await readJobInput(this.#slowly, key) : undefined;
-    return (place) => valueAt(place, input);
+    jobInput?: JsonObject,
+  ): Promise<ReadValues> {
+    const { organizationId, jobId } = key;
+    const numbers = new Set(places.flatMap((place) => (place !== undefined && "stored" in place ? place.stored : [])));
+    const needsInput = numbers.delete(jobInputNumber) && jobInput === undefined;
+    const [read, input] = await Promise.all([
+      readValues(
+        this.#slowly,
+        [...numbers].map((valueNumber) => ({ organizationId, jobId, valueNumber })),
+        maxValuesSize,
+      ),
+      needsInput ? readJobInput(this.#slowly, key) : jobInput,
+    ]);
+    const values = new Map<number, JsonValue>(read.map(({ valueNumber, value }) => [valueNumber, value]));
+    if (input !== undefined) values.set(jobInputNumber, input);
+    return (place) => {
+      if ("value" in place) return place.value;
+      return "stored" in place ? values.get(place.stored) : undefined;
+    };
   }
 
   #recall({ organizationId, jobId }: JobKey): JobSnapshot | undefined {
@@ -138,22 +176,43 @@ function outputOf({ state }: Job, steps: readonly StepRun[]): JsonValue | undefi
   return state.status === "SUCCEEDED" ? steps.at(-1)?.output : undefined;
 }
 
-function readValue({ sequence }: { readonly sequence: number }, value: JsonValue | undefined): JsonValue {
-  if (value === undefined) throw new Error(`The value of the history entry ${sequence} is not in the store.`);
-  return value;
+/** The value at a place; undefined for one that was not read. */
+type ReadValues = (place: ValuePlace) => JsonValue | undefined;
+
+function isWhole(entry: HistoryEntry): boolean {
+  const stored = valueIn(entry);
+  return stored === undefined || !("stored" in stored) || stored.stored === jobInputNumber;
+}
+
+/** Nobody who reads a job asks for the values in its state: they are in its history. */
+function readableState(state: StoredState): JobState {
+  return withPlaces(state, unreadValue);
+}
+
+/** The rows up to the first whose values were not read, which begins the next portion. */
+function cutAtUnread<Row extends { readonly sequence: number }, Shown>(
+  { rows, ...more }: Portion<Row>,
+  show: (row: Row) => Shown | undefined,
+): Portion<Shown> {
+  const shown: Shown[] = [];
+  for (const [index, row] of rows.entries()) {
+    const one = show(row);
+    if (one === undefined) {
+      const last = rows[index - 1];
+      if (last === undefined) throw new Error(`The value of the history entry ${row.sequence} is not in the store.`);
+      return { rows: shown, moreAfter: last.sequence };
+    }
+    shown.push(one);
+  }
+  return { rows: shown, ...more };
 }
 
 /** The run with its values, or without both where one of them was not read. */
-function shownRun(run: StepRun<ValuePlace>, read: (place: ValuePlace) => JsonValue | undefined): StepRun {
+function shownRun(run: StepRun<ValuePlace>, values: ReadValues): StepRun {
   const { input: inputPlace, output: outputPlace, ...facts } = run;
-  const input = read(inputPlace);
-  const output = outputPlace === undefined ? undefined : read(outputPlace);
+  const input = values(inputPlace);
+  const output = outputPlace === undefined ? undefined : values(outputPlace);
   const isLeftOut = input === undefined || (outputPlace !== undefined && output === undefined);
   if (isLeftOut) return { ...facts, input: null, valuesLeftOut: true };
   return { ...facts, input, ...(output !== undefined && { output }) };
-}
-
-function valueAt(place: ValuePlace, jobInput: JsonObject | undefined): JsonValue | undefined {
-  if ("value" in place) return place.value;
-  return "jobInput" in place ? jobInput : undefined;
 }

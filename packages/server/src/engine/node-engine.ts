@@ -174,8 +174,8 @@ export class NodeEngine implements Engine {
     return this.#groupCommit.commit(command, patience);
   }
 
-  readJob(key: JobKey): Promise<WholeJob | undefined> {
-    return this.#reader.read(key);
+  readJob(key: JobKey, withValues = true): Promise<WholeJob | undefined> {
+    return this.#reader.read(key, { withValues });
   }
 
   readStanding(key: JobKey): Promise<JobStanding | undefined> {
@@ -215,7 +215,7 @@ export class NodeEngine implements Engine {
         const standing = await this.readStanding(key);
         const mustAnswer = isLate || signal.aborted || this.#watch.isClosed;
         if (standing === undefined) return undefined;
-        if (mustAnswer || isReached(standing)) return await this.#reader.read(key, standing);
+        if (mustAnswer || isReached(standing)) return await this.#reader.read(key, { known: standing });
         await changed.promise;
         changed = Promise.withResolvers<void>();
       }

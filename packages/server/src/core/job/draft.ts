@@ -49,6 +49,7 @@ export class JobDraft {
   readonly #events: EventChange[] = [];
   readonly #effects: CallEffect[] = [];
   #lastOutput: JsonValue | undefined;
+  #startedWith: JsonValue | undefined;
   #storedSize = 0;
 
   constructor(
@@ -125,15 +126,18 @@ export class JobDraft {
     this.state = { status: "FAILED", progress: this.progress, resumeAt, error };
   }
 
-  /** A step's input for the history: the same object as an earlier value is written as a reference to it. */
+  /** A step's input for the history: the same object as an earlier value of this change is written as a reference to it. */
   storedInput(input: JsonValue): StoredValue {
+    this.#startedWith = input;
     if (input === this.job.input) return { same: "jobInput" };
     return input === this.#lastOutput ? { same: "previousOutput" } : this.#stored(input);
   }
 
   storedOutput(output: JsonValue, input: JsonValue): StoredValue {
     this.#lastOutput = output;
-    return output === input ? { same: "stepInput" } : this.#stored(output);
+    if (output !== input) return this.#stored(output);
+    // What an earlier commit wrote must not be needed to read this one.
+    return output === this.#startedWith ? { same: "stepInput" } : { value: output };
   }
 
   /** Whether the values that this change writes into the history are as many as one commit should hold. */

@@ -64,12 +64,21 @@ export type Transition<Value = StoredValue> =
  */
 export type StoredValue =
   | { readonly value: JsonValue }
-  | { readonly same: "jobInput" | "previousOutput" | "stepInput" };
+  | { readonly same: "jobInput" | "previousOutput" | "stepInput" }
+  | StoredApart;
 
-/** Where a value is: in the entry itself, in the job's row as its input, or out of what was read, which is bounded. */
-export type ValuePlace = { readonly value: JsonValue } | { readonly jobInput: true } | { readonly leftOut: true };
+/** A value that has a row of its own, under this number. */
+export interface StoredApart {
+  readonly stored: number;
+}
 
-const jobInputPlace: ValuePlace = { jobInput: true };
+/** The number of the job's input, which has a column instead. */
+export const jobInputNumber = 0;
+
+/** Where a value is: in the entry itself, apart from it, or out of what was read, which is bounded. */
+export type ValuePlace = { readonly value: JsonValue } | StoredApart | { readonly leftOut: true };
+
+const jobInputPlace: ValuePlace = { stored: jobInputNumber };
 
 /** An entry that can be understood without the entries before it. */
 export type PlacedEntry = Entry<ValuePlace>;
@@ -170,7 +179,7 @@ export function foldSteps(jobInput: JsonValue, entries: Iterable<HistoryEntry>):
 
 function wholeValue(jobInput: JsonValue, place: ValuePlace): JsonValue {
   if ("value" in place) return place.value;
-  if ("jobInput" in place) return jobInput;
+  if ("stored" in place && place.stored === jobInputNumber) return jobInput;
   throw new Error("A whole history names a value that is not in it.");
 }
 

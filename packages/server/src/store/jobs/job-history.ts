@@ -1,6 +1,7 @@
 import type { HistoryEntry } from "../../core/job/history.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import type { JobKey } from "./jobs.ts";
+import { mostBytes } from "./most-bytes.ts";
 
 /** What one commit added to a job's history. */
 export interface HistoryCommit {
@@ -33,13 +34,6 @@ export async function readCommitsBefore(
 
 /** Of the entries that one statement reads, in bytes: what is read in a moment, so that no reader holds up the others. */
 const maxSliceSize = 4_000_000;
-
-/**
- * How much text a value may be, told without reading it. To measure it would be to unpack it, which is what takes the time; compressed it is a
- * hundredth of its text at the least.
- */
-const mostBytes = (column: string) =>
-  `(pg_column_size(${column})::bigint * CASE WHEN pg_column_compression(${column}) IS NULL THEN 1 ELSE 100 END)`;
 
 /** The rows of `commits` as long as those before them, in the same order, fit into the bound. */
 const withinBound = (commits: string, order: "" | " DESC", bound: string) => `

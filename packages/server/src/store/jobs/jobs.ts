@@ -1,7 +1,16 @@
 import type { HistoryEntry } from "../../core/job/history.ts";
-import type { Job, JobState, JobStatus, Timestamp } from "../../core/job/job-state.ts";
+import type { Job, JobStatus, Timestamp } from "../../core/job/job-state.ts";
+import type { StoredState } from "../../core/job/stored-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
-import { type Database, isUniqueViolation, type Queryable, statement, type Transaction } from "../home/database.ts";
+import {
+  type Database,
+  isUniqueViolation,
+  type Queryable,
+  type Statement,
+  statement,
+  type Transaction,
+} from "../home/database.ts";
+import { mostBytes } from "./most-bytes.ts";
 
 /** Names one job. Every look-up carries the organization, so that it goes to one shard and tenants cannot mix. */
 export interface JobKey {
@@ -9,20 +18,66 @@ export interface JobKey {
   readonly jobId: string;
 }
 
+/** A job as its row has it: without the values that are stored apart from it. */
+export type LockedJob = Omit<Job, "state" | "input"> & {
+  readonly state: StoredState;
+  /** Null where it is large: `readInputs` reads it where it is needed. */
+  readonly input: JsonObject | null;
+};
+
 /**
  * Locks the jobs' rows in the order of their keys, so that two transactions never wait for each other, and answers those that exist.
  * Throws `TooMuchAtOnceError` when several jobs hold more than `maxBytes` together: some hundred of a few MiB each are gigabytes.
  */
-export async function lockJobs(transaction: Transaction, keys: readonly JobKey[], maxBytes: number): Promise<Job[]> {
+export async function lockJobs(
+  transaction: Transaction,
+  keys: readonly JobKey[],
+  maxBytes: number,
+): Promise<LockedJob[]> {
   if (keys.length === 0) return [];
   const locked = await transaction.query(lockJobRows, keyArrays(keys));
-  const large = locked.filter((job) => job.largeBytes !== null);
-  if (large.length === 0) return locked;
-  const bytes = large.reduce((sum, job) => sum + (job.largeBytes ?? 0), 0);
-  if (large.length > 1 && bytes > maxBytes) throw new TooMuchAtOnceError(large.length, bytes);
-  const contents = await transaction.query(readJobContents, keyArrays(large));
-  const contentOf = new Map(contents.map((content) => [content.jobId, content]));
-  return locked.map((job) => ({ ...job, ...contentOf.get(job.jobId) }));
+  const states = await readLarge(
+    transaction,
+    readStateRows,
+    locked.filter(({ state }) => state === null),
+    maxBytes,
+  );
+  return locked.map((job) => {
+    const state = job.state ?? states.get(job.jobId);
+    if (state === undefined) throw new Error(`The state of job ${job.jobId} is not in the store.`);
+    return { ...job, state };
+  });
+}
+
+/** The inputs of these jobs, by job id, bounded as `lockJobs` is. */
+export async function readInputs(
+  transaction: Transaction,
+  keys: readonly JobKey[],
+  maxBytes: number,
+): Promise<ReadonlyMap<string, JsonObject>> {
+  return await readLarge(transaction, readInputRows, keys, maxBytes);
+}
+
+async function readLarge<Content>(
+  transaction: Transaction,
+  rows: Statement<LargeContent<Content>>,
+  keys: readonly JobKey[],
+  maxBytes: number,
+): Promise<ReadonlyMap<string, Content>> {
+  const found = new Map<string, Content>();
+  if (keys.length === 0) return found;
+  const room = keys.length === 1 ? Number.MAX_SAFE_INTEGER : maxBytes;
+  for (const { jobId, content } of await transaction.query(rows, [...keyArrays(keys), room])) {
+    if (content === null) throw new TooMuchAtOnceError(keys.length, maxBytes);
+    found.set(jobId, content);
+  }
+  return found;
+}
+
+interface LargeContent<Content> {
+  readonly jobId: string;
+  /** Null beyond the bound. */
+  readonly content: Content | null;
 }
 
 /** The same in smaller portions is fine. */
@@ -41,31 +96,35 @@ const plainJobColumns = `
 
 const jobColumns = `${plainJobColumns}, state, input`;
 
-/** As it is stored, perhaps compressed to a hundredth. Most jobs are smaller and come with their row. */
-const isSmall = "pg_column_size(state) + pg_column_size(input) <= 4096";
+/** Most are smaller and come with their row. A state has no large values in it but those of earlier releases; an input is of no use to most events. */
+const isStateSmall = "pg_column_size(state) <= 4096";
+const isInputSmall = `${mostBytes("input")} <= 65536`;
 
-/** Of a large job the state and the input are null, and `largeBytes` says how much they are. */
-const lockJobRows = statement<Job & { largeBytes: number | null }>(
+const lockJobRows = statement<Omit<LockedJob, "state"> & { state: StoredState | null }>(
   "lock_jobs",
   "organization",
-  `SELECT ${plainJobColumns}, CASE WHEN ${isSmall} THEN state END AS state, CASE WHEN ${isSmall} THEN input END AS input,
-     CASE WHEN NOT (${isSmall}) THEN octet_length(state::text) + octet_length(input::text) END AS "largeBytes"
+  `SELECT ${plainJobColumns}, CASE WHEN ${isStateSmall} THEN state END AS state,
+     CASE WHEN ${isInputSmall} THEN input END AS input
    FROM job
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
    ORDER BY organization_id, job_id
    FOR UPDATE`,
 );
 
-const readJobContents = statement<Pick<Job, "jobId" | "state" | "input">>(
-  "read_job_contents",
-  "organization",
-  `SELECT job_id AS "jobId", state, input
-   FROM job
-   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
-);
+const largeContents = (column: "state" | "input") =>
+  `SELECT job_id AS "jobId", CASE WHEN bytes_so_far <= $3 THEN content END AS content
+   FROM (
+     SELECT job_id, ${column} AS content, sum(octet_length(${column}::text)) OVER (ORDER BY organization_id, job_id) AS bytes_so_far
+     FROM job
+     WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
+   ) AS measured`;
+
+const readStateRows = statement<LargeContent<StoredState>>("read_job_states", "organization", largeContents("state"));
+const readInputRows = statement<LargeContent<JsonObject>>("read_job_inputs", "organization", largeContents("input"));
 
 /** A job as its row holds it: with what is looked for by an index beside the state that it follows from. */
-export interface WrittenJob extends Job {
+export interface WrittenJob extends Omit<Job, "state"> {
+  readonly state: StoredState;
   readonly wakeAt: Timestamp | null;
   /** Of a job that waits for events: those that are missing. */
   readonly awaitingEventIds: readonly string[] | null;
@@ -161,7 +220,7 @@ const insertHistoryRows = statement<never>(
 
 /** A job, and of a small one the state, the input and the history by commits; of a large one they are null. */
 export type SmallJob = Omit<Job, "state" | "input"> & {
-  readonly state: JobState | null;
+  readonly state: StoredState | null;
   readonly input: JsonObject | null;
   readonly commits: HistoryEntry[][] | null;
 };
@@ -180,7 +239,7 @@ const readSmallJobRows = statement<SmallJob>(
        WHERE job_history.organization_id = ANY($1::uuid[]) AND job_history.organization_id = job.organization_id
          AND job_history.job_id = job.job_id) END AS commits
    FROM (
-     SELECT *, CASE WHEN ${isSmall} AND sequence <= 100 THEN (
+     SELECT *, CASE WHEN ${isStateSmall} AND ${isInputSmall} AND sequence <= 100 THEN (
        SELECT sum(pg_column_size(entries)) <= 4096 FROM job_history
        WHERE job_history.organization_id = ANY($1::uuid[]) AND job_history.organization_id = measured.organization_id
          AND job_history.job_id = measured.job_id) ELSE false END AS is_small
@@ -189,13 +248,16 @@ const readSmallJobRows = statement<SmallJob>(
    ) AS job`,
 );
 
-/** A job with its whole state and input, however large. Undefined when there is none. */
-export async function readJob(db: Queryable, { organizationId, jobId }: JobKey): Promise<Job | undefined> {
+/** A job with its input, however large. Undefined when there is none. */
+export async function readJob(
+  db: Queryable,
+  { organizationId, jobId }: JobKey,
+): Promise<(Omit<Job, "state"> & { readonly state: StoredState }) | undefined> {
   const [row] = await db.query(readJobRow, [organizationId, jobId]);
   return row;
 }
 
-const readJobRow = statement<Job>(
+const readJobRow = statement<Omit<Job, "state"> & { state: StoredState }>(
   "read_job",
   "organization",
   `SELECT ${jobColumns} FROM job WHERE organization_id = $1 AND job_id = $2`,

@@ -1,0 +1,11 @@
+-- Large values of jobs, each written once: the job's state and its history name them by their numbers. The number is the sequence of the history entry that
+-- brought the value; a negative one is an extract of values that the commit with this sequence brought. It goes with its job.
+CREATE TABLE job_value (
+  organization_id uuid NOT NULL,
+  job_id uuid NOT NULL,
+  value_number integer NOT NULL,
+  bytes integer NOT NULL,
+  value json NOT NULL,
+  PRIMARY KEY (organization_id, job_id, value_number)
+);
+SELECT distribute('job_value');
