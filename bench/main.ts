@@ -1,4 +1,5 @@
 import { openStoreHomes, type StoreHomes } from "@stepwell/testing/processes/store-home.ts";
+import { runCostBench } from "./cost.ts";
 import { event } from "./event.ts";
 import { type LoadBench, type LoadResult, runLoadBench } from "./load-bench.ts";
 import { noop3 } from "./noop3.ts";
@@ -14,6 +15,7 @@ const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs 
   noop3-poll   the same, submitted and then polled
   event        jobs that wait for an event; send it, wait for the end
   sign-in      reads while 100 passwords at once wait for their check, and while none does
+  cost         what one job or event costs a PostgreSQL server: bytes of its log, statements, time (with --store postgres)
   startup      from the start of the process to the first finished job, and memory when idle
   all          each of these in turn
 
@@ -24,11 +26,12 @@ With --store postgres: the server that STEPWELL_BENCH_DATABASE_URL or DATABASE_U
 const loadBenches: Readonly<Record<string, LoadBench>> = { noop3, "noop3-poll": noop3Poll, event };
 const defaultRuns = { load: 1, startup: 5 };
 const signInSize = { reads: 4_000, concurrency: 100 };
+const costRequests = 50;
 const startupSize = { jobs: 1_000, concurrency: 16 };
 
 async function main(args: readonly string[]): Promise<number> {
   try {
-    await run(parseBenchOptions(args, [...Object.keys(loadBenches), "sign-in", "startup"]));
+    await run(parseBenchOptions(args, [...Object.keys(loadBenches), "sign-in", "cost", "startup"]));
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
@@ -46,6 +49,7 @@ async function run(options: BenchOptions): Promise<void> {
     const bench = loadBenches[name];
     if (bench !== undefined) report(await medianRun(name, bench, homes, options));
     else if (name === "sign-in") report(await signIn(homes, options));
+    else if (name === "cost") for (const result of await cost(homes, options)) report(result);
     else for (const result of await startup(homes, options)) report(result);
   }
   await homes.close();
@@ -74,6 +78,13 @@ function signIn(homes: StoreHomes, options: BenchOptions) {
     concurrency: options.concurrency ?? signInSize.concurrency,
   };
   return runSignInBench(homes, size, options.runs ?? defaultRuns.load, progress);
+}
+
+async function cost(homes: StoreHomes, options: BenchOptions) {
+  // The embedded store has no statements to count. "all" goes on without.
+  if (homes.kind === "postgres") return await runCostBench(homes, options.jobs ?? costRequests);
+  progress("cost needs --store postgres");
+  return [];
 }
 
 function startup(homes: StoreHomes, options: BenchOptions) {

@@ -10,21 +10,27 @@ import { maxInlineBytes, ValueBook } from "../../src/core/job/value-book.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { call, noop, planOf, type StepSketch, Story, someone, wait } from "./jobs.ts";
 
-/** A job whose every commit goes through the store's form and back, as after a crash between any two commits. */
+/**
+ * A job whose every commit goes through the store's form and back, as after a crash between any two commits. The first ones are made by a release that
+ * kept all values in the rows.
+ */
 class StoredStory extends Story {
   readonly rows = new Map<number, { readonly text: string; readonly bytes: number }>();
   readonly written: HistoryEntry[][] = [];
+  readonly #earlierCount: number;
   stored: StoredJob;
 
-  constructor(steps: readonly StepSketch[], options: ConstructorParameters<typeof Story>[1]) {
+  constructor(steps: readonly StepSketch[], options: ConstructorParameters<typeof Story>[1], earlierCount = 0) {
     super(steps, options);
+    this.#earlierCount = earlierCount;
     const book = new ValueBook();
     book.learnInput(this.job.input);
     this.stored = this.#commit(book, this.changes[0]);
   }
 
   override apply(fact: UntimedFact): Change {
-    const isNeeded = looksIntoValues(this.plan, this.stored.state, [fact]);
+    const isEarlier = this.written.length < this.#earlierCount;
+    const isNeeded = isEarlier || looksIntoValues(this.plan, this.stored.state, [fact]);
     const numbers = isNeeded ? numbersIn(this.stored.state).filter((number) => number !== 0) : [];
     const read = numbers.map((valueNumber) => ({ valueNumber, ...this.#row(valueNumber) }));
     const input = isNeeded ? copy(this.stored.input) : undefined;
@@ -68,6 +74,10 @@ class StoredStory extends Story {
   #commit(book: ValueBook, change: Change | undefined): StoredJob {
     if (change === undefined) throw new Error("The job has no beginning.");
     const { input, state, ...row } = change.job;
+    if (this.written.length < this.#earlierCount) {
+      this.written.push(copy([...change.entries]));
+      return { ...row, state: copy(state), input: this.stored?.input ?? copy(input) };
+    }
     this.written.push(copy([...book.entries(change.entries)]));
     const stored = copy(book.state(state, change.job.sequence));
     for (const { valueNumber, ...added } of book.added) {
@@ -124,7 +134,7 @@ const anySteps = fc
       const output = brings ? { output: "brings" } : {};
       return { ...wait(`s${index}`, ["x", "y"], next, { timeoutSeconds: 60 }), ...more, ...output };
     });
-    return sketches.some(({ handled }) => handled) ? [...steps, noop("handler", null)] : steps;
+    return sketches.some(({ handled }) => handled) ? [...steps, noop("handler", null, { input: "ab" })] : steps;
   })
   .filter((steps) => isAccepted(steps));
 
@@ -160,12 +170,14 @@ const anyMove: fc.Arbitrary<Move> = fc.oneof(
   ),
 );
 
+const moves = fc.array(anyMove, { minLength: 5, maxLength: 25 });
+
 test("a job goes the same way and shows the same values, whichever of them are stored apart and read again", () => {
   let rowCount = 0;
   fc.assert(
-    fc.property(anySteps, someObject, fc.array(anyMove, { minLength: 5, maxLength: 25 }), (steps, input, moves) => {
+    fc.property(anySteps, someObject, fc.nat(3), moves, (steps, input, earlierCount, moves) => {
       const plain = new Story(steps, { input: input as JsonObject, definitions });
-      const stored = new StoredStory(steps, { input: input as JsonObject, definitions });
+      const stored = new StoredStory(steps, { input: input as JsonObject, definitions }, earlierCount);
       for (const move of moves) {
         move(plain);
         move(stored);
@@ -175,7 +187,7 @@ test("a job goes the same way and shows the same values, whichever of them are s
         expect(stored.state).toEqual(plain.job.state);
       }
       expect(stored.readEntries).toEqual([...plainEntries(plain.job.input, plain.entries)]);
-      for (const entry of stored.written.flat()) {
+      for (const entry of stored.written.slice(earlierCount).flat()) {
         const value = valueIn(entry);
         if (value !== undefined && "value" in value)
           expect(Buffer.byteLength(JSON.stringify(value.value))).toBeLessThanOrEqual(maxInlineBytes);

@@ -40,10 +40,13 @@ onEveryStore((home) => {
     (await api.call<SteppedJob>("GetJob", { params: { jobId }, query: { waitSeconds: 20 } })).body;
 
   const untilItWaits = (api: Client, jobId: string) =>
-    vi.waitFor(async () => {
-      const { body } = await api.call<SteppedJob>("GetJob", { params: { jobId } });
-      expect(body.currentStep?.status).toBe("successful_but_incomplete");
-    });
+    vi.waitFor(
+      async () => {
+        const { body } = await api.call<SteppedJob>("GetJob", { params: { jobId } });
+        expect(body.currentStep?.status).toBe("successful_but_incomplete");
+      },
+      { timeout: 20_000, interval: 20 },
+    );
 
   test("the steps of a job are those of GetJob, in pages and by their status", async () => {
     const { api } = await service.newOrganization();
