@@ -10,7 +10,7 @@ import { StatementCounter } from "./statement-counter.ts";
 import { startTarget, type Target } from "./target/target.ts";
 import { smallInput, threeNoops } from "./workflows.ts";
 
-/** What one request costs the store; all are medians. */
+/** The cost of one request for the store. Each figure is a median. */
 export interface CostResult {
   readonly bench: "cost";
   readonly store: "postgres";

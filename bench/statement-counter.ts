@@ -6,7 +6,6 @@ export class StatementCounter {
   readonly #server: Server;
   readonly #url: URL;
   readonly #sockets = new Set<Socket>();
-  /** So far. */
   count = 0;
 
   static async before(databaseUrl: string): Promise<StatementCounter> {
@@ -21,7 +20,7 @@ export class StatementCounter {
     this.#server = createServer({ noDelay: true }, (client) => this.#relay(client));
   }
 
-  /** The same database, by way of the counter. */
+  /** The URL of the database by way of the counter. */
   get url(): string {
     const url = new URL(this.#url);
     url.hostname = "127.0.0.1";
@@ -54,7 +53,7 @@ export class StatementCounter {
   }
 }
 
-/** Of what a client says: the first message has no type, each other a letter, and all have their length in four bytes. */
+/** Reads a client's messages: the first has no type, every other begins with a letter for it, and all have their length in four bytes. */
 class MessageReader {
   readonly #onMessage: (type: string) => void;
   #head = Buffer.alloc(0);

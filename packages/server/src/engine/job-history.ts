@@ -185,7 +185,7 @@ async function inputBefore(db: Queryable, key: JobKey, before: number): Promise<
   return undefined;
 }
 
-/** The newest first. */
+/** Yields the newest commit first. */
 async function* commitsBefore(db: Queryable, key: JobKey, before: number): AsyncGenerator<HistoryCommit> {
   let reached = before;
   while (reached > 1) {

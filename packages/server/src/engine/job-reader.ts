@@ -115,7 +115,7 @@ export class JobReader {
     });
   }
 
-  /** What this node saw last of the job, if that is still all. */
+  /** The job as this node saw it last, if that is still the newest. */
   async #newest(key: JobKey, known: JobStanding | undefined): Promise<JobSnapshot | undefined> {
     if (this.#recall(key) === undefined) return undefined;
     const standing = this.#options.isAlone ? undefined : (known ?? (await this.#standings.read(key)));

@@ -11,6 +11,8 @@ export function takingTurns(db: Queryable, count: number): Queryable {
       try {
         return await db.query(statement, values);
       } finally {
+        // The embedded store answers without a turn of the event loop: one reader of much would keep every request out until its end.
+        await new Promise((resolve) => setImmediate(resolve));
         const next = line.shift();
         if (next === undefined) free += 1;
         else next();

@@ -60,6 +60,19 @@ test("large reads take turns, also when one of them fails", async () => {
   expect(begun).toBe(4);
 });
 
+test("a reader of many slices lets requests in between, also where the store answers at once", async () => {
+  const turns = takingTurns({ query: async () => [] }, 1);
+  let readCount = 0;
+  const reader = (async () => {
+    for (; readCount < 100; readCount += 1) {
+      await turns.query({ name: "s", text: "", scope: "organization", planned: "once" }, []);
+    }
+  })();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(readCount).toBeLessThan(5);
+  await reader;
+});
+
 onEveryStore((home) => {
   const service = useService(home);
 

@@ -136,7 +136,7 @@ export class JobDraft {
   storedOutput(output: JsonValue, input: JsonValue): StoredValue {
     this.#lastOutput = output;
     if (output !== input) return this.#stored(output);
-    // What an earlier commit wrote must not be needed to read this one.
+    // An entry must be readable without those of earlier commits.
     return output === this.#startedWith ? { same: "stepInput" } : { value: output };
   }
 

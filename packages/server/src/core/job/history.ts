@@ -139,7 +139,7 @@ export function withValue<Value, Other>(entry: Entry<Value>, toValue: (value: Va
 
 /** A step's visit. `Value` is the form in which it has its input and its output. */
 export interface StepRun<Value = JsonValue> {
-  /** That of the entry with which it started. */
+  /** The sequence of the entry with which it started. */
   readonly sequence: number;
   readonly name: string;
   readonly visit: number;

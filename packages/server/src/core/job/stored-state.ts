@@ -6,7 +6,7 @@ import type { JobState, Progress } from "./job-state.ts";
 export type StoredState = JobState & { readonly values?: ValueNumbers };
 
 export interface ValueNumbers {
-  /** Of the step that the job is in, or in which it ended. */
+  /** The input of the step that the job is in, or in which it ended. */
   readonly input?: number;
   readonly previousOutput?: number;
   readonly lastOutput?: number;

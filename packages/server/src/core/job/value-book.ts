@@ -28,11 +28,11 @@ export const maxInlineBytes = 2_048;
  * steps take it: what was stored is known by its identity, which the state machine keeps, since it never copies a value.
  */
 export class ValueBook {
-  /** Strings are equal by their text, which is as good. */
+  /** Objects are found by their identity; strings by their text, which is as good. */
   readonly #numbers = new Map<JsonValue, number>();
-  /** Of the objects among them, which may be the origin of a property. The latest last. */
+  /** The objects among the stored values, from which a property may come. The latest is last. */
   readonly #origins: KnownValue[] = [];
-  /** As they were loaded. */
+  /** The properties of the state as they were loaded. */
   readonly #properties = new Map<string, { readonly valueNumber: number; readonly value: JsonValue }>();
   readonly #added: NewValue[] = [];
   readonly #maxInlineBytes: number;
@@ -41,13 +41,13 @@ export class ValueBook {
     this.#maxInlineBytes = maxInline;
   }
 
-  /** A small one is as well written into the state. */
+  /** A small input may as well stand in the state. */
   learnInput(value: JsonObject): void {
     const limit = this.#maxInlineBytes / 2;
     if (sizeOfJson(value, limit) > limit) this.learn({ valueNumber: jobInputNumber, value, bytes: undefined });
   }
 
-  /** What is known from the store. */
+  /** Adds a value that is in the store. */
   learn(known: KnownValue): void {
     this.#numbers.set(known.value, known.valueNumber);
     if (isJsonObject(known.value)) this.#origins.push(known);
@@ -62,7 +62,7 @@ export class ValueBook {
     this.#properties.set(name, { valueNumber, value });
   }
 
-  /** Those that `entries` and `state` made, to be written with them. */
+  /** The values that `entries` and `state` put apart, to be written with them. */
   get added(): readonly NewValue[] {
     return this.#added;
   }
@@ -150,7 +150,7 @@ export class ValueBook {
   }
 }
 
-/** What is read again and again must not be a small part of something large. */
+/** A part that is read again and again must not bring something large with it each time. */
 function isSmallPart({ bytes }: KnownValue, properties: readonly [string, JsonValue][]): boolean {
   const size = properties.reduce((sum, [, value]) => sum + sizeOfJson(value, maxPartSize), 0);
   return bytes !== undefined && size <= maxPartSize && size * leastShare < bytes;

@@ -32,7 +32,7 @@ export async function readCommitsBefore(
   return await db.query(readCommitsBeforeRows, [organizationId, jobId, sequence, limit, maxSliceSize]);
 }
 
-/** Of the entries that one statement reads, in bytes: what is read in a moment, so that no reader holds up the others. */
+/** The bound on the entries that one statement reads, in bytes: they are read in a moment, so that no reader holds up the others. */
 const maxSliceSize = 4_000_000;
 
 /** The rows of `commits` as long as those before them, in the same order, fit into the bound. */
