@@ -87,6 +87,16 @@ onEveryStore((home) => {
     const { jobId } = await submitAndWait(api, workflowId, input);
     const note = "y".repeat(length);
     await send(api, jobId, "open", { note });
+    // What an earlier release reads of it, which knows no numbers: nothing, rather than a state in which values are missing.
+    const [state] = await service.running.database.query(
+      said<{ isNull: boolean }>(
+        `SELECT state::text = 'null' AS "isNull" FROM job WHERE organization_id = $1 AND job_id = $2`,
+      ),
+      [organizationId, jobId],
+    );
+    expect(state?.isNull).toBe(rowCount > 0);
+    const listed = await api.call<{ jobs: object[] }>("ListJobs", { query: { workflowId } });
+    expect(listed.body.jobs).toMatchObject([{ jobId, stepName: "wait", awaitingEventIds: ["go"] }]);
     await send(api, jobId, "go");
 
     const decided = { ...input, note };

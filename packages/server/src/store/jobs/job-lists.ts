@@ -75,8 +75,8 @@ const columns = `
    job_id AS "jobId", status, workflow_id AS "workflowId", workflow_name AS "workflowName", version_id AS "versionId",
      version_number AS "versionNumber", tag, submitted_by AS "submittedBy", created_at AS "createdAt", started_at AS "startedAt",
      updated_at AS "updatedAt", finished_at AS "finishedAt", awaiting_event_ids AS "awaitingEventIds",
-     CASE WHEN status = 'RUNNING' THEN state #>> '{step,name}' END AS "stepName",
-     CASE WHEN status = 'FAILED' THEN state -> 'error' END AS error`;
+     CASE WHEN status = 'RUNNING' THEN coalesce(short_state, state) #>> '{step,name}' END AS "stepName",
+     CASE WHEN status = 'FAILED' THEN coalesce(short_state, state) -> 'error' END AS error`;
 
 const listNewestJobRows = statement<JobRow>(
   "list_newest_jobs",

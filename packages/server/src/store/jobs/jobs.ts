@@ -94,16 +94,19 @@ const plainJobColumns = `
   submitted_by AS "submittedBy", created_at AS "createdAt", started_at AS "startedAt", updated_at AS "updatedAt",
   finished_at AS "finishedAt"`;
 
-const jobColumns = `${plainJobColumns}, state, input`;
+/** A state that names values by their numbers is in a column of its own, on which earlier releases fail instead of taking those values for absent. */
+const wholeState = "coalesce(short_state, state)";
+
+const jobColumns = `${plainJobColumns}, ${wholeState} AS state, input`;
 
 /** Most are smaller and come with their row. A state has no large values in it but those of earlier releases; an input is of no use to most events. */
-const isStateSmall = "pg_column_size(state) <= 4096";
+const isStateSmall = `pg_column_size(${wholeState}) <= 4096`;
 const isInputSmall = `${mostBytes("input")} <= 65536`;
 
 const lockJobRows = statement<Omit<LockedJob, "state"> & { state: StoredState | null }>(
   "lock_jobs",
   "organization",
-  `SELECT ${plainJobColumns}, CASE WHEN ${isStateSmall} THEN state END AS state,
+  `SELECT ${plainJobColumns}, CASE WHEN ${isStateSmall} THEN ${wholeState} END AS state,
      CASE WHEN ${isInputSmall} THEN input END AS input
    FROM job
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
@@ -111,7 +114,7 @@ const lockJobRows = statement<Omit<LockedJob, "state"> & { state: StoredState | 
    FOR UPDATE`,
 );
 
-const largeContents = (column: "state" | "input") =>
+const largeContents = (column: string) =>
   `SELECT job_id AS "jobId", CASE WHEN bytes_so_far <= $3 THEN content END AS content
    FROM (
      SELECT job_id, ${column} AS content, sum(octet_length(${column}::text)) OVER (ORDER BY organization_id, job_id) AS bytes_so_far
@@ -119,7 +122,11 @@ const largeContents = (column: "state" | "input") =>
      WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
    ) AS measured`;
 
-const readStateRows = statement<LargeContent<StoredState>>("read_job_states", "organization", largeContents("state"));
+const readStateRows = statement<LargeContent<StoredState>>(
+  "read_job_states",
+  "organization",
+  largeContents(wholeState),
+);
 const readInputRows = statement<LargeContent<JsonObject>>("read_job_inputs", "organization", largeContents("input"));
 
 /** A job as its row holds it: with what is looked for by an index beside the state that it follows from. */
@@ -140,12 +147,14 @@ const insertJobRows = statement<never>(
   "insert_jobs",
   "organization",
   `INSERT INTO job (organization_id, job_id, workflow_id, workflow_name, version_id, version_number, tag, status, sequence,
-     lease_epoch, node_id, wake_at, awaiting_event_ids, state, input, submitted_by, created_at, started_at, updated_at, finished_at)
+     lease_epoch, node_id, wake_at, awaiting_event_ids, state, short_state, input, submitted_by, created_at, started_at, updated_at,
+     finished_at)
    SELECT organization_id, job_id, workflow_id, workflow_name, version_id, version_number, tag, status, sequence,
-     lease_epoch, node_id, wake_at, awaiting_event_ids, state, input, submitted_by, created_at, started_at, updated_at, finished_at
+     lease_epoch, node_id, wake_at, awaiting_event_ids, coalesce(state, 'null'), short_state, input, submitted_by, created_at, started_at,
+     updated_at, finished_at
    FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, workflow_id uuid, workflow_name text, version_id uuid,
      version_number integer, tag text, status text, sequence integer, lease_epoch integer, node_id uuid, wake_at timestamptz,
-     awaiting_event_ids text[], state json, input json, submitted_by json, created_at timestamptz, started_at timestamptz,
+     awaiting_event_ids text[], state json, short_state json, input json, submitted_by json, created_at timestamptz, started_at timestamptz,
      updated_at timestamptz, finished_at timestamptz)`,
 );
 
@@ -173,10 +182,11 @@ const updateJobRows = statement<{ jobId: string }>(
   "organization",
   `UPDATE job
    SET status = changed.status, sequence = changed.sequence, lease_epoch = changed.lease_epoch, node_id = changed.node_id,
-     wake_at = changed.wake_at, awaiting_event_ids = changed.awaiting_event_ids, state = changed.state,
+     wake_at = changed.wake_at, awaiting_event_ids = changed.awaiting_event_ids,
+     state = coalesce(changed.state, 'null'), short_state = changed.short_state,
      started_at = changed.started_at, updated_at = changed.updated_at, finished_at = changed.finished_at
    FROM json_to_recordset($1) AS changed (organization_id uuid, job_id uuid, status text, sequence integer, lease_epoch integer,
-     node_id uuid, wake_at timestamptz, awaiting_event_ids text[], state json, started_at timestamptz, updated_at timestamptz,
+     node_id uuid, wake_at timestamptz, awaiting_event_ids text[], state json, short_state json, started_at timestamptz, updated_at timestamptz,
      finished_at timestamptz, sequence_before integer, lease_epoch_before integer)
    WHERE job.organization_id = ANY($2::uuid[]) AND job.job_id = ANY($3::uuid[])
      AND job.organization_id = changed.organization_id AND job.job_id = changed.job_id
@@ -233,7 +243,7 @@ export async function readSmallJobs(db: Queryable, keys: readonly JobKey[]): Pro
 const readSmallJobRows = statement<SmallJob>(
   "read_small_jobs",
   "organization",
-  `SELECT ${plainJobColumns}, CASE WHEN is_small THEN state END AS state, CASE WHEN is_small THEN input END AS input,
+  `SELECT ${plainJobColumns}, CASE WHEN is_small THEN ${wholeState} END AS state, CASE WHEN is_small THEN input END AS input,
      CASE WHEN is_small THEN (
        SELECT json_agg(entries ORDER BY first_sequence) FROM job_history
        WHERE job_history.organization_id = ANY($1::uuid[]) AND job_history.organization_id = job.organization_id
@@ -348,7 +358,8 @@ function rowOfJob(job: WrittenJob) {
     node_id: job.nodeId,
     wake_at: isoOrNull(job.wakeAt),
     awaiting_event_ids: job.awaitingEventIds,
-    state,
+    state: state.values === undefined ? state : null,
+    short_state: state.values === undefined ? null : state,
     input: job.input,
     submitted_by: job.submittedBy,
     created_at: isoOrNull(job.createdAt),

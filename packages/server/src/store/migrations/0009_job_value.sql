@@ -9,3 +9,6 @@ CREATE TABLE job_value (
   PRIMARY KEY (organization_id, job_id, value_number)
 );
 SELECT distribute('job_value');
+-- The state of a job that names values by their numbers. Its `state` is a JSON null then: a node of an earlier release, which would take the missing values for
+-- absent ones, fails on it and changes nothing.
+ALTER TABLE job ADD COLUMN short_state json;
