@@ -91,7 +91,7 @@ export function jobExplanationRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request) => {
-      const whole = await engine.readJob(request.params);
+      const whole = await engine.readJob(request.params, false);
       if (whole === undefined) throw notFound("job");
       const { facts, ...explanation } = explainJob(await circumstancesOf(parts, whole));
       return { jobId: whole.job.jobId, ...explanation, facts: rendered(facts) as Static<typeof FactsSchema> };

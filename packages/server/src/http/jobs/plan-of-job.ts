@@ -3,7 +3,10 @@ import type { Plan } from "../../core/plan/plan.ts";
 import type { ServerParts } from "../door/app.ts";
 
 /** The compiled definition that a job runs. Versions are never deleted, so it is always there. */
-export async function planOfJob({ plans, database }: ServerParts, { organizationId, versionId }: Job): Promise<Plan> {
+export async function planOfJob(
+  { plans, database }: ServerParts,
+  { organizationId, versionId }: Pick<Job, "organizationId" | "versionId">,
+): Promise<Plan> {
   const plan = (await plans.load(database, [{ organizationId, versionId }])).get(versionId);
   if (plan === undefined) throw new Error(`Version ${versionId} is not in the store.`);
   return plan;
