@@ -1,4 +1,5 @@
 import { openStoreHomes, type StoreHomes } from "@stepwell/testing/processes/store-home.ts";
+import { runCostBench } from "./cost.ts";
 import { runDefinitionsBench } from "./definitions.ts";
 import { event } from "./event.ts";
 import { type LoadBench, type LoadResult, runLoadBench } from "./load-bench.ts";
@@ -17,6 +18,7 @@ const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs 
   event        jobs that wait for an event; send it, wait for the end
   sign-in      reads while 100 passwords at once wait for their check, and while none does
   metrics      a month of metrics over 10 million jobs, and how fast old history of --jobs jobs is counted
+  cost         what one job or event costs a PostgreSQL server: bytes of its log, statements, time (with --store postgres)
   startup      from the start of the process to the first finished job, and memory when idle
   definitions  the definitions, patterns and values that take longest to check and to compile
   all          each of these in turn
@@ -29,11 +31,14 @@ const loadBenches: Readonly<Record<string, LoadBench>> = { noop3, "noop3-poll": 
 const defaultRuns = { load: 1, startup: 5, definitions: 5 };
 const signInSize = { reads: 4_000, concurrency: 100 };
 const metricsJobs = 1_000_000;
+const costRequests = 50;
 const startupSize = { jobs: 1_000, concurrency: 16 };
 
 async function main(args: readonly string[]): Promise<number> {
   try {
-    await run(parseBenchOptions(args, [...Object.keys(loadBenches), "sign-in", "metrics", "startup", "definitions"]));
+    await run(
+      parseBenchOptions(args, [...Object.keys(loadBenches), "sign-in", "metrics", "cost", "startup", "definitions"]),
+    );
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
@@ -53,6 +58,7 @@ async function run(options: BenchOptions): Promise<void> {
     else if (name === "definitions") definitions(options);
     else if (name === "sign-in") report(await signIn(homes, options));
     else if (name === "metrics") report(await runMetricsBench(homes, options.jobs ?? metricsJobs, progress));
+    else if (name === "cost") for (const result of await cost(homes, options)) report(result);
     else for (const result of await startup(homes, options)) report(result);
   }
   await homes.close();
@@ -86,6 +92,13 @@ function signIn(homes: StoreHomes, options: BenchOptions) {
 /** Without a service: what is measured is this process's own computing. */
 function definitions(options: BenchOptions): void {
   for (const result of runDefinitionsBench(options.runs ?? defaultRuns.definitions, progress)) report(result);
+}
+
+async function cost(homes: StoreHomes, options: BenchOptions) {
+  // The embedded store has no statements to count. "all" goes on without.
+  if (homes.kind === "postgres") return await runCostBench(homes, options.jobs ?? costRequests);
+  progress("cost needs --store postgres");
+  return [];
 }
 
 function startup(homes: StoreHomes, options: BenchOptions) {

@@ -342,6 +342,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/organizations/{organizationId}/jobs/{jobId}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a job's step runs
+         * @description Every run of a step, with its input and its output, in the order of their start. A page may hold fewer runs than were asked for, where their values are large or where few runs have the `status`: there are more as long as there is a `nextPageToken`.
+         */
+        get: operations["ListJobSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/organizations/{organizationId}/jobs/{jobId}/explain": {
         parameters: {
             query?: never;
@@ -1564,7 +1584,7 @@ export interface components {
             /** @description Any JSON value. */
             output?: unknown;
             /**
-             * @description The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. GetJobHistory has them.
+             * @description The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. ListJobSteps has them.
              * @enum {boolean}
              */
             valuesLeftOut?: true;
@@ -1604,7 +1624,7 @@ export interface components {
             /** @description Any JSON value. */
             output?: unknown;
             /**
-             * @description The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. GetJobHistory has them.
+             * @description The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. ListJobSteps has them.
              * @enum {boolean}
              */
             valuesLeftOut?: true;
@@ -1711,8 +1731,12 @@ export interface components {
             output: unknown;
             error?: components["schemas"]["JobError"];
             currentStep?: components["schemas"]["CurrentJobStep"];
-            /** @description In the order of their start. */
+            /** @description The newest 1,000 step runs, in the order of their start. */
             steps: components["schemas"]["JobStep"][];
+            /** @description How many earlier runs each step had that are not in `steps`, by its name. Left out when all are there. ListJobSteps has them. */
+            earlierStepRuns?: {
+                [key: string]: number;
+            };
             job: components["schemas"]["JobSummary"];
             /**
              * Format: uuid
@@ -1809,8 +1833,12 @@ export interface components {
             output: unknown;
             error?: components["schemas"]["JobError"];
             currentStep?: components["schemas"]["CurrentJobStep"];
-            /** @description In the order of their start. */
+            /** @description The newest 1,000 step runs, in the order of their start. */
             steps: components["schemas"]["JobStep"][];
+            /** @description How many earlier runs each step had that are not in `steps`, by its name. Left out when all are there. ListJobSteps has them. */
+            earlierStepRuns?: {
+                [key: string]: number;
+            };
             job: components["schemas"]["JobSummary"];
         };
         /**
@@ -5193,6 +5221,105 @@ export interface operations {
                 content: {
                     "application/json": {
                         entries: components["schemas"]["HistoryEntry"][];
+                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        nextPageToken?: string;
+                    };
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ListJobSteps: {
+        parameters: {
+            query?: {
+                /** @description Only runs that have this status now. */
+                status?: "running" | "success" | "failure" | "successful_but_incomplete";
+                /** @description How many at most in one answer. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The job. */
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        steps: components["schemas"]["JobStep"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
                         nextPageToken?: string;
                     };

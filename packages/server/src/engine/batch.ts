@@ -5,7 +5,9 @@ import type { HistoryEntry } from "../core/job/history.ts";
 import { submitJob, transition } from "../core/job/job.ts";
 import { countEntries, earlierLifeOf } from "../core/job/job-counts.ts";
 import { awaitedEventIds, type Job, type Timestamp, wakeAtOf } from "../core/job/job-state.ts";
+import { looksIntoValues } from "../core/job/looks-into-values.ts";
 import { changesOf, type MetricChange, sumChanges } from "../core/job/metric-change.ts";
+import { ValueBook } from "../core/job/value-book.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import { pointerTo } from "../core/problem.ts";
 import { notFound, ServiceError } from "../core/service-error.ts";
@@ -13,11 +15,13 @@ import { holdOrganizations } from "../store/access/organizations.ts";
 import { type AuditEntry, insertAuditEntries } from "../store/audit/audit.ts";
 import type { Transaction } from "../store/home/database.ts";
 import { findKeptEvents, readPayloads, writeEventChanges } from "../store/jobs/events.ts";
+import { insertValues } from "../store/jobs/job-values.ts";
 import {
   type HistoryRow,
   insertHistory,
   insertJobs,
   type JobKey,
+  type LockedJob,
   lockJobs,
   updateJobs,
   type WrittenJob,
@@ -26,6 +30,7 @@ import { insertMetricChanges, type OrganizationChanges } from "../store/jobs/met
 import { type ChosenVersion, chooseVersions } from "../store/workflows/versions.ts";
 import type { Command, FactCommand, Outcome, SubmitCommand } from "./command.ts";
 import { newId } from "./identifier.ts";
+import { openValues } from "./open-values.ts";
 import { type Parked, versionUnreadable } from "./parking.ts";
 import type { LoadedPlans, Plans } from "./plans.ts";
 import { type ReplayContext, replayKnownKeys, replyTo, settleKeys } from "./replay.ts";
@@ -86,6 +91,7 @@ interface OpenJob {
   readonly events: EventChange[];
   /** Of its kept events, as far as a wait may read them in this batch. */
   readonly payloads: Map<number, EventPayload>;
+  readonly values: ValueBook;
 }
 
 interface LoadedJobs {
@@ -129,35 +135,40 @@ async function loadJobs(
     }),
     ...locked,
   ]);
+  const factsByJob = Map.groupBy(facts, keyOf);
+  const needsValues = (job: LockedJob) => {
+    const ofJob = factsByJob.get(keyOf(job))?.map(({ fact }) => fact) ?? [];
+    const plan = plans.plans.get(job.versionId);
+    return plan !== undefined && looksIntoValues(plan, job.state, ofJob);
+  };
   const open = new Map<string, OpenJob>();
   const parked = new Map<string, Parked>();
-  for (const job of locked) {
+  for (const { job, values } of await openValues(transaction, locked, needsValues, context.maxBytes)) {
     const plan = plans.plans.get(job.versionId);
     const failure = plans.parked.get(job.versionId);
-    if (plan !== undefined) open.set(keyOf(job), newlyOpened(job, plan, job));
+    if (plan !== undefined) open.set(keyOf(job), newlyOpened(job, plan, values, job));
     else if (failure !== undefined) parked.set(keyOf(job), failure);
   }
   const [keptEvents] = await Promise.all([
     loadUnlistedEvents(transaction, facts, open),
-    loadPayloads(transaction, facts, open, context.maxBytes),
+    loadPayloads(transaction, factsByJob, open, context.maxBytes),
   ]);
   return { open, gone, choices, plans, parked, keptEvents, audited: [] };
 }
 
-function newlyOpened(job: Job, plan: Plan, before?: Job): OpenJob {
-  return { before, job, plan, call: undefined, begunEpoch: null, entries: [], events: [], payloads: new Map() };
+function newlyOpened(job: Job, plan: Plan, values: ValueBook, before?: Job): OpenJob {
+  return { before, job, plan, call: undefined, begunEpoch: null, entries: [], events: [], payloads: new Map(), values };
 }
 
 /** Mostly nothing: the store is asked only for jobs that hold events which a wait may read in this batch. */
 async function loadPayloads(
   transaction: Transaction,
-  facts: readonly FactCommand[],
+  factsByJob: ReadonlyMap<string, readonly FactCommand[]>,
   open: ReadonlyMap<string, OpenJob>,
   maxBytes: number,
 ): Promise<void> {
   const holding = [...open].filter(([, { plan, job }]) => holdsPayloads(plan, job));
   if (holding.length === 0) return;
-  const factsByJob = Map.groupBy(facts, keyOf);
   const wanted = holding.flatMap(([key, { plan, job }]) => {
     const { organizationId, jobId } = job;
     const numbers = payloadsToRead(plan, job, factsByJob.get(key)?.map(({ fact }) => fact) ?? []);
@@ -229,7 +240,9 @@ function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchCon
     const message = `The input does not fit the input definition of ${plan.firstStep.name}, the first step of ${chosen.workflowName}.`;
     return { type: "refused", error: new ServiceError("ValidationError", message, { problems }) };
   }
-  const opened = newlyOpened(change.job, plan);
+  const values = new ValueBook();
+  values.learnInput(input);
+  const opened = newlyOpened(change.job, plan, values);
   jobs.open.set(keyOf(command), opened);
   return applied(jobs, opened, change, command, context);
 }
@@ -237,8 +250,9 @@ function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchCon
 function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext): Outcome {
   const opened = jobs.open.get(keyOf(command));
   const parked = jobs.parked.get(keyOf(command));
-  if (parked !== undefined) return refusedAsParked(parked);
-  if (opened === undefined || jobs.gone.has(command)) return { type: "refused", error: notFound("job") };
+  if (jobs.gone.has(command) || (opened === undefined && parked === undefined))
+    return { type: "refused", error: notFound("job") };
+  if (opened === undefined) return refusedAsParked(parked);
   const fact = timed(jobs, opened, command, context.now);
   const change = decided(() => transition(opened.plan, opened.job, fact, context.limits, opened.payloads));
   if ("error" in change) return change;
@@ -294,23 +308,25 @@ function begunEpochOf({ isSuspect, leaseEpoch }: CallEffect, job: Job, context: 
 
 /** None of these waits for another's answer, so they go to the store together. */
 async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: BatchContext): Promise<void> {
-  const touched = [...jobs.open.values()].filter((opened) => opened.entries.length > 0);
+  const changed = changedJobs(jobs);
   const events = [...jobs.open.values()].filter((opened) => opened.events.length > 0);
-  const { history, metrics } = countHistory(touched);
+  const { history, metrics } = countHistory(changed);
+  const touched = changed.map(written);
   await Promise.all([
     insertJobs(
       transaction,
-      touched.flatMap((opened) => (opened.before === undefined ? [written(opened)] : [])),
+      touched.flatMap(({ before, after }) => (before === undefined ? [after] : [])),
     ),
     updateJobs(
       transaction,
-      touched.flatMap((opened) => {
-        const { before } = opened;
-        return before === undefined ? [] : [{ before, after: written(opened) }];
-      }),
+      touched.flatMap(({ before, after }) => (before === undefined ? [] : [{ before, after }])),
     ),
     insertHistory(transaction, history, context.commitId, context.now),
     insertMetricChanges(transaction, context.commitId, metrics),
+    insertValues(
+      transaction,
+      touched.map(({ after: { organizationId, jobId }, values }) => ({ organizationId, jobId, values: values.added })),
+    ),
     writeEventChanges(
       transaction,
       events.map(({ job: { organizationId, jobId }, events: changes }) => ({ organizationId, jobId, changes })),
@@ -322,11 +338,11 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
 /** The history of this commit, and what it adds to the organizations' metrics. */
 function countHistory(touched: readonly OpenJob[]): { history: HistoryRow[]; metrics: OrganizationChanges[] } {
   const changes = new Map<string, MetricChange[]>();
-  const history = touched.map(({ before, job, entries }) => {
+  const history = touched.map(({ before, job, entries, values }) => {
     const { organizationId, jobId, workflowId, createdAt } = job;
     const { counts, isComplete } = countEntries(earlierLifeOf(before, createdAt), entries);
     if (isComplete) getOrInsert(changes, organizationId).push(...changesOf(workflowId, counts));
-    return { organizationId, jobId, entries, counted: isComplete };
+    return { organizationId, jobId, entries: values.entries(entries), counted: isComplete };
   });
   const metrics = [...changes].map(([organizationId, own]) => ({ organizationId, changes: sumChanges(own) }));
   return { history, metrics };
@@ -338,11 +354,15 @@ function getOrInsert<Item>(lists: Map<string, Item[]>, key: string): Item[] {
   return list;
 }
 
-function written({ job, begunEpoch }: OpenJob): WrittenJob {
-  return { ...job, begunEpoch, wakeAt: wakeAtOf(job.state), awaitingEventIds: awaitedEventIds(job.state) };
+/** The job as its row holds it. Its history is stored before: the state names large values by the entries that brought them. */
+function written({ before, job, begunEpoch, values }: OpenJob) {
+  const state = values.state(job.state, job.sequence);
+  const derived = { begunEpoch, wakeAt: wakeAtOf(job.state), awaitingEventIds: awaitedEventIds(job.state) };
+  const after: WrittenJob = { ...job, state, ...derived };
+  return { before, after, values };
 }
 
-function changedJobs(jobs: LoadedJobs): ChangedJob[] {
+function changedJobs(jobs: LoadedJobs): OpenJob[] {
   return [...jobs.open.values()].filter((opened) => opened.entries.length > 0);
 }
 

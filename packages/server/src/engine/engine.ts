@@ -1,16 +1,26 @@
-import type { HistoryEntry, StepRun } from "../core/job/history.ts";
+import type { Entry, PlainEntry, StepRun } from "../core/job/history.ts";
 import type { Job, Timestamp } from "../core/job/job-state.ts";
 import type { JsonValue } from "../core/json/json.ts";
-import type { JobKey } from "../store/jobs/jobs.ts";
+import type { JobKey, JobStanding } from "../store/jobs/jobs.ts";
 import type { Command } from "./command.ts";
 import type { Done, Sender } from "./group-commit.ts";
+import type { Portion, RunSearch } from "./job-history.ts";
 
 /** What the HTTP room may ask of the engine. */
 export interface Engine {
   /** The one way to change a job. Throws `ServiceError`. */
   commit(command: Command, sender?: Sender): Promise<Done>;
-  /** The job as the store has it now, with its history folded; undefined when it is not there. Reads of one turn share a statement. */
-  readJob(key: JobKey): Promise<WholeJob | undefined>;
+  /**
+   * The job as the store has it now, with its newest step runs; undefined when it is not there. Without values those that are stored apart are
+   * left out of the runs.
+   */
+  readJob(key: JobKey, withValues?: boolean): Promise<WholeJob | undefined>;
+  /** How far the job has come, which costs next to nothing; undefined when it is not there. */
+  readStanding(key: JobKey): Promise<JobStanding | undefined>;
+  /** The entries after a sequence: `limit` at most, and fewer where their values are large together. Undefined when there is no such job. */
+  readHistory(key: JobKey, after: number, limit: number): Promise<Portion<PlainEntry> | undefined>;
+  /** Step runs in the order of their start. Undefined when there is no such job. */
+  readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun> | undefined>;
   /**
    * Answers when `isReached` holds for the job, or at `deadline` (a reading of `performance.now()`), or when `signal` aborts: the
    * job as it then is; undefined when there is none. Notices changes made on this node at once and on other nodes within some 100 ms.
@@ -18,7 +28,7 @@ export interface Engine {
    */
   waitForJob(
     key: JobKey,
-    isReached: (job: Job) => boolean,
+    isReached: (standing: JobStanding) => boolean,
     deadline: number,
     signal: AbortSignal,
   ): Promise<WholeJob | undefined>;
@@ -39,9 +49,12 @@ export interface Engine {
 /** A job with everything that GetJob shows. */
 export interface WholeJob {
   readonly job: Job;
+  /** The newest `maxShownStepRuns`, in the order of their start. */
   readonly steps: readonly StepRun[];
+  /** How many runs of a step are not in `steps`, by the step's name. */
+  readonly earlierRunCounts: ReadonlyMap<string, number>;
   /** The output of the last step of a job that SUCCEEDED. */
   readonly output: JsonValue | undefined;
-  /** The whole history, in order, as stored. */
-  readonly entries: readonly HistoryEntry[];
+  /** The history in its order, from the start of the first of `steps` or from an earlier entry on. */
+  readonly entries: readonly Entry<unknown>[];
 }

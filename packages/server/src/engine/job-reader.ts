@@ -1,85 +1,131 @@
-import { foldSteps } from "../core/job/history.ts";
-import type { Job } from "../core/job/job-state.ts";
-import type { Queryable } from "../store/home/database.ts";
-import { type JobKey, readJobs, readSequences } from "../store/jobs/jobs.ts";
+import {
+  foldSteps,
+  type HistoryEntry,
+  jobInputNumber,
+  maxShownStepRuns,
+  type PlainEntry,
+  plainEntries,
+  type StepRun,
+  type ValuePlace,
+  valueIn,
+  withValue,
+} from "../core/job/history.ts";
+import { awaitedEventIds, type Job, type JobState } from "../core/job/job-state.ts";
+import { type StoredState, withPlaces } from "../core/job/stored-state.ts";
+import { unreadValue } from "../core/job/unread-value.ts";
+import type { JsonObject, JsonValue } from "../core/json/json.ts";
+import { maxValuesSize } from "../core/json/json-size.ts";
+import type { Database, Queryable, Reader } from "../store/home/database.ts";
+import { readValues } from "../store/jobs/job-values.ts";
+import {
+  type JobKey,
+  type JobStanding,
+  readJob,
+  readJobInput,
+  readSmallJobs,
+  readStandings,
+  type SmallJob,
+} from "../store/jobs/jobs.ts";
 import type { WholeJob } from "./engine.ts";
+import { type Portion, type RunSearch, readEntries, readNewestRuns, readRuns } from "./job-history.ts";
 import type { JobSnapshot, RecentJobs } from "./recent-jobs.ts";
+import { TurnReads } from "./turn-reads.ts";
 
 export interface JobReaderOptions {
-  readonly db: Queryable;
+  readonly database: Pick<Database, "requests" | "reader">;
   readonly recent: RecentJobs;
   /** True when no other process can write: what this node saw last is then what the store has. */
   readonly isAlone: boolean;
 }
 
-/** Reads jobs; the reads that arrive in one turn of the event loop share a statement. */
+/** Reads jobs and their histories: small jobs together and whole, large ones alone and in slices. */
 export class JobReader {
   readonly #options: JobReaderOptions;
-  #waiting: Waiting[] = [];
+  readonly #standings: TurnReads<JobStanding>;
+  readonly #smallJobs: TurnReads<SmallJob>;
 
   constructor(options: JobReaderOptions) {
+    const db = options.database.requests;
     this.#options = options;
+    this.#standings = new TurnReads((keys) => readStandings(db, keys));
+    this.#smallJobs = new TurnReads((keys) => readSmallJobs(db, keys));
   }
 
-  async read(key: JobKey): Promise<WholeJob | undefined> {
+  /** How far the job has come, which costs next to nothing. Undefined when there is no such job. */
+  async standing(key: JobKey): Promise<JobStanding | undefined> {
     const known = this.#options.isAlone ? this.#recall(key) : undefined;
-    if (known !== undefined) return wholeJob(known.job, known.entries);
-    return await new Promise((resolve, reject) => {
-      if (this.#waiting.length === 0) setImmediate(() => void this.#readAll());
-      this.#waiting.push({ key, resolve, reject });
+    return known === undefined ? await this.#standings.read(key) : standingOf(known.job);
+  }
+
+  /** `known` is the job's standing, where it was just read. Without values the runs say that theirs are left out. */
+  async read(
+    key: JobKey,
+    { known, withValues = true }: { readonly known?: JobStanding; readonly withValues?: boolean } = {},
+  ): Promise<WholeJob | undefined> {
+    const snapshot = await this.#newest(key, known);
+    if (snapshot !== undefined) return wholeJob(snapshot.job, snapshot.entries);
+    const found = await this.#smallJobs.read(key);
+    if (found === undefined) return undefined;
+    const { commits, state, input, ...row } = found;
+    const entries = commits?.flat();
+    if (entries?.every(isWhole) && state !== null && input !== null)
+      return wholeJob({ ...row, input, state: readableState(state) }, entries);
+    const reader = this.#readerFor(key);
+    const job = await readJob(reader, key);
+    return job && (await readLarge(reader, { ...job, state: readableState(job.state) }, withValues));
+  }
+
+  /** The entries after a sequence, in order. Undefined when there is no such job. */
+  async readHistory(key: JobKey, after: number, limit: number): Promise<Portion<PlainEntry> | undefined> {
+    const standing = await this.standing(key);
+    if (standing === undefined) return undefined;
+    if (standing.sequence <= after) return { rows: [] };
+    const snapshot = await this.#newest(key, standing);
+    if (snapshot !== undefined) {
+      const entries = plainEntries(snapshot.job.input, snapshot.entries);
+      return { rows: [...entries.filter(({ sequence }) => sequence > after).take(limit)] };
+    }
+    const reader = this.#readerFor(key);
+    const found = await readEntries(reader, key, after, limit);
+    const values = await valuesAt(
+      reader,
+      key,
+      found.rows.map((entry) => valueIn(entry)),
+    );
+    return cutAtUnread(found, (entry) => {
+      const place = valueIn(entry);
+      if (place !== undefined && values(place) === undefined) return undefined;
+      return withValue(entry, (stored) => values(stored) ?? null);
     });
   }
 
-  async #readAll(): Promise<void> {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (let start = 0; start < waiting.length; start += maxReadsAtOnce) {
-      await this.#readSome(waiting.slice(start, start + maxReadsAtOnce));
-    }
-  }
-
-  async #readSome(waiting: readonly Waiting[]): Promise<void> {
-    try {
-      const changed = await this.#answerUnchanged(waiting);
-      if (changed.length > 0) await this.#answerFromStore(changed);
-    } catch (error) {
-      for (const { reject } of waiting) reject(error);
-    }
-  }
-
-  /** Of a job that this node knows, its sequence alone tells whether that is still all. Answers the reads that need more. */
-  async #answerUnchanged(waiting: readonly Waiting[]): Promise<readonly Waiting[]> {
-    const known = waiting.filter(({ key }) => this.#recall(key) !== undefined);
-    if (known.length === 0) return waiting;
-    const sequences = await readSequences(
-      this.#options.db,
-      known.map(({ key }) => key),
+  /** Step runs in the order of their start. Undefined when there is no such job. */
+  async readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun> | undefined> {
+    if ((await this.standing(key)) === undefined) return undefined;
+    const reader = this.#readerFor(key);
+    const found = await readRuns(reader, key, search);
+    const values = await valuesAt(
+      reader,
+      key,
+      found.rows.flatMap(({ input, output }) => [input, output]),
     );
-    const sequenceOf = new Map(sequences.map(({ jobId, sequence }) => [jobId, sequence]));
-    return waiting.filter(({ key, resolve }) => {
-      const snapshot = this.#recall(key);
-      if (snapshot === undefined || snapshot.job.sequence !== sequenceOf.get(key.jobId)) return true;
-      resolve(wholeJob(snapshot.job, snapshot.entries));
-      return false;
+    return cutAtUnread(found, (run) => {
+      const shown = shownRun(run, values);
+      return shown.valuesLeftOut ? undefined : shown;
     });
   }
 
-  async #answerFromStore(waiting: readonly Waiting[]): Promise<void> {
-    const rows = await readJobs(
-      this.#options.db,
-      waiting.map(({ key }) => key),
-    );
-    const byId = new Map(rows.map((row) => [row.jobId, row]));
-    for (const { key, resolve } of waiting) {
-      const row = byId.get(key.jobId);
-      // Job ids are unique, but only together with its organization does an id give access.
-      if (row === undefined || row.organizationId !== key.organizationId) {
-        resolve(undefined);
-        continue;
-      }
-      const { commits, ...job } = row;
-      resolve(wholeJob(job, commits.flat()));
-    }
+  /** The job as this node saw it last, if that is still the newest. */
+  async #newest(key: JobKey, known: JobStanding | undefined): Promise<JobSnapshot | undefined> {
+    if (this.#recall(key) === undefined) return undefined;
+    const standing = this.#options.isAlone ? undefined : (known ?? (await this.#standings.read(key)));
+    const snapshot = this.#recall(key);
+    return this.#options.isAlone || snapshot?.job.sequence === standing?.sequence ? snapshot : undefined;
+  }
+
+  /** Histories and large jobs are read beside the small reads, in turns with other organizations. */
+  #readerFor({ organizationId }: JobKey): Reader {
+    return this.#options.database.reader(organizationId);
   }
 
   #recall({ organizationId, jobId }: JobKey): JobSnapshot | undefined {
@@ -88,16 +134,91 @@ export class JobReader {
   }
 }
 
-interface Waiting {
-  readonly key: JobKey;
-  readonly resolve: (job: WholeJob | undefined) => void;
-  readonly reject: (error: unknown) => void;
+async function readLarge(db: Queryable, job: Job, withValues: boolean): Promise<WholeJob> {
+  const { entries, runs, earlierCounts } = await readNewestRuns(db, job, maxShownStepRuns);
+  const places = runs.toReversed().flatMap(({ input, output }) => [output, input]);
+  const values = await valuesAt(db, job, withValues ? places : [], job.input);
+  const steps = runs.map((run) => shownRun(run, values));
+  return { job, steps, output: outputOf(job, steps), entries, earlierRunCounts: earlierCounts };
 }
 
-const maxReadsAtOnce = 200;
+/** Reads the values at these places, the first ones first, as many as fit into one answer. */
+async function valuesAt(
+  db: Queryable,
+  key: JobKey,
+  places: readonly (ValuePlace | undefined)[],
+  jobInput?: JsonObject,
+): Promise<ReadValues> {
+  const { organizationId, jobId } = key;
+  const numbers = new Set(places.flatMap((place) => (place !== undefined && "stored" in place ? place.stored : [])));
+  const needsInput = numbers.delete(jobInputNumber) && jobInput === undefined;
+  const [read, input] = await Promise.all([
+    readValues(
+      db,
+      [...numbers].map((valueNumber) => ({ organizationId, jobId, valueNumber })),
+      maxValuesSize,
+    ),
+    needsInput ? readJobInput(db, key) : jobInput,
+  ]);
+  const values = new Map<number, JsonValue>(read.map(({ valueNumber, value }) => [valueNumber, value]));
+  if (input !== undefined) values.set(jobInputNumber, input);
+  return (place) => {
+    if ("value" in place) return place.value;
+    return "stored" in place ? values.get(place.stored) : undefined;
+  };
+}
+
+export function standingOf({ organizationId, jobId, sequence, state }: Job): JobStanding {
+  return { organizationId, jobId, sequence, status: state.status, isWaiting: awaitedEventIds(state) !== null };
+}
 
 /** `entries` is the job's whole history. */
-export function wholeJob(job: Job, entries: WholeJob["entries"]): WholeJob {
+export function wholeJob(job: Job, entries: readonly HistoryEntry[]): WholeJob {
   const steps = foldSteps(job.input, entries);
-  return { job, steps, entries, output: job.state.status === "SUCCEEDED" ? steps.at(-1)?.output : undefined };
+  return { job, steps, output: outputOf(job, steps), entries, earlierRunCounts: new Map() };
+}
+
+function outputOf({ state }: Job, steps: readonly StepRun[]): JsonValue | undefined {
+  return state.status === "SUCCEEDED" ? steps.at(-1)?.output : undefined;
+}
+
+/** The value at a place; undefined for one that was not read. */
+type ReadValues = (place: ValuePlace) => JsonValue | undefined;
+
+function isWhole(entry: HistoryEntry): boolean {
+  const stored = valueIn(entry);
+  return stored === undefined || !("stored" in stored) || stored.stored === jobInputNumber;
+}
+
+/** Nobody who reads a job asks for the values in its state: they are in its history. */
+function readableState(state: StoredState): JobState {
+  return withPlaces(state, unreadValue);
+}
+
+/** The rows up to the first whose values were not read, which begins the next portion. */
+function cutAtUnread<Row extends { readonly sequence: number }, Shown>(
+  { rows, ...more }: Portion<Row>,
+  show: (row: Row) => Shown | undefined,
+): Portion<Shown> {
+  const shown: Shown[] = [];
+  for (const [index, row] of rows.entries()) {
+    const one = show(row);
+    if (one === undefined) {
+      const last = rows[index - 1];
+      if (last === undefined) throw new Error(`The value of the history entry ${row.sequence} is not in the store.`);
+      return { rows: shown, moreAfter: last.sequence };
+    }
+    shown.push(one);
+  }
+  return { rows: shown, ...more };
+}
+
+/** The run with its values, or without both where one of them was not read. */
+function shownRun(run: StepRun<ValuePlace>, values: ReadValues): StepRun {
+  const { input: inputPlace, output: outputPlace, ...facts } = run;
+  const input = values(inputPlace);
+  const output = outputPlace === undefined ? undefined : values(outputPlace);
+  const isLeftOut = input === undefined || (outputPlace !== undefined && output === undefined);
+  if (isLeftOut) return { ...facts, input: null, valuesLeftOut: true };
+  return { ...facts, input, ...(output !== undefined && { output }) };
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from "../core/service-error.ts";
 import type { Queryable } from "../store/home/database.ts";
-import { type JobKey, readSequences } from "../store/jobs/jobs.ts";
+import { type JobKey, readStandings } from "../store/jobs/jobs.ts";
 import type { Duty } from "./maintenance/duty.ts";
 
 /** Tells who waits for a job that it changed: at once for changes of this node, by polling for those of others. */
@@ -52,8 +52,9 @@ export class JobWatch {
       runOnce: async () => {
         if (this.#watched.size === 0 || !hasOthers()) return undefined;
         const keys = [...this.#watched.values()].map(({ key }) => key);
-        for (const { sequence, ...key } of await readSequences(this.#db, keys)) {
-          const watched = this.#watched.get(nameOf(key));
+        for (const standing of await readStandings(this.#db, keys)) {
+          const { sequence } = standing;
+          const watched = this.#watched.get(nameOf(standing));
           if (watched === undefined || watched.sequence === sequence) continue;
           watched.sequence = sequence;
           ring(watched);

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Config } from "../config.ts";
 import type { UntimedFact } from "../core/job/fact.ts";
-import type { Job, Timestamp } from "../core/job/job-state.ts";
+import type { PlainEntry, StepRun } from "../core/job/history.ts";
+import type { Timestamp } from "../core/job/job-state.ts";
 import { isTerminal, wakeAtOf } from "../core/job/job-state.ts";
 import { ServiceError } from "../core/service-error.ts";
 import type { Database } from "../store/home/database.ts";
-import type { JobKey } from "../store/jobs/jobs.ts";
+import type { JobKey, JobStanding } from "../store/jobs/jobs.ts";
 import { ownsJob } from "../store/jobs/nodes.ts";
 import type { ChangedJob } from "./batch.ts";
 import { BegunCalls } from "./begun-calls.ts";
@@ -16,6 +17,7 @@ import type { Engine, WholeJob } from "./engine.ts";
 import type { Executor } from "./executor.ts";
 import { type CommitStats, type Done, GroupCommit, type Sender } from "./group-commit.ts";
 import { newId } from "./identifier.ts";
+import type { Portion, RunSearch } from "./job-history.ts";
 import { JobReader } from "./job-reader.ts";
 import { JobWatch } from "./job-watch.ts";
 import { type Duty, DutyRoster } from "./maintenance/duty.ts";
@@ -74,7 +76,7 @@ export class NodeEngine implements Engine {
     });
     const begunCalls = new BegunCalls(database, this.nodeId);
     this.#roster = new DutyRoster((duty, error) => onFailure(`duty ${duty}`, error));
-    this.#reader = new JobReader({ db: database.requests, recent: this.#recent, isAlone: options.isAlone });
+    this.#reader = new JobReader({ database, recent: this.#recent, isAlone: options.isAlone });
     this.#watch = new JobWatch(database.requests, config.maxWaitingRequests);
     this.#dispatcher = new Dispatcher({
       executors,
@@ -177,13 +179,25 @@ export class NodeEngine implements Engine {
     return this.#groupCommit.commit(command, sender);
   }
 
-  readJob(key: JobKey): Promise<WholeJob | undefined> {
-    return this.#reader.read(key);
+  readJob(key: JobKey, withValues = true): Promise<WholeJob | undefined> {
+    return this.#reader.read(key, { withValues });
+  }
+
+  readStanding(key: JobKey): Promise<JobStanding | undefined> {
+    return this.#reader.standing(key);
+  }
+
+  readHistory(key: JobKey, after: number, limit: number): Promise<Portion<PlainEntry> | undefined> {
+    return this.#reader.readHistory(key, after, limit);
+  }
+
+  readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun> | undefined> {
+    return this.#reader.readSteps(key, search);
   }
 
   async waitForJob(
     key: JobKey,
-    isReached: (job: Job) => boolean,
+    isReached: (standing: JobStanding) => boolean,
     deadline: number,
     signal: AbortSignal,
   ): Promise<WholeJob | undefined> {
@@ -203,9 +217,10 @@ export class NodeEngine implements Engine {
     signal.addEventListener("abort", wake, { once: true });
     try {
       for (;;) {
-        const found = await this.readJob(key);
+        const standing = await this.readStanding(key);
         const mustAnswer = isLate || signal.aborted || this.#watch.isClosed;
-        if (found === undefined || mustAnswer || isReached(found.job)) return found;
+        if (standing === undefined) return undefined;
+        if (mustAnswer || isReached(standing)) return await this.#reader.read(key, { known: standing });
         await changed.promise;
         changed = Promise.withResolvers<void>();
       }

@@ -36,7 +36,9 @@ export class RecentJobs {
     if (before === undefined || before.length + entries.length !== job.sequence) return;
     const size = sizeBefore + entries.reduce((sum, entry) => sum + sizeOfEntry(entry), 0);
     if (size > maxSize) return;
-    this.#snapshots.set(job.jobId, { job, entries: [...before, ...entries], size });
+    // The input never changes, and is not read with each commit.
+    const input = known === undefined || isNew ? job.input : known.job.input;
+    this.#snapshots.set(job.jobId, { job: { ...job, input }, entries: [...before, ...entries], size });
     this.#totalSize += size;
     while (this.#snapshots.size > maxJobs || this.#totalSize > maxTotalSize) this.#dropOldest();
   }

@@ -36,6 +36,7 @@ import { jobExplanationRoutes } from "./jobs/job-explanation.ts";
 import { jobHistoryRoutes } from "./jobs/job-history.ts";
 import { jobListRoutes } from "./jobs/job-lists.ts";
 import { jobStateRoutes } from "./jobs/job-state.ts";
+import { jobStepRoutes } from "./jobs/job-steps.ts";
 import { jobStreamRoutes } from "./jobs/job-stream.ts";
 import { jobRoutes } from "./jobs/jobs.ts";
 import { serveOpenId } from "./openid/serve.ts";
@@ -73,6 +74,7 @@ const resources = [
   jobRoutes,
   jobListRoutes,
   jobHistoryRoutes,
+  jobStepRoutes,
   jobExplanationRoutes,
   jobStateRoutes,
   jobStreamRoutes,

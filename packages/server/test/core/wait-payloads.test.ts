@@ -95,9 +95,10 @@ describe("the output of a wait step", () => {
   test("is the input itself, written once, where events brought nothing", () => {
     const told = story([{ ...gate("g", null, "order"), input: "order" }]);
     told.send("manager");
-    expect(told.entries).toContainEqual(
-      expect.objectContaining({ type: "step.succeeded", output: { same: "stepInput" } }),
-    );
+    const [output] = told.entries.flatMap((entry) => (entry.type === "step.succeeded" ? [entry.output] : []));
+    if (output === undefined || !("value" in output)) throw new Error("The step gave nothing.");
+    // By its identity it is known to be stored already.
+    expect(output.value).toBe(told.job.input);
   });
 
   test("is what the events brought, where the input is no object", () => {

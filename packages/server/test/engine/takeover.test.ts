@@ -6,7 +6,6 @@ import { TestService } from "@stepwell/testing/service.ts";
 import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
-import type { Job } from "../../src/core/job/job-state.ts";
 import { DatabaseClock } from "../../src/engine/clock.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { GroupCommit } from "../../src/engine/group-commit.ts";
@@ -16,7 +15,7 @@ import { Node } from "../../src/engine/node.ts";
 import { Plans } from "../../src/engine/plans.ts";
 import { openStore } from "../../src/service.ts";
 import { type Database, StoreUnavailableError, statement } from "../../src/store/home/database.ts";
-import { type JobKey, readJobs } from "../../src/store/jobs/jobs.ts";
+import { type JobKey, readJob } from "../../src/store/jobs/jobs.ts";
 import { markBegun, takeOverJobs } from "../../src/store/jobs/nodes.ts";
 import { failRow } from "../store/failing-row.ts";
 import { happening, submission } from "./commands.ts";
@@ -131,8 +130,8 @@ onEveryStore((home) => {
     }
   }
 
-  async function read(key: JobKey): Promise<Job> {
-    const [job] = await readJobs(database, [key]);
+  async function read(key: JobKey) {
+    const job = await readJob(database, key);
     if (job === undefined) throw new Error("The job is gone.");
     return job;
   }

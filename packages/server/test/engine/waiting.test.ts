@@ -19,6 +19,7 @@ import { streamTypes } from "./job-stream.ts";
 const cluster = useCluster(3, { STEPWELL_HEARTBEAT_MS: "200", STEPWELL_LEASE_MS: "3000" });
 /** Some 100 ms by design, and far from the 20 s that are waited for at most; the rest is for a busy machine. */
 const noticeMs = 5_000;
+const patience = { interval: 10, timeout: 10_000 };
 
 function everywhere(organization: TestOrganization): readonly [Client, Client, Client] {
   const via = (index: number) => byWayOf(cluster.node(index), organization);
@@ -36,7 +37,7 @@ async function get(api: Client, jobId: string, waitSeconds: number): Promise<Job
 }
 
 async function untilSomebodyWaits(node: TestService): Promise<void> {
-  await vi.waitFor(() => expect(node.running.engine.gauges().waitingRequests).toBeGreaterThan(0), { interval: 10 });
+  await vi.waitFor(() => expect(node.running.engine.gauges().waitingRequests).toBeGreaterThan(0), patience);
 }
 
 test("who waits on one node hears soon that the job has ended on another", async () => {
@@ -81,7 +82,7 @@ test("a node that drains answers those who wait on it with what there is", async
   const leaving = await cluster.addNode();
   const answers = [1, 2, 3].map(() => get(byWayOf(leaving, organization), jobId, 60));
   const stream = lastOf(streamTypes(leaving, organization, jobId));
-  await vi.waitFor(() => expect(leaving.running.engine.gauges().waitingRequests).toBe(4), { interval: 10 });
+  await vi.waitFor(() => expect(leaving.running.engine.gauges().waitingRequests).toBe(4), patience);
 
   await cluster.stopNode(leaving);
 

@@ -147,6 +147,7 @@ export const rows = withAliases<Row>({
   GetJobState: { call: job, allowed: 200 },
   GetJobStateMetadata: { call: job, allowed: 200 },
   GetJobHistory: { call: job, allowed: 200 },
+  ListJobSteps: { call: job, allowed: 200 },
   WatchJob: { call: ({ finishedJobId }) => ({ params: { jobId: finishedJobId } }), allowed: 200 },
   SendJobEvent: { call: (ids) => ({ ...job(ids), body: { eventId: "other" } }), allowed: 200 },
   ListJobEvents: { call: job, allowed: 200 },

@@ -3,7 +3,7 @@ import { straightDefinition, waitingDefinition } from "@stepwell/testing/definit
 import { deploy, type JobBody } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 onEveryStore((home) => {
   const service = useService(home);
@@ -114,8 +114,10 @@ onEveryStore((home) => {
     const resumed = await api.call("ResumeJob", { params, ...resume });
     expect((await api.call("ResumeJob", { params, ...resume })).body).toEqual(resumed.body);
     expect((await api.call("CancelJob", { params, ...cancel })).body).toMatchObject({ status: "CANCELLED" });
-    const now = await api.call<JobBody>("GetJob", { params });
-    expect(now.body.status).toBe("RUNNING");
+    // A resumed job is PENDING until a node takes it up.
+    await vi.waitFor(async () => {
+      expect((await api.call<JobBody>("GetJob", { params })).body.status).toBe("RUNNING");
+    });
   });
 
   test.each(["", " ", "with space", "x".repeat(256), "schlüssel", "tab\tin"])("the key %j is 400", async (name) => {

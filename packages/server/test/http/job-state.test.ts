@@ -153,7 +153,7 @@ onOneStore((home) => {
     const { jobId } = await submitAndWait(api, workflowId, { n: 1 });
     const { state, metadata } = await stateOf(api, jobId);
     expect(metadata.warnings).toEqual([
-      `Of ${maxRuns} step runs the newest 1000 are here. GetJobHistory has the others.`,
+      `Of ${maxRuns} step runs the newest 1000 are here. ListJobSteps has the others.`,
     ]);
     const { executionHistory } = state;
     expect(executionHistory).toHaveLength(1_000);
@@ -182,7 +182,7 @@ onOneStore((home) => {
     const without = state.executionHistory.slice(0, 5);
     for (const { input: shown, output, warnings } of without) {
       expect([shown, output]).toEqual([null, { status: "successful" }]);
-      expect(warnings).toEqual(["The input and the output of this run are left out. GetJobHistory has them."]);
+      expect(warnings).toEqual(["The input and the output of this run are left out. ListJobSteps has them."]);
     }
     const whole = state.executionHistory.slice(5);
     expect(whole.map(({ stepName }) => stepName)).toEqual(["s5", "s6", "s7"]);

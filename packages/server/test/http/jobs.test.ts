@@ -166,7 +166,15 @@ onEveryStore((home) => {
       const { workflowId } = await deploy(foreign.api, straightDefinition);
       const theirs = await submitAndWait(foreign.api, workflowId);
       const expected = await api.refused("GetJob", "NotFoundError", { params: { jobId: theirs.jobId } });
-      const reads = ["GetJob", "GetJobState", "GetJobStateMetadata", "GetJobHistory", "ListJobEvents", "WatchJob"];
+      const reads = [
+        "GetJob",
+        "GetJobState",
+        "GetJobStateMetadata",
+        "GetJobHistory",
+        "ListJobSteps",
+        "ListJobEvents",
+        "WatchJob",
+      ];
       for (const operation of [...reads, "CancelJob", "ResumeJob"]) {
         const { body } = await api.refused(operation, "NotFoundError", { params: { jobId } });
         expect({ ...body, requestId: "" }).toEqual({ ...expected.body, requestId: "" });

@@ -198,6 +198,7 @@ const contractOperations = [
   "GetJob",
   "ListJobs",
   "GetJobHistory",
+  "ListJobSteps",
   "GetJobState",
   "GetJobStateMetadata",
   "WatchJob",

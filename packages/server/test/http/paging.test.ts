@@ -148,9 +148,15 @@ onEveryStore((home) => {
     const paged = operations.filter(({ declaration }) =>
       declaration.parameters?.some(({ name }) => name === "pageToken"),
     );
-    // Tests of their own have: the history of a job, the audit trail, and what a file says instead of the store
-    // (jobs.test.ts, audit.test.ts, sign-in-providers.test.ts).
-    const tried = [...cases.map(({ operation }) => operation), "GetJobHistory", "ListAudit", "ListSignInProviders"];
+    // Tests of their own have: the history and the steps of a job, the audit trail, and what a file says instead of the store
+    // (jobs.test.ts, job-steps.test.ts, audit.test.ts, sign-in-providers.test.ts).
+    const tried = [
+      ...cases.map(({ operation }) => operation),
+      "GetJobHistory",
+      "ListJobSteps",
+      "ListAudit",
+      "ListSignInProviders",
+    ];
     expect(paged.map(({ operationId }) => operationId).sort()).toEqual(tried.sort());
   }, 60_000);
 

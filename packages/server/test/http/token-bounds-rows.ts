@@ -79,6 +79,7 @@ export const boundsRows = withAliases<BoundsRow>({
   GetJobState: looksAtWorkflow,
   GetJobStateMetadata: looksAtWorkflow,
   GetJobHistory: looksAtWorkflow,
+  ListJobSteps: looksAtWorkflow,
   WatchJob: looksAtWorkflow,
   SendJobEvent: row(["allowed", "unknown"], ["allowed", "refused"], ["allowed", "unknown"]),
   ListJobEvents: looksAtWorkflow,

@@ -7,7 +7,15 @@ import { deleteInvitationsExpiredBefore } from "../../src/store/access/invitatio
 import type { Database, Statement } from "../../src/store/home/database.ts";
 import { findKeptEvents, readPayloads, writeEventChanges } from "../../src/store/jobs/events.ts";
 import { deleteExpiredKeys, releaseKeys, storeAnswers } from "../../src/store/jobs/idempotency.ts";
-import { lockJobs, readJobs, readSequences, updateJobs, type WrittenJob } from "../../src/store/jobs/jobs.ts";
+import { readValues } from "../../src/store/jobs/job-values.ts";
+import {
+  lockJobs,
+  readInputs,
+  readSmallJobs,
+  readStandings,
+  updateJobs,
+  type WrittenJob,
+} from "../../src/store/jobs/jobs.ts";
 import { markBegun, takeOverJobs } from "../../src/store/jobs/nodes.ts";
 import { loadDefinitions } from "../../src/store/workflows/versions.ts";
 import { type Asked, costOf, planModes } from "./plan-cost.ts";
@@ -57,6 +65,7 @@ const keys = Array.from({ length: organizationCount }, (_, index) => {
     versionId: id,
     idempotencyKey: id,
     eventId: "event",
+    valueNumber: 1,
     eventNumber: 1,
     leaseEpoch: 1,
   };
@@ -69,7 +78,8 @@ type Ask = (db: Database) => Promise<unknown>;
 
 test.each<[string, Ask]>([
   ["lock_jobs", (db) => lockJobs(db, keys, 1_000_000)],
-  ["read_job_contents", (db) => lockJobs(db, keys, 1_000_000)],
+  ["read_job_inputs", (db) => readInputs(db, keys, 1_000_000)],
+  ["read_job_values", (db) => readValues(db, keys, 1_000_000)],
   [
     "update_jobs",
     (db) =>
@@ -78,8 +88,8 @@ test.each<[string, Ask]>([
         keys.map((key) => ({ before: jobOf(key), after: writtenOf(key) })),
       ),
   ],
-  ["read_jobs", (db) => readJobs(db, keys)],
-  ["read_job_sequences", (db) => readSequences(db, keys)],
+  ["read_small_jobs", (db) => readSmallJobs(db, keys)],
+  ["read_job_standings", (db) => readStandings(db, keys)],
   ["take_over_jobs", (db) => takeOverJobs(db, nodeId, nodeId, keys)],
   ["mark_calls_begun", (db) => markBegun(db, nodeId, keys)],
   ["find_kept_events", (db) => findKeptEvents(db, keys)],
@@ -138,7 +148,7 @@ async function askedFor(name: string, ask: Ask): Promise<readonly Asked[]> {
     const isSearch = statement.scope === "maintenance";
     return keys
       .filter((key) => isSearch || named.includes(key.jobId))
-      .map((key) => ({ ...key, largeBytes: 1, invitationId: key.jobId }));
+      .map((key) => ({ ...key, content: {}, state: {}, bytes: 1, invitationId: key.jobId }));
   };
   await ask({ query, groupOf: () => "all" } as unknown as Database);
   if (found.length === 0) throw new Error(`${name} was not asked.`);
@@ -167,6 +177,7 @@ const fillings = [
     "job_id, first_sequence, last_sequence, commit_id, committed_at, entries",
     `${rowId}, 1, 1, ${rowId}, ${someTime}, '[]'`,
   ],
+  ["job_value", "job_id, value_number, bytes, value", `${rowId}, 1, 2, '{}'`],
   [
     "job_event",
     "job_id, event_number, event_id, payload, outcome, sent_by, received_at",

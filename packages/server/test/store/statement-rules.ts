@@ -41,6 +41,7 @@ const organizationTables: ReadonlySet<string> = new Set([
   "workflow_tag_history",
   "job",
   "job_history",
+  "job_value",
   "job_event",
   "organization_limit",
   "role",

@@ -1,4 +1,4 @@
-import type { HistoryEntry, StepRun } from "../job/history.ts";
+import type { Entry, StepRun } from "../job/history.ts";
 import type { Actor, Job, JobError, StepError, Timestamp } from "../job/job-state.ts";
 import type { Plan } from "../plan/plan.ts";
 
@@ -92,8 +92,8 @@ export interface Circumstances {
   readonly plan: Plan;
   readonly job: Job;
   readonly steps: readonly StepRun[];
-  /** The job's whole history. */
-  readonly entries: readonly HistoryEntry[];
+  /** The newest part of the job's history, or all of it, in its order. */
+  readonly entries: readonly Entry<unknown>[];
   readonly now: Timestamp;
   /** The node that the job's row names; null where it names none. */
   readonly node: NodeFacts | null;

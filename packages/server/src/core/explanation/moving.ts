@@ -1,5 +1,5 @@
 import { type RetryPolicy, transientPolicy } from "../definition/retry.ts";
-import type { HistoryEntry } from "../job/history.ts";
+import type { Entry } from "../job/history.ts";
 import type { CallingStep, NextStep, PendingState, RetryingStep, RunningState, Timestamp } from "../job/job-state.ts";
 import { quoted } from "../problem.ts";
 import { due } from "./due.ts";
@@ -119,6 +119,6 @@ function lastAttempt(policy: RetryPolicy, attempt: number, failedAttempts: numbe
   return attempt + Math.max(0, policy.maxAttempts - failedAttempts - 1);
 }
 
-function lastAt(entries: readonly HistoryEntry[], types: readonly HistoryEntry["type"][]): Timestamp | undefined {
+function lastAt(entries: readonly Entry<unknown>[], types: readonly Entry<unknown>["type"][]): Timestamp | undefined {
   return entries.findLast((entry) => types.includes(entry.type))?.at;
 }

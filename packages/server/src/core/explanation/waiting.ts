@@ -1,5 +1,5 @@
 import { closestName } from "../closest-name.ts";
-import type { HistoryEntry } from "../job/history.ts";
+import type { Entry } from "../job/history.ts";
 import type { Progress, WaitingStep } from "../job/job-state.ts";
 import { quoted } from "../problem.ts";
 import { due } from "./due.ts";
@@ -56,7 +56,7 @@ function timeoutClause(leftMs: number, handler: string | undefined): string {
 }
 
 /** Newest first, each id once. Only so many are compared: a job may hold thousands of events. */
-function misspelled(entries: readonly HistoryEntry[], missing: readonly string[]): MisspelledEvent[] {
+function misspelled(entries: readonly Entry<unknown>[], missing: readonly string[]): MisspelledEvent[] {
   const found = new Map<string, MisspelledEvent>();
   let compared = 0;
   for (let index = entries.length - 1; index >= 0 && compared < maxCompared; index -= 1) {

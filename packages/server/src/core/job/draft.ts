@@ -3,7 +3,7 @@ import { sizeOfJson } from "../json/json-size.ts";
 import type { Plan, PlanStep } from "../plan/plan.ts";
 import { type EventPayload, type EventPayloads, noPayloads } from "./event-payloads.ts";
 import type { CallEffect, Change, EventChange, Verdict } from "./fact.ts";
-import type { HistoryEntry, StoredValue, Transition } from "./history.ts";
+import { type HistoryEntry, maxShownStepRuns, type StoredValue, type Transition } from "./history.ts";
 import type {
   CurrentStep,
   Job,
@@ -53,6 +53,7 @@ export class JobDraft {
   readonly #events: EventChange[] = [];
   readonly #effects: CallEffect[] = [];
   #lastOutput: JsonValue | undefined;
+  #startedWith: JsonValue | undefined;
   #storedSize = 0;
 
   constructor(
@@ -125,7 +126,8 @@ export class JobDraft {
 
   succeed(): void {
     this.record({ type: "job.succeeded" });
-    this.state = { status: "SUCCEEDED" };
+    const { stepRunCount, visits } = this.progress;
+    this.state = { status: "SUCCEEDED", ...(stepRunCount > maxShownStepRuns && { visits }) };
   }
 
   fail(resumeAt: ResumePoint, attempt: number, stepError: StepError): void {
@@ -134,15 +136,18 @@ export class JobDraft {
     this.state = { status: "FAILED", progress: this.progress, resumeAt, error };
   }
 
-  /** A step's input for the history: the same object as an earlier value is written as a reference to it. */
+  /** A step's input for the history: the same object as an earlier value of this change is written as a reference to it. */
   storedInput(input: JsonValue): StoredValue {
+    this.#startedWith = input;
     if (input === this.job.input) return { same: "jobInput" };
     return input === this.#lastOutput ? { same: "previousOutput" } : this.#stored(input);
   }
 
   storedOutput(output: JsonValue, input: JsonValue): StoredValue {
     this.#lastOutput = output;
-    return output === input ? { same: "stepInput" } : this.#stored(output);
+    if (output !== input) return this.#stored(output);
+    // An entry must be readable without those of earlier commits.
+    return output === this.#startedWith ? { same: "stepInput" } : { value: output };
   }
 
   /** Whether the values that this change writes into the history are as many as one commit should hold. */

@@ -33,13 +33,22 @@ export function payloadsToRead(plan: Plan, { state }: Job, facts: readonly Untim
   if (step?.payloadRule === undefined || step.wait === undefined) return [];
   const kept = payloadsFor(progress, step, visit.visit);
   if (kept.length === 0) return [];
-  const arriving = new Set(facts.flatMap((fact) => (fact.type === "event.received" ? fact.eventId : [])));
-  if (visit.isEntered) {
-    // While the job is in the wait, nothing reads payloads before all that it needs has come.
-    const isHere = (eventId: string) => arriving.has(eventId) || keptFor(progress, eventId, visit) !== undefined;
-    return step.wait.eventIds.filter(isHere).length < step.wait.requiredCount ? [] : kept;
-  }
+  // While the job is in the wait, nothing reads payloads before all that it needs has come.
+  if (visit.isEntered) return mayComplete(progress, step, visit, facts) ? kept : [];
   return facts.some(({ type }) => type === "step.succeeded" || type === "timer.due") ? kept : [];
+}
+
+/** Whether a visit of a wait step may have enough events with those that come now. */
+export function mayComplete(
+  progress: Progress,
+  { wait }: PlanStep,
+  visit: WaitVisit,
+  facts: readonly UntimedFact[],
+): boolean {
+  if (wait === undefined) return false;
+  const arriving = new Set(facts.flatMap((fact) => (fact.type === "event.received" ? fact.eventId : [])));
+  const isHere = (eventId: string) => arriving.has(eventId) || keptFor(progress, eventId, visit) !== undefined;
+  return wait.eventIds.filter(isHere).length >= wait.requiredCount;
 }
 
 /** The kept events that may bring something to this visit of a wait step. */

@@ -2,12 +2,15 @@ import type { JsonValue } from "../json/json.ts";
 import type { Actor, JobError, StepError, Timestamp } from "./job-state.ts";
 
 /** One transition of a job. `sequence` counts from 1 without gaps; what is stored is exactly this. */
-export type HistoryEntry = { readonly sequence: number; readonly at: Timestamp } & Transition;
+export type HistoryEntry = Entry<StoredValue>;
 
-export type Transition =
+/** `Value` is the form in which the entry has the input or the output of a step. */
+export type Entry<Value> = { readonly sequence: number; readonly at: Timestamp } & Transition<Value>;
+
+export type Transition<Value = StoredValue> =
   | { readonly type: "job.submitted"; readonly by: Actor }
   | { readonly type: "job.started" }
-  | { readonly type: "step.started"; readonly step: string; readonly visit: number; readonly input: StoredValue }
+  | { readonly type: "step.started"; readonly step: string; readonly visit: number; readonly input: Value }
   | { readonly type: "step.attemptStarted"; readonly step: string; readonly visit: number; readonly attempt: number }
   | {
       readonly type: "step.attemptFailed";
@@ -31,7 +34,7 @@ export type Transition =
       readonly step: string;
       readonly visit: number;
       readonly attempt: number;
-      readonly output: StoredValue;
+      readonly output: Value;
       /** Numbers of the events that a wait step consumed. */
       readonly consumed?: readonly number[];
     }
@@ -61,16 +64,91 @@ export type Transition =
  */
 export type StoredValue =
   | { readonly value: JsonValue }
-  | { readonly same: "jobInput" | "previousOutput" | "stepInput" };
+  | { readonly same: "jobInput" | "previousOutput" | "stepInput" }
+  | StoredApart;
 
-/** A step's visit, as GetJob shows it. */
-export interface StepRun {
+/** A value that has a row of its own, under this number. */
+export interface StoredApart {
+  readonly stored: number;
+}
+
+/** The number of the job's input, which has a column instead. */
+export const jobInputNumber = 0;
+
+/** Where a value is: in the entry itself, apart from it, or out of what was read, which is bounded. */
+export type ValuePlace = { readonly value: JsonValue } | StoredApart | { readonly leftOut: true };
+
+const jobInputPlace: ValuePlace = { stored: jobInputNumber };
+
+/** An entry that can be understood without the entries before it. */
+export type PlacedEntry = Entry<ValuePlace>;
+
+/** An entry with its value. */
+export type PlainEntry = Entry<JsonValue>;
+
+/**
+ * Takes entries in their order and says where their values are. `stepInput` is the input of the step whose start is before the first of them, needed
+ * where `namesEarlierInput` says so.
+ */
+export function entryPlacer(
+  stepInput: ValuePlace = { leftOut: true },
+): (entry: Entry<StoredValue | ValuePlace>) => PlacedEntry {
+  let previousOutput: ValuePlace = jobInputPlace;
+  let currentInput = stepInput;
+  const placeOf = (stored: StoredValue | ValuePlace): ValuePlace => {
+    if (!("same" in stored)) return stored;
+    switch (stored.same) {
+      case "jobInput":
+        return jobInputPlace;
+      case "previousOutput":
+        return previousOutput;
+      case "stepInput":
+        return currentInput;
+    }
+  };
+  return (entry) => {
+    if (entry.type === "step.started") {
+      currentInput = placeOf(entry.input);
+      return { ...entry, input: currentInput };
+    }
+    if (entry.type === "step.succeeded") {
+      previousOutput = placeOf(entry.output);
+      return { ...entry, output: previousOutput };
+    }
+    return entry;
+  };
+}
+
+/** Whether one of these entries says that its value is the input of a step that was started before them. */
+export function namesEarlierInput(entries: readonly HistoryEntry[]): boolean {
+  const first = entries.find(({ type }) => type === "step.started" || type === "step.succeeded");
+  return first?.type === "step.succeeded" && "same" in first.output && first.output.same === "stepInput";
+}
+
+/** The value that an entry carries; undefined for one that carries none. */
+export function valueIn<Value>(entry: Entry<Value>): Value | undefined {
+  if (entry.type === "step.started") return entry.input;
+  return entry.type === "step.succeeded" ? entry.output : undefined;
+}
+
+/** The entry with its value in another form. */
+export function withValue<Value, Other>(entry: Entry<Value>, toValue: (value: Value) => Other): Entry<Other> {
+  if (entry.type === "step.started") return { ...entry, input: toValue(entry.input) };
+  return entry.type === "step.succeeded" ? { ...entry, output: toValue(entry.output) } : entry;
+}
+
+/** A step's visit. `Value` is the form in which it has its input and its output. */
+export interface StepRun<Value = JsonValue> {
+  /** The sequence of the entry with which it started. */
+  readonly sequence: number;
   readonly name: string;
   readonly visit: number;
-  readonly status: "running" | "success" | "failure" | "successful_but_incomplete";
+  readonly status: StepRunStatus;
   readonly attempts: number;
-  readonly input: JsonValue;
-  readonly output?: JsonValue;
+  readonly input: Value;
+  readonly output?: Value;
+  /** The values were not read, since there are too many: `input` is null. */
+  readonly valuesLeftOut?: true;
   readonly error?: StepError;
   readonly startedAt: Timestamp;
   readonly finishedAt?: Timestamp;
@@ -80,65 +158,51 @@ export interface StepRun {
   readonly retryAt?: Timestamp;
 }
 
-/** An entry with its values in place of their references. */
-export type PlainEntry =
-  | Exclude<HistoryEntry, { type: "step.started" | "step.succeeded" }>
-  | PlainStarted
-  | PlainSucceeded;
-type PlainStarted = Omit<Extract<HistoryEntry, { type: "step.started" }>, "input"> & { readonly input: JsonValue };
-type PlainSucceeded = Omit<Extract<HistoryEntry, { type: "step.succeeded" }>, "output"> & {
-  readonly output: JsonValue;
-};
+/** GetJob shows the newest ones. */
+export const maxShownStepRuns = 1_000;
+
+export const stepRunStatuses = ["running", "success", "failure", "successful_but_incomplete"] as const;
+export type StepRunStatus = (typeof stepRunStatuses)[number];
 
 /** Replaces references by the values that they name. `entries` are the whole history from its start, in order. */
 export function* plainEntries(jobInput: JsonValue, entries: Iterable<HistoryEntry>): Generator<PlainEntry> {
-  let previousOutput = jobInput;
-  let stepInput = jobInput;
-  for (const entry of entries) {
-    if (entry.type === "step.started") {
-      stepInput = resolve(entry.input);
-      yield { ...entry, input: stepInput };
-    } else if (entry.type === "step.succeeded") {
-      previousOutput = resolve(entry.output);
-      yield { ...entry, output: previousOutput };
-    } else {
-      yield entry;
-    }
-  }
-
-  function resolve(stored: StoredValue): JsonValue {
-    if ("value" in stored) return stored.value;
-    switch (stored.same) {
-      case "jobInput":
-        return jobInput;
-      case "previousOutput":
-        return previousOutput;
-      case "stepInput":
-        return stepInput;
-    }
-  }
+  const placed = entryPlacer();
+  for (const entry of entries) yield withValue(placed(entry), (place) => wholeValue(jobInput, place));
 }
 
 /** Folds a job's whole history into its step runs, in the order of their start. */
 export function foldSteps(jobInput: JsonValue, entries: Iterable<HistoryEntry>): StepRun[] {
-  const runs: MutableRun[] = [];
-  for (const entry of plainEntries(jobInput, entries)) {
-    if (entry.type === "step.started") runs.push(startedRun(entry));
+  const folder = new StepFolder<JsonValue>();
+  for (const entry of plainEntries(jobInput, entries)) folder.add(entry);
+  return folder.runs;
+}
+
+function wholeValue(jobInput: JsonValue, place: ValuePlace): JsonValue {
+  if ("value" in place) return place.value;
+  if ("stored" in place && place.stored === jobInputNumber) return jobInput;
+  throw new Error("A whole history names a value that is not in it.");
+}
+
+/** Folds entries, in their order, into step runs. Entries before the first start are said of a run that is not among them. */
+export class StepFolder<Value> {
+  readonly runs: MutableRun<Value>[] = [];
+
+  add(entry: Entry<Value>): void {
+    if (entry.type === "step.started") this.runs.push(startedRun(entry));
     // A job is in one step at a time, so whatever else is said is said of the latest run.
-    const run = runs.at(-1);
+    const run = this.runs.at(-1);
     if (run !== undefined) apply(run, entry);
   }
-  return runs;
 }
 
-type MutableRun = { -readonly [Name in keyof StepRun]: StepRun[Name] };
+type MutableRun<Value> = { -readonly [Name in keyof StepRun<Value>]: StepRun<Value>[Name] };
 
-function startedRun(entry: PlainStarted): MutableRun {
-  const { step: name, visit, input, at: startedAt } = entry;
-  return { name, visit, status: "running", attempts: 1, input, startedAt };
+function startedRun<Value>(entry: Extract<Entry<Value>, { type: "step.started" }>): MutableRun<Value> {
+  const { sequence, step: name, visit, input, at: startedAt } = entry;
+  return { sequence, name, visit, status: "running", attempts: 1, input, startedAt };
 }
 
-function apply(run: MutableRun, entry: PlainEntry): void {
+function apply<Value>(run: MutableRun<Value>, entry: Entry<Value>): void {
   switch (entry.type) {
     case "step.attemptStarted":
       run.status = "running";
@@ -178,7 +242,7 @@ function apply(run: MutableRun, entry: PlainEntry): void {
   }
 }
 
-function finish(run: MutableRun, status: StepRun["status"], at: Timestamp): void {
+function finish(run: MutableRun<unknown>, status: StepRunStatus, at: Timestamp): void {
   run.status = status;
   run.finishedAt = at;
   delete run.waitingSince;

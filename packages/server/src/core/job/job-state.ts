@@ -55,6 +55,8 @@ export interface RunningState {
 
 export interface SucceededState {
   readonly status: "SUCCEEDED";
+  /** Visits by step, of a job with more step runs than one answer shows. */
+  readonly visits?: Readonly<Record<string, number>>;
 }
 
 export interface FailedState {

@@ -11,3 +11,9 @@ export function sizeOfJson(value: JsonValue, limit: number): number {
   }
   return size;
 }
+
+/**
+ * The bound on the values in one answer, in characters and members. Two hundred of a MiB, or the same MiB from hundreds of steps, would hold up all others
+ * for seconds; and beyond half a gigabyte no string is long enough.
+ */
+export const maxValuesSize = 16_000_000;

@@ -9,6 +9,7 @@ export function vacuumDuty(database: Database): Duty {
   const tables = [
     "job",
     "job_history",
+    "job_value",
     "job_event",
     "idempotency_key",
     "node",

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { JsonValue } from "../../core/json/json.ts";
-import { sizeOfJson } from "../../core/json/json-size.ts";
+import { maxValuesSize, sizeOfJson } from "../../core/json/json-size.ts";
 import { ServiceError } from "../../core/service-error.ts";
 
 const size = { minimum: 1, maximum: 200 };
@@ -47,11 +47,15 @@ export interface Page {
   readonly size: number;
   /** Ask for one more than `size`: it tells whether there is a next page. */
   readonly limit: number;
-  /** Takes the rows that were found for `limit`. Of rows that carry a value of the callers' own, the page is as many as fit into an answer. */
+  /**
+   * Takes the rows that were found for `limit`. Of rows that carry a value of the callers' own, the page is as many as fit into an answer.
+   * `moreAfter`: rows that are fewer were not all; the next page begins after this key.
+   */
   cut<Row>(
     rows: readonly Row[],
     keyOf: (row: Row) => string,
     contentOf?: (row: Row) => JsonValue,
+    moreAfter?: string,
   ): { rows: readonly Row[]; nextPageToken?: string };
 }
 
@@ -79,21 +83,17 @@ function readPage(request: FastifyRequest, isKey: IsKey, defaultSize: number): P
     after,
     size,
     limit: size + 1,
-    cut(found, keyOf, contentOf) {
+    cut(found, keyOf, contentOf, moreAfter) {
       const fitting = contentOf === undefined ? size : Math.min(size, countFitting(found.map(contentOf)));
-      if (found.length <= fitting) return { rows: found };
+      if (found.length <= fitting) {
+        return { rows: found, ...(moreAfter !== undefined && { nextPageToken: sealToken(moreAfter, binding) }) };
+      }
       const rows = found.slice(0, fitting);
       const last = rows.at(-1);
       return last === undefined ? { rows } : { rows, nextPageToken: sealToken(keyOf(last), binding) };
     },
   };
 }
-
-/**
- * Of the values in one answer, in characters and members. Two hundred of a MiB, or the same MiB from hundreds of steps, would hold up all others
- * for seconds; and beyond half a gigabyte no string is long enough.
- */
-export const maxValuesSize = 16_000_000;
 
 /** How many of the first values go into one answer: one at least, however large. */
 function countFitting(values: readonly JsonValue[]): number {

@@ -94,7 +94,7 @@ export function jobExplanationRoutes(app: App, parts: ServerParts): void {
       },
     },
     async (request) => {
-      const whole = await engine.readJob(request.params);
+      const whole = await engine.readJob(request.params, false);
       if (whole === undefined) throw notFound("job");
       const parking = await parkedCircumstances(parts, whole.job);
       const explained = parking === undefined ? explainJob(await circumstancesOf(parts, whole)) : parked(parking);

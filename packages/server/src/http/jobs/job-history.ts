@@ -1,6 +1,5 @@
 import { type Static, Type } from "typebox";
-import { type PlainEntry, plainEntries } from "../../core/job/history.ts";
-import type { JsonValue } from "../../core/json/json.ts";
+import { type PlainEntry, valueIn } from "../../core/job/history.ts";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import type { App, ServerParts } from "../door/app.ts";
@@ -78,22 +77,17 @@ export function jobHistoryRoutes(app: App, { engine }: ServerParts): void {
     },
     async (request) => {
       const page = pageOf(request, isPositiveInteger);
-      const whole = await engine.readJob(request.params);
-      if (whole === undefined) throw notFound("job");
-      const after = Number(page.after ?? 0);
-      const found = plainEntries(whole.job.input, whole.entries)
-        .filter((entry) => entry.sequence > after)
-        .take(page.limit)
-        .toArray();
-      const { rows, ...next } = page.cut(found, (entry) => String(entry.sequence), contentOf);
+      const found = await engine.readHistory(request.params, Number(page.after ?? 0), page.limit);
+      if (found === undefined) throw notFound("job");
+      const { rows, ...next } = page.cut(
+        found.rows,
+        (entry) => String(entry.sequence),
+        (entry) => valueIn(entry) ?? null,
+        found.moreAfter?.toString(),
+      );
       return { entries: rows.map(renderEntry), ...next };
     },
   );
-}
-
-function contentOf(entry: PlainEntry): JsonValue {
-  if (entry.type === "step.started") return entry.input;
-  return entry.type === "step.succeeded" ? entry.output : null;
 }
 
 export function renderEntry(entry: PlainEntry): Static<typeof HistoryEntrySchema> {

@@ -2,11 +2,9 @@ import { setMaxListeners } from "node:events";
 import { Readable } from "node:stream";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { plainEntries } from "../../core/job/history.ts";
 import { isTerminal } from "../../core/job/job-state.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
-import type { WholeJob } from "../../engine/engine.ts";
-import type { JobKey } from "../../store/jobs/jobs.ts";
+import type { JobKey, JobStanding } from "../../store/jobs/jobs.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { isStillAllowed } from "../door/authorization.ts";
 import { isPositiveInteger } from "../door/paging.ts";
@@ -16,6 +14,7 @@ import { renderEntry } from "./job-history.ts";
 /** How often a quiet stream looks whether its token still holds, and every how many looks it says that it is alive. */
 const lookMs = 1_000;
 const looksPerHeartbeat = 15;
+const entriesAtOnce = 200;
 
 /** No proxy may hold entries back; and a connection that was kept open after its stream would outlive a closing server. */
 const streamHeaders = { "x-accel-buffering": "no", connection: "close" };
@@ -53,9 +52,9 @@ export function jobStreamRoutes(app: App, parts: ServerParts): void {
     },
     async (request, reply) => {
       const after = lastEventId(request);
-      const whole = await engine.readJob(request.params);
-      if (whole === undefined) throw notFound("job");
-      if (after > 0 && isFinished(whole) && whole.job.sequence <= after) return reply.code(204).send(null);
+      const standing = await engine.readStanding(request.params);
+      if (standing === undefined) throw notFound("job");
+      if (after > 0 && isFinishedAt(standing, after)) return reply.code(204).send(null);
       const bell = new Bell();
       const unwatch = engine.watchJob(request.params, bell.ring);
       closing.addEventListener("abort", bell.ring);
@@ -83,20 +82,23 @@ async function* follow(
   yield ": the history of the job follows\n\n";
   for (let looks = 1; !closing.aborted; looks += 1) {
     if (looks % looksPerHeartbeat === 0) yield ": still here\n\n";
-    const whole = isNew || looks % looksPerHeartbeat === 0 ? await engine.readJob(key) : undefined;
-    for (const entry of whole === undefined ? [] : plainEntries(whole.job.input, whole.entries)) {
-      if (entry.sequence <= sent) continue;
-      yield `id: ${entry.sequence}\nevent: ${entry.type}\ndata: ${JSON.stringify(renderEntry(entry))}\n\n`;
-      sent = entry.sequence;
+    const standing = isNew || looks % looksPerHeartbeat === 0 ? await engine.readStanding(key) : undefined;
+    while (standing !== undefined && sent < standing.sequence) {
+      const found = await engine.readHistory(key, sent, entriesAtOnce);
+      if (found === undefined || found.rows.length === 0) return;
+      for (const entry of found.rows) {
+        yield `id: ${entry.sequence}\nevent: ${entry.type}\ndata: ${JSON.stringify(renderEntry(entry))}\n\n`;
+        sent = entry.sequence;
+      }
     }
-    if (whole !== undefined && isFinished(whole)) return;
+    if (standing !== undefined && isFinishedAt(standing, sent)) return;
     isNew = await bell.heard(lookMs);
     if (!(await isStillAllowed(request, "job:read", parts))) return;
   }
 }
 
-function isFinished({ job }: WholeJob): boolean {
-  return isTerminal(job.state.status);
+function isFinishedAt({ status, sequence }: JobStanding, sent: number): boolean {
+  return isTerminal(status) && sequence <= sent;
 }
 
 function lastEventId({ headers }: FastifyRequest): number {

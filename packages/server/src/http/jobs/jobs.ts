@@ -8,10 +8,10 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import type { WholeJob } from "../../engine/engine.ts";
 import type { Done } from "../../engine/group-commit.ts";
-import { wholeJob } from "../../engine/job-reader.ts";
+import { standingOf, wholeJob } from "../../engine/job-reader.ts";
 import { auditOf } from "../../management/act/audit-trail.ts";
 import { StoreUnavailableError } from "../../store/home/database.ts";
-import type { JobKey } from "../../store/jobs/jobs.ts";
+import type { JobKey, JobStanding } from "../../store/jobs/jobs.ts";
 import type { VersionChoice } from "../../store/workflows/versions.ts";
 import { actOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
@@ -21,7 +21,6 @@ import { commitOnce, IdempotencyHeaders } from "../door/idempotency.ts";
 import { answer, closed, Id, JobParams, OrganizationParams } from "../door/schemas.ts";
 import { planOfJob } from "./plan-of-job.ts";
 import {
-  isWaiting,
   JobSchema,
   JobStatusSchema,
   JobSummarySchema,
@@ -271,7 +270,7 @@ async function settledJob(
   { request, reply, waitSeconds }: Waiting,
 ): Promise<RenderedJob | undefined> {
   const { engine } = parts;
-  if (done.type === "done" && isSettled(done.job) && done.entries[0]?.sequence === 1) {
+  if (done.type === "done" && isSettled(standingOf(done.job)) && done.entries[0]?.sequence === 1) {
     return await rendered(parts, wholeJob(done.job, done.entries));
   }
   try {
@@ -291,12 +290,12 @@ async function rendered(parts: ServerParts, whole: WholeJob | undefined): Promis
   return renderJob(whole, plan, await parts.userNames.of([whole.job.submittedBy]));
 }
 
-function isFinished(job: Job): boolean {
-  return isTerminal(job.state.status);
+function isFinished({ status }: Pick<JobStanding, "status">): boolean {
+  return isTerminal(status);
 }
 
-function isSettled(job: Job): boolean {
-  return isFinished(job) || isWaiting(job);
+function isSettled(standing: Pick<JobStanding, "status" | "isWaiting">): boolean {
+  return isFinished(standing) || standing.isWaiting;
 }
 
 function deadlineIn(seconds: number): number {

@@ -4,7 +4,10 @@ import { versionUnreadable } from "../../engine/parking.ts";
 import type { ServerParts } from "../door/app.ts";
 
 /** The compiled definition that a job runs. Throws a `ServiceError` where this node cannot compile it. */
-export async function planOfJob({ plans, database }: ServerParts, { organizationId, versionId }: Job): Promise<Plan> {
+export async function planOfJob(
+  { plans, database }: ServerParts,
+  { organizationId, versionId }: Pick<Job, "organizationId" | "versionId">,
+): Promise<Plan> {
   const loaded = await plans.load(database, [{ organizationId, versionId }]);
   const parked = loaded.parked.get(versionId);
   if (parked !== undefined) throw versionUnreadable(parked);

@@ -1,12 +1,11 @@
 import { type Static, Type } from "typebox";
-import type { HistoryEntry, StepRun } from "../../core/job/history.ts";
+import type { Entry, StepRun } from "../../core/job/history.ts";
 import type { Job } from "../../core/job/job-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
-import { sizeOfJson } from "../../core/json/json-size.ts";
+import { maxValuesSize, sizeOfJson } from "../../core/json/json-size.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import { toTime } from "../../core/time.ts";
 import type { WholeJob } from "../../engine/engine.ts";
-import { maxValuesSize } from "../door/paging.ts";
 import { AnyJson, oneOf, Time } from "../door/schemas.ts";
 import { firstFittingRun, StepErrorSchema } from "./render-job.ts";
 
@@ -71,12 +70,9 @@ export const JobStateSchema = Type.Object(
 type RenderedState = Static<typeof JobStateSchema>;
 type RenderedExecution = Static<typeof ExecutionSchema>;
 
-const maxRuns = 1_000;
-
 /** The state of a job, bounded, with a warning for each kind of value that is left out. */
 export function renderState(whole: WholeJob, plan: Plan): { state: RenderedState; warnings: string[] } {
-  const { job, steps, entries } = whole;
-  const runs = steps.slice(-maxRuns);
+  const { job, steps: runs, entries, earlierRunCounts } = whole;
   const latestVisits = new Map(runs.map((run) => [run.name, run]));
   const isLatestVisit = (run: StepRun) => latestVisits.get(run.name) === run;
   const room = maxValuesSize - sizeOfJson(job.input, maxValuesSize);
@@ -91,7 +87,7 @@ export function renderState(whole: WholeJob, plan: Plan): { state: RenderedState
       renderExecution(run, plan, consumed.get(idOf(run)), index >= firstFitting),
     ),
   };
-  return { state, warnings: warningsOf(steps.length, runs.length, firstFitting) };
+  return { state, warnings: warningsOf(runs.length + sum(earlierRunCounts.values()), runs.length, firstFitting) };
 }
 
 function dataOf(job: Job, latestVisits: readonly StepRun[]): JsonObject {
@@ -118,7 +114,7 @@ function renderExecution(run: StepRun, plan: Plan, eventId: string | undefined, 
     startTimestamp: toTime(run.startedAt),
     ...(run.finishedAt !== undefined && { endTimestamp: toTime(run.finishedAt) }),
     errors: run.error === undefined ? [] : [run.error],
-    warnings: isWhole ? [] : ["The input and the output of this run are left out. GetJobHistory has them."],
+    warnings: isWhole ? [] : ["The input and the output of this run are left out. ListJobSteps has them."],
     ...(eventId !== undefined && { eventId }),
   };
 }
@@ -128,7 +124,7 @@ function idOf({ name, visit }: { readonly name: string; readonly visit: number }
 }
 
 /** Run id → id of the last event that the run consumed, for runs that events brought to their end. */
-function lastConsumedEvents(entries: readonly HistoryEntry[]): ReadonlyMap<string, string> {
+function lastConsumedEvents(entries: readonly Entry<unknown>[]): ReadonlyMap<string, string> {
   const eventIds = new Map<number, string>();
   const last = new Map<string, string>();
   for (const entry of entries) {
@@ -151,15 +147,19 @@ function nextStepOf({ state }: Job, plan: Plan): string | undefined {
   }
 }
 
+function sum(counts: Iterable<number>): number {
+  return [...counts].reduce((total, count) => total + count, 0);
+}
+
 function warningsOf(allRuns: number, runs: number, withoutValues: number): string[] {
   const warnings: string[] = [];
   if (runs < allRuns) {
-    warnings.push(`Of ${allRuns} step runs the newest ${runs} are here. GetJobHistory has the others.`);
+    warnings.push(`Of ${allRuns} step runs the newest ${runs} are here. ListJobSteps has the others.`);
   }
   if (withoutValues > 0) {
     const what = withoutValues === 1 ? "the earliest step run is" : `the earliest ${withoutValues} step runs are`;
     warnings.push(
-      `All values together are more than 16 MB: ${what} here without input and output. GetJobHistory has them.`,
+      `All values together are more than 16 MB: ${what} here without input and output. ListJobSteps has them.`,
     );
   }
   return warnings;

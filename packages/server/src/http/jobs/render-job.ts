@@ -1,12 +1,11 @@
 import { type Static, Type } from "typebox";
-import type { StepRun } from "../../core/job/history.ts";
+import { maxShownStepRuns, type StepRun, stepRunStatuses } from "../../core/job/history.ts";
 import { type Actor, isTerminal, type Job } from "../../core/job/job-state.ts";
-import { sizeOfJson } from "../../core/json/json-size.ts";
+import { maxValuesSize, sizeOfJson } from "../../core/json/json-size.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import { toTime } from "../../core/time.ts";
 import type { WholeJob } from "../../engine/engine.ts";
 import type { JobRow } from "../../store/jobs/job-lists.ts";
-import { maxValuesSize } from "../door/paging.ts";
 import { ActorSchema, AnyJson, Id, oneOf, Time } from "../door/schemas.ts";
 
 const jobStatuses = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"] as const;
@@ -57,7 +56,7 @@ const stepFields = {
   name: Type.String(),
   type: Type.String({ description: "The executor, for example `/service/noop`." }),
   visit: Type.Integer({ minimum: 1, description: "The n-th time that the job entered this step." }),
-  status: oneOf(["running", "success", "failure", "successful_but_incomplete"], {
+  status: oneOf(stepRunStatuses, {
     description:
       "`successful_but_incomplete`: the step waits for events, or waited for them when the job was cancelled; then it has a `finishedAt`.",
   }),
@@ -67,7 +66,7 @@ const stepFields = {
   valuesLeftOut: Type.Optional(
     Type.Literal(true, {
       description:
-        "The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. GetJobHistory has them.",
+        "The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. ListJobSteps has them.",
     }),
   ),
   error: Type.Optional(StepErrorSchema),
@@ -76,7 +75,7 @@ const stepFields = {
   retryAt: Type.Optional(Type.String({ format: "date-time", description: "When the next attempt is due." })),
 };
 
-const StepSchema = Type.Object(stepFields, { title: "JobStep" });
+export const StepSchema = Type.Object(stepFields, { title: "JobStep" });
 
 const AwaitingSchema = Type.Object(
   {
@@ -100,7 +99,15 @@ export const JobSchema = Type.Object(
     output: Type.Unknown({ description: "The output of the last step; null until the job has SUCCEEDED." }),
     error: Type.Optional(JobErrorSchema),
     currentStep: Type.Optional(CurrentStepSchema),
-    steps: Type.Array(StepSchema, { description: "In the order of their start." }),
+    steps: Type.Array(StepSchema, {
+      description: `The newest ${maxShownStepRuns.toLocaleString("en")} step runs, in the order of their start.`,
+    }),
+    earlierStepRuns: Type.Optional(
+      Type.Record(Type.String(), Type.Integer(), {
+        description:
+          "How many earlier runs each step had that are not in `steps`, by its name. Left out when all are there. ListJobSteps has them.",
+      }),
+    ),
     job: JobSummarySchema,
   },
   { title: "Job" },
@@ -119,7 +126,7 @@ export const ListedJobSchema = Type.Object(
   { title: "ListedJob" },
 );
 
-type RenderedStep = Static<typeof StepSchema>;
+export type RenderedStep = Static<typeof StepSchema>;
 export type RenderedJob = Static<typeof JobSchema>;
 type RenderedSummary = Static<typeof JobSummarySchema>;
 
@@ -175,6 +182,7 @@ export function renderJob(whole: WholeJob, plan: Plan, names: Names): RenderedJo
     ...(job.state.status === "FAILED" && { error: job.state.error }),
     ...(current !== undefined && { currentStep: { ...current, ...awaiting(whole) } }),
     steps,
+    ...(whole.earlierRunCounts.size > 0 && { earlierStepRuns: Object.fromEntries(whole.earlierRunCounts) }),
     job: summary,
   };
 }
@@ -182,10 +190,9 @@ export function renderJob(whole: WholeJob, plan: Plan, names: Names): RenderedJo
 function renderSteps(runs: readonly StepRun[], plan: Plan): RenderedStep[] {
   const firstFitting = firstFittingRun(runs, maxValuesSize);
   return runs.map((run, index) => {
-    const rendered = renderStep(run, plan);
-    if (index >= firstFitting) return rendered;
-    const { output: _, ...rest } = rendered;
-    return { ...rest, input: null, valuesLeftOut: true as const };
+    if (index >= firstFitting) return renderStep(run, plan);
+    const { output: _, ...facts } = run;
+    return renderStep({ ...facts, input: null, valuesLeftOut: true }, plan);
   });
 }
 
@@ -199,13 +206,14 @@ export function firstFittingRun(
   return (
     1 +
     runs.findLastIndex((run) => {
+      if (run.valuesLeftOut) return true;
       left -= copiesOf(run) * (sizeOfJson(run.input, left) + sizeOfJson(run.output ?? null, left));
       return left < 0;
     })
   );
 }
 
-function renderStep(step: StepRun, plan: Plan): RenderedStep {
+export function renderStep(step: StepRun, plan: Plan): RenderedStep {
   const rendered: RenderedStep = {
     name: step.name,
     type: plan.steps.get(step.name)?.type ?? "",
@@ -216,6 +224,7 @@ function renderStep(step: StepRun, plan: Plan): RenderedStep {
     startedAt: toTime(step.startedAt),
   };
   if (step.output !== undefined) rendered.output = step.output;
+  if (step.valuesLeftOut) rendered.valuesLeftOut = true;
   if (step.error !== undefined) rendered.error = step.error;
   if (step.finishedAt !== undefined) rendered.finishedAt = toTime(step.finishedAt);
   if (step.retryAt !== undefined) rendered.retryAt = toTime(step.retryAt);
@@ -227,7 +236,7 @@ function awaiting({ job, entries }: WholeJob): { awaiting?: Static<typeof Awaiti
   if (!isWaiting(job)) return {};
   const { missingEventIds, since } = job.state.step;
   const waiting = entries.findLast((entry) => entry.type === "step.waiting");
-  const eventIds = waiting === undefined ? [...missingEventIds] : [...waiting.eventIds];
+  const eventIds = [...(waiting?.eventIds ?? missingEventIds)];
   const missing = new Set(missingEventIds);
   const receivedEventIds = eventIds.filter((eventId) => !missing.has(eventId));
   return { awaiting: { eventIds, receivedEventIds, missingEventIds: [...missingEventIds], since: toTime(since) } };
@@ -237,6 +246,6 @@ type WaitingJob = Job & {
   readonly state: { readonly status: "RUNNING"; readonly step: { readonly phase: "waiting" } };
 };
 
-export function isWaiting(job: Job): job is WaitingJob {
+function isWaiting(job: Job): job is WaitingJob {
   return job.state.status === "RUNNING" && job.state.step.phase === "waiting";
 }

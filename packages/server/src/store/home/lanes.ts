@@ -87,6 +87,8 @@ export class ReadLane {
     } catch (error) {
       throw isCancelled(error) ? new ReadDeadlineError(this.#deadlineMs, error) : error;
     } finally {
+      // The embedded store answers without a turn of the event loop: a read of many statements would keep every request out until its end.
+      await new Promise((resolve) => setImmediate(resolve));
       this.#queue.done(organizationId);
       this.#admit();
     }

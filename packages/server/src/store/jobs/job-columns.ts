@@ -1,4 +1,5 @@
 import type { Job, Timestamp } from "../../core/job/job-state.ts";
+import type { StoredState } from "../../core/job/stored-state.ts";
 
 /*
  * Every column of a job, once: its type in one of these three lists, and its value in `fixedPartOf` or `updatedPartOf`. The statements that write
@@ -24,6 +25,7 @@ const changingColumns = {
   lease_epoch: "integer",
   node_id: "uuid",
   state: "json",
+  short_state: "json",
   started_at: "timestamptz",
   updated_at: "timestamptz",
   finished_at: "timestamptz",
@@ -41,12 +43,16 @@ export const updatedColumns = { ...changingColumns, ...derivedColumns };
 export type PlainJob = Omit<Job, "state" | "input">;
 
 export const plainJobColumns = Object.keys({ ...fixedColumns, ...changingColumns })
-  .filter((column) => column !== "state" && column !== "input")
+  .filter((column) => !["state", "short_state", "input"].includes(column))
   .map((column) => `${column} AS "${fieldOf(column)}"`)
   .join(", ");
 
+/** A state that names values by their numbers is in a column of its own, on which earlier releases fail instead of taking those values for absent. */
+export const wholeState = "coalesce(short_state, state)";
+
 /** A job as its row holds it: with what is looked for by an index beside the state that it follows from. */
-export interface WrittenJob extends Job {
+export interface WrittenJob extends Omit<Job, "state"> {
+  readonly state: StoredState;
   readonly wakeAt: Timestamp | null;
   /** Of a job that waits for events: those that are missing. */
   readonly awaitingEventIds: readonly string[] | null;
@@ -63,7 +69,7 @@ export function changedPartOf(job: WrittenJob): Row<typeof updatedColumns & type
   return { ...updatedPartOf(job), begun_epoch: job.begunEpoch };
 }
 
-function fixedPartOf(job: Job): Row<typeof fixedColumns> {
+function fixedPartOf(job: Omit<Job, "state">): Row<typeof fixedColumns> {
   return {
     organization_id: job.organizationId,
     job_id: job.jobId,
@@ -83,7 +89,8 @@ function updatedPartOf(job: WrittenJob): Row<typeof updatedColumns> {
     sequence: job.sequence,
     lease_epoch: job.leaseEpoch,
     node_id: job.nodeId,
-    state: job.state,
+    state: job.state.values === undefined ? job.state : null,
+    short_state: job.state.values === undefined ? null : job.state,
     started_at: isoOrNull(job.startedAt),
     updated_at: isoOrNull(job.updatedAt),
     finished_at: isoOrNull(job.finishedAt),
@@ -101,8 +108,19 @@ export function namesOf(columns: object): string {
 
 export function assignmentsOf(columns: object, source: string): string {
   return Object.keys(columns)
-    .map((column) => `${column} = ${source}.${column}`)
+    .map((column) => `${column} = ${recordValue(column, source)}`)
     .join(", ");
+}
+
+export function valuesOf(columns: object, source: string): string {
+  return Object.keys(columns)
+    .map((column) => recordValue(column, source))
+    .join(", ");
+}
+
+/** A state that is short is null in its own column, which a record gives as SQL's NULL. */
+function recordValue(column: string, source: string): string {
+  return column === "state" ? `coalesce(${source}.state, 'null')` : `${source}.${column}`;
 }
 
 /** As a record in a statement is described. */

@@ -1,6 +1,6 @@
 import type { JobError, JobStatus, Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, type Reader, statement } from "../home/database.ts";
-import { type PlainJob, plainJobColumns } from "./job-columns.ts";
+import { type PlainJob, plainJobColumns, wholeState } from "./job-columns.ts";
 import type { JobKey } from "./jobs.ts";
 
 export interface JobSearch {
@@ -148,8 +148,8 @@ const fromOldest = "($13::uuid IS NULL OR job_id > $13) AND ($14::uuid IS NULL O
 
 /** A state may be large, and one path into it costs a walk through it: one for each row at most. */
 const columns = `${plainJobColumns}, status, awaiting_event_ids AS "awaitingEventIds",
-     CASE WHEN status = 'RUNNING' THEN state #>> '{step,name}' END AS "stepName",
-     CASE WHEN status = 'FAILED' THEN state -> 'error' END AS error`;
+     CASE WHEN status = 'RUNNING' THEN ${wholeState} #>> '{step,name}' END AS "stepName",
+     CASE WHEN status = 'FAILED' THEN ${wholeState} -> 'error' END AS error`;
 
 const listNewestJobRows = statement<JobRow>(
   "list_newest_jobs",

@@ -1,6 +1,15 @@
 import type { HistoryEntry } from "../../core/job/history.ts";
-import type { Job, Timestamp } from "../../core/job/job-state.ts";
-import { type Database, isUniqueViolation, type Queryable, statement, type Transaction } from "../home/database.ts";
+import type { Job, JobStatus, Timestamp } from "../../core/job/job-state.ts";
+import type { StoredState } from "../../core/job/stored-state.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import {
+  type Database,
+  isUniqueViolation,
+  type Queryable,
+  type Statement,
+  statement,
+  type Transaction,
+} from "../home/database.ts";
 import {
   assignmentsOf,
   changedPartOf,
@@ -8,14 +17,16 @@ import {
   plainJobColumns,
   typesOf,
   updatedColumns,
+  valuesOf,
   type WrittenJob,
+  wholeState,
   writtenColumns,
   writtenPartOf,
 } from "./job-columns.ts";
+import { askInParts } from "./key-parts.ts";
+import { mostBytes } from "./most-bytes.ts";
 
 export type { WrittenJob } from "./job-columns.ts";
-
-import { askInParts } from "./key-parts.ts";
 
 /** Names one job. Every look-up carries the organization, so that it goes to one shard and tenants cannot mix. */
 export interface JobKey {
@@ -23,20 +34,67 @@ export interface JobKey {
   readonly jobId: string;
 }
 
+/** A job as its row has it: without the values that are stored apart from it. */
+export type LockedJob = Omit<Job, "state" | "input"> & {
+  readonly state: StoredState;
+  /** Null where it is large: `readInputs` reads it where it is needed. */
+  readonly input: JsonObject | null;
+};
+
 /**
  * Locks the jobs' rows in the order of their keys, so that two transactions never wait for each other, and answers those that exist.
  * Throws `TooMuchAtOnceError` when several jobs hold more than `maxBytes` together: some hundred of a few MiB each are gigabytes.
  */
-export async function lockJobs(transaction: Transaction, keys: readonly JobKey[], maxBytes: number): Promise<Job[]> {
+export async function lockJobs(
+  transaction: Transaction,
+  keys: readonly JobKey[],
+  maxBytes: number,
+): Promise<LockedJob[]> {
   if (keys.length === 0) return [];
   const locked = await askInParts(keys, (part) => transaction.query(lockJobRows, keyArrays(part)));
-  const large = locked.filter((job) => job.largeBytes !== null);
-  if (large.length === 0) return locked;
-  const bytes = large.reduce((sum, job) => sum + (job.largeBytes ?? 0), 0);
-  if (large.length > 1 && bytes > maxBytes) throw new TooMuchAtOnceError(large.length, bytes);
-  const contents = await askInParts(large, (part) => transaction.query(readJobContents, keyArrays(part)));
-  const contentOf = new Map(contents.map((content) => [content.jobId, content]));
-  return locked.map((job) => ({ ...job, ...contentOf.get(job.jobId) }));
+  const states = await readLarge(
+    transaction,
+    readStateRows,
+    locked.filter(({ state }) => state === null),
+    maxBytes,
+  );
+  return locked.map((job) => {
+    const state = job.state ?? states.get(job.jobId);
+    if (state === undefined) throw new Error(`The state of job ${job.jobId} is not in the store.`);
+    return { ...job, state };
+  });
+}
+
+/** The inputs of these jobs, by job id, bounded as `lockJobs` is. */
+export async function readInputs(
+  transaction: Transaction,
+  keys: readonly JobKey[],
+  maxBytes: number,
+): Promise<ReadonlyMap<string, JsonObject>> {
+  return await readLarge(transaction, readInputRows, keys, maxBytes);
+}
+
+async function readLarge<Content>(
+  transaction: Transaction,
+  rows: Statement<LargeContent<Content>>,
+  keys: readonly JobKey[],
+  maxBytes: number,
+): Promise<ReadonlyMap<string, Content>> {
+  const found = new Map<string, Content>();
+  if (keys.length === 0) return found;
+  const room = keys.length === 1 ? Number.MAX_SAFE_INTEGER : maxBytes;
+  const contents = await askInParts(keys, (part) => transaction.query(rows, [...keyArrays(part), room]));
+  for (const { jobId, content } of contents) {
+    if (content === null) throw new TooMuchAtOnceError(keys.length, maxBytes);
+    found.set(jobId, content);
+  }
+  return found;
+}
+
+interface LargeContent<Content> {
+  readonly jobId: string;
+  /** Null beyond the bound. */
+  readonly content: Content | null;
 }
 
 /** The same in smaller portions is fine. */
@@ -47,30 +105,37 @@ export class TooMuchAtOnceError extends Error {
   }
 }
 
-const jobColumns = `${plainJobColumns}, state, input`;
+const jobColumns = `${plainJobColumns}, ${wholeState} AS state, input`;
 
-/** As it is stored, perhaps compressed to a hundredth. Most jobs are smaller and come with their row. */
-const isSmall = "pg_column_size(state) + pg_column_size(input) <= 4096";
+/** Most are smaller and come with their row. A state has no large values in it but those of earlier releases; an input is of no use to most events. */
+const isStateSmall = `pg_column_size(${wholeState}) <= 4096`;
+const isInputSmall = `${mostBytes("input")} <= 65536`;
 
-/** Of a large job the state and the input are null, and `largeBytes` says how much they are. */
-const lockJobRows = statement<Job & { largeBytes: number | null }>(
+const lockJobRows = statement<Omit<LockedJob, "state"> & { state: StoredState | null }>(
   "lock_jobs",
   "organization",
-  `SELECT ${plainJobColumns}, CASE WHEN ${isSmall} THEN state END AS state, CASE WHEN ${isSmall} THEN input END AS input,
-     CASE WHEN NOT (${isSmall}) THEN octet_length(state::text) + octet_length(input::text) END AS "largeBytes"
+  `SELECT ${plainJobColumns}, CASE WHEN ${isStateSmall} THEN ${wholeState} END AS state,
+     CASE WHEN ${isInputSmall} THEN input END AS input
    FROM job
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
    ORDER BY organization_id, job_id
    FOR UPDATE`,
 );
 
-const readJobContents = statement<Pick<Job, "jobId" | "state" | "input">>(
-  "read_job_contents",
+const largeContents = (column: string) =>
+  `SELECT job_id AS "jobId", CASE WHEN bytes_so_far <= $3 THEN content END AS content
+   FROM (
+     SELECT job_id, ${column} AS content, sum(octet_length(${column}::text)) OVER (ORDER BY organization_id, job_id) AS bytes_so_far
+     FROM job
+     WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
+   ) AS measured`;
+
+const readStateRows = statement<LargeContent<StoredState>>(
+  "read_job_states",
   "organization",
-  `SELECT job_id AS "jobId", state, input
-   FROM job
-   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
+  largeContents(wholeState),
 );
+const readInputRows = statement<LargeContent<JsonObject>>("read_job_inputs", "organization", largeContents("input"));
 
 /** Writes new jobs. A job id that exists already is a defect of ours and fails the transaction. */
 export async function insertJobs(transaction: Transaction, jobs: readonly WrittenJob[]): Promise<void> {
@@ -82,7 +147,7 @@ const insertJobRows = statement<never>(
   "insert_jobs",
   "organization",
   `INSERT INTO job (${namesOf(writtenColumns)})
-   SELECT ${namesOf(writtenColumns)}
+   SELECT ${valuesOf(writtenColumns, "new")}
    FROM json_to_recordset($1) AS new (${typesOf(writtenColumns)})`,
 );
 
@@ -159,37 +224,80 @@ const insertHistoryRows = statement<never>(
      counted boolean)`,
 );
 
-/** Jobs with their whole histories, each as of one instant. Jobs that do not exist are missing from the answer. */
-export async function readJobs(
-  db: Queryable,
-  keys: readonly JobKey[],
-): Promise<(Job & { commits: HistoryEntry[][] })[]> {
-  return await askInParts(keys, (part) => db.query(readJobRows, keyArrays(part)));
+/** A job, and of a small one the state, the input and the history by commits; of a large one they are null. */
+export type SmallJob = Omit<Job, "state" | "input"> & {
+  readonly state: StoredState | null;
+  readonly input: JsonObject | null;
+  readonly commits: HistoryEntry[][] | null;
+};
+
+/** Each of these jobs as of one instant. Jobs that do not exist are missing from the answer. */
+export async function readSmallJobs(db: Queryable, keys: readonly JobKey[]): Promise<SmallJob[]> {
+  return await askInParts(keys, (part) => db.query(readSmallJobRows, keyArrays(part)));
 }
 
-const readJobRows = statement<Job & { commits: HistoryEntry[][] }>(
-  "read_jobs",
+const readSmallJobRows = statement<SmallJob>(
+  "read_small_jobs",
   "organization",
-  `SELECT ${jobColumns},
-     (SELECT json_agg(entries ORDER BY first_sequence)
-      FROM job_history
-      WHERE job_history.organization_id = job.organization_id AND job_history.job_id = job.job_id) AS commits
-   FROM job
-   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
+  `SELECT ${plainJobColumns}, CASE WHEN is_small THEN ${wholeState} END AS state, CASE WHEN is_small THEN input END AS input,
+     CASE WHEN is_small THEN (
+       SELECT json_agg(entries ORDER BY first_sequence) FROM job_history
+       WHERE job_history.organization_id = ANY($1::uuid[]) AND job_history.organization_id = job.organization_id
+         AND job_history.job_id = job.job_id) END AS commits
+   FROM (
+     SELECT *, CASE WHEN ${isStateSmall} AND ${isInputSmall} AND sequence <= 100 THEN (
+       SELECT sum(pg_column_size(entries)) <= 4096 FROM job_history
+       WHERE job_history.organization_id = ANY($1::uuid[]) AND job_history.organization_id = measured.organization_id
+         AND job_history.job_id = measured.job_id) ELSE false END AS is_small
+     FROM job AS measured
+     WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
+   ) AS job`,
 );
 
-/** How far each of these jobs has come: enough to notice a change made by another node. */
-export async function readSequences(
+/** A job with its input, however large. Undefined when there is none. */
+export async function readJob(
   db: Queryable,
-  keys: readonly JobKey[],
-): Promise<(JobKey & { readonly sequence: number })[]> {
-  return await askInParts(keys, (part) => db.query(readSequenceRows, keyArrays(part)));
+  { organizationId, jobId }: JobKey,
+): Promise<(Omit<Job, "state"> & { readonly state: StoredState }) | undefined> {
+  const [row] = await db.query(readJobRow, [organizationId, jobId]);
+  return row;
 }
 
-const readSequenceRows = statement<JobKey & { sequence: number }>(
-  "read_job_sequences",
+const readJobRow = statement<Omit<Job, "state"> & { state: StoredState }>(
+  "read_job",
   "organization",
-  `SELECT organization_id AS "organizationId", job_id AS "jobId", sequence
+  `SELECT ${jobColumns} FROM job WHERE organization_id = $1 AND job_id = $2`,
+);
+
+/** Undefined when there is no such job. */
+export async function readJobInput(db: Queryable, { organizationId, jobId }: JobKey): Promise<JsonObject | undefined> {
+  const [row] = await db.query(readJobInputRow, [organizationId, jobId]);
+  return row?.input;
+}
+
+const readJobInputRow = statement<Pick<Job, "input">>(
+  "read_job_input",
+  "organization",
+  "SELECT input FROM job WHERE organization_id = $1 AND job_id = $2",
+);
+
+/** How far a job has come: enough for whoever waits for it, and to notice a change made by another node. */
+export interface JobStanding extends JobKey {
+  readonly sequence: number;
+  readonly status: JobStatus;
+  /** For events. */
+  readonly isWaiting: boolean;
+}
+
+/** Jobs that do not exist are missing from the answer. */
+export async function readStandings(db: Queryable, keys: readonly JobKey[]): Promise<JobStanding[]> {
+  return await askInParts(keys, (part) => db.query(readStandingRows, keyArrays(part)));
+}
+
+const readStandingRows = statement<JobStanding>(
+  "read_job_standings",
+  "organization",
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", sequence, status, awaiting_event_ids IS NOT NULL AS "isWaiting"
    FROM job
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])`,
 );

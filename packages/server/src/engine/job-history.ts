@@ -1,0 +1,202 @@
+import {
+  entryPlacer,
+  type HistoryEntry,
+  namesEarlierInput,
+  type PlacedEntry,
+  StepFolder,
+  type StepRun,
+  type StepRunStatus,
+  type StoredValue,
+  type ValuePlace,
+  valueIn,
+  withValue,
+} from "../core/job/history.ts";
+import type { Job } from "../core/job/job-state.ts";
+import { maxValuesSize, sizeOfJson } from "../core/json/json-size.ts";
+import type { Queryable } from "../store/home/database.ts";
+import { type HistoryCommit, readCommitsAfter, readCommitsBefore } from "../store/jobs/job-history.ts";
+import type { JobKey } from "../store/jobs/jobs.ts";
+
+/** A part of a list that is read in order. */
+export interface Portion<Row> {
+  readonly rows: readonly Row[];
+  /** There is more after the entry with this sequence, though `rows` are fewer than were asked for. */
+  readonly moreAfter?: number;
+}
+
+/** The entries after `after`: `limit` at most, and fewer where their values are large together. */
+export async function readEntries(
+  db: Queryable,
+  key: JobKey,
+  after: number,
+  limit: number,
+): Promise<Portion<PlacedEntry>> {
+  const rows: PlacedEntry[] = [];
+  let room = maxValuesSize;
+  for await (const entries of slicesAfter(db, key, after, limit)) {
+    for (const entry of entries) {
+      const last = rows.at(-1);
+      room -= sizeOfPlace(valueIn(entry), room);
+      if (room < 0 && last !== undefined) return { rows, moreAfter: last.sequence };
+      rows.push(entry);
+      if (rows.length === limit) return { rows };
+    }
+  }
+  return { rows };
+}
+
+export interface RunSearch {
+  /** The sequence of the run after which to begin; 0 begins with the first. */
+  readonly after: number;
+  readonly limit: number;
+  /** Only runs of this status; undefined: all. */
+  readonly status: StepRunStatus | undefined;
+}
+
+/** A job may hold tens of thousands of entries: who looks for a status that few runs have gets an answer in between. */
+const maxScannedEntries = 20_000;
+
+/** Step runs in the order of their start. */
+export async function readRuns(
+  db: Queryable,
+  key: JobKey,
+  { after, limit, status }: RunSearch,
+): Promise<Portion<StepRun<ValuePlace>>> {
+  const rows: StepRun<ValuePlace>[] = [];
+  let folder = new StepFolder<ValuePlace>();
+  let room = maxValuesSize;
+  let scannedCount = 0;
+  let last: StepRun<ValuePlace> | undefined;
+  const close = (): boolean => {
+    const [run] = folder.runs;
+    if (run === undefined) return true;
+    const isMeant = status === undefined || run.status === status;
+    if (isMeant) room -= sizeOfPlace(run.input, room) + sizeOfPlace(run.output, room);
+    if (room < 0 && rows.length > 0) return false;
+    if (isMeant) rows.push(run);
+    last = run;
+    folder = new StepFolder();
+    return true;
+  };
+  for await (const entries of slicesAfter(db, key, after, maxCommitsAtOnce)) {
+    for (const entry of entries) {
+      if (entry.type === "step.started") {
+        if (!close()) return cutAfter(rows, last);
+        if (rows.length === limit) return { rows };
+        if (scannedCount > maxScannedEntries && last !== undefined) return cutAfter(rows, last);
+      }
+      folder.add(entry);
+      scannedCount += 1;
+    }
+  }
+  return close() ? { rows } : cutAfter(rows, last);
+}
+
+function cutAfter<Row>(rows: readonly Row[], last: { readonly sequence: number } | undefined): Portion<Row> {
+  return last === undefined ? { rows } : { rows, moreAfter: last.sequence };
+}
+
+export interface NewestRuns {
+  /** The entries that were read, in their order: the whole history, or at least those of `runs`. */
+  readonly entries: readonly PlacedEntry[];
+  readonly runs: readonly StepRun<ValuePlace>[];
+  /** How many runs of a step there were before those in `runs`, by the step's name. */
+  readonly earlierCounts: ReadonlyMap<string, number>;
+}
+
+/** Reads back from the end of the history until `maxRuns` step runs are there. The newest values come first, as far as they fit into one answer. */
+export async function readNewestRuns(db: Queryable, job: Job, maxRuns: number): Promise<NewestRuns> {
+  const newestFirst: UnplacedEntry[][] = [];
+  let runCount = 0;
+  let room = maxValuesSize;
+  const fitting = (stored: StoredValue): StoredValue | ValuePlace => {
+    if (!("value" in stored)) return stored;
+    room -= sizeOfJson(stored.value, room);
+    return room < 0 ? { leftOut: true } : stored;
+  };
+  for await (const { entries } of commitsBefore(db, job, job.sequence + 1)) {
+    newestFirst.push(entries.toReversed().map((entry) => withValue(entry, fitting)));
+    runCount += entries.filter(({ type }) => type === "step.started").length;
+    if (runCount >= maxRuns) break;
+  }
+  const entries = newestFirst.flat().reverse().map(entryPlacer());
+  const folder = new StepFolder<ValuePlace>();
+  for (const entry of entries) folder.add(entry);
+  const earlier = folder.runs.slice(0, -maxRuns);
+  const runs = folder.runs.slice(-maxRuns);
+  const before = (entries[0]?.sequence ?? 1) === 1 ? [] : await visitsBefore(db, job, entries);
+  return { entries, runs, earlierCounts: countEarlier(runs, [...before, ...earlier]) };
+}
+
+type UnplacedEntry = Parameters<ReturnType<typeof entryPlacer>>[0];
+type Visit = Pick<StepRun, "name" | "visit">;
+
+/** Visits count on, so that the first of a step that is shown tells how many there were before. */
+function countEarlier(shown: readonly Visit[], earlier: readonly Visit[]): ReadonlyMap<string, number> {
+  const counts = new Map(earlier.map(({ name, visit }) => [name, visit]));
+  for (const { name, visit } of shown.toReversed()) counts.set(name, visit - 1);
+  return new Map(counts.entries().filter(([, count]) => count > 0));
+}
+
+/** The latest visit of each step, which is the count of its visits, as the job's state has it. */
+async function visitsBefore(db: Queryable, job: Job, entries: readonly PlacedEntry[]): Promise<Visit[]> {
+  const { state } = job;
+  const visits = state.status === "SUCCEEDED" ? state.visits : state.progress.visits;
+  if (visits !== undefined) return Object.entries(visits).map(([name, visit]) => ({ name, visit }));
+  // A job that succeeded under an earlier release kept no counts.
+  const found: Visit[] = [];
+  for await (const commit of commitsBefore(db, job, entries[0]?.sequence ?? 1)) {
+    for (const entry of commit.entries) {
+      if (entry.type === "step.started") found.push({ name: entry.step, visit: entry.visit });
+    }
+  }
+  return found.sort((a, b) => a.visit - b.visit);
+}
+
+const maxCommitsAtOnce = 500;
+
+/** The entries after one, slice by slice: no statement reads a whole history. */
+async function* slicesAfter(
+  db: Queryable,
+  key: JobKey,
+  after: number,
+  limit: number,
+): AsyncGenerator<readonly PlacedEntry[]> {
+  let reached = after;
+  let placed: ((entry: HistoryEntry) => PlacedEntry) | undefined;
+  for (;;) {
+    const commits = await readCommitsAfter(db, key, reached, Math.min(limit, maxCommitsAtOnce));
+    const entries = commits.flatMap((commit) => commit.entries);
+    const [first] = commits;
+    const last = entries.at(-1);
+    if (first === undefined || last === undefined) return;
+    placed ??= entryPlacer(namesEarlierInput(entries) ? await inputBefore(db, key, first.firstSequence) : undefined);
+    yield entries.map(placed).filter(({ sequence }) => sequence > after);
+    reached = last.sequence;
+  }
+}
+
+/** The input of the step that the job was in before this entry. Earlier releases named it across commits. */
+async function inputBefore(db: Queryable, key: JobKey, before: number): Promise<ValuePlace | undefined> {
+  for await (const { entries } of commitsBefore(db, key, before)) {
+    const started = entries.map(entryPlacer()).findLast((entry) => entry.type === "step.started");
+    if (started !== undefined) return started.input;
+  }
+  return undefined;
+}
+
+/** Yields the newest commit first. */
+async function* commitsBefore(db: Queryable, key: JobKey, before: number): AsyncGenerator<HistoryCommit> {
+  let reached = before;
+  while (reached > 1) {
+    const commits = await readCommitsBefore(db, key, reached, maxCommitsAtOnce);
+    const last = commits.at(-1);
+    if (last === undefined) return;
+    yield* commits;
+    reached = last.firstSequence;
+  }
+}
+
+function sizeOfPlace(place: ValuePlace | undefined, limit: number): number {
+  return place !== undefined && "value" in place ? sizeOfJson(place.value, limit) : 0;
+}

@@ -1,0 +1,50 @@
+import { Type } from "typebox";
+import { stepRunStatuses } from "../../core/job/history.ts";
+import { notFound } from "../../core/service-error.ts";
+import { findVersionOfJob } from "../../store/jobs/job-lists.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
+import { closed, JobParams, oneOf } from "../door/schemas.ts";
+import { planOfJob } from "./plan-of-job.ts";
+import { renderStep, StepSchema } from "./render-job.ts";
+
+export function jobStepRoutes(app: App, parts: ServerParts): void {
+  const { engine, database } = parts;
+  app.get(
+    "/organizations/:organizationId/jobs/:jobId/steps",
+    {
+      config: { bounds: { workflows: "job", tags: "unaffected" } },
+      schema: {
+        operationId: "ListJobSteps",
+        "x-permission": "job:read",
+        tags: ["jobs"],
+        summary: "List a job's step runs",
+        description:
+          "Every run of a step, with its input and its output, in the order of their start. A page may hold fewer runs than were asked for, where their values are large or where few runs have the `status`: there are more as long as there is a `nextPageToken`.",
+        params: JobParams,
+        querystring: closed({
+          status: Type.Optional(oneOf(stepRunStatuses, { description: "Only runs that have this status now." })),
+          ...pagingParameters,
+        }),
+        response: { 200: Type.Object({ steps: Type.Array(StepSchema), nextPageToken }, { description: "One page." }) },
+      },
+    },
+    async (request) => {
+      const { organizationId } = request.params;
+      const page = pageOf(request, isPositiveInteger);
+      const version = await findVersionOfJob(database, request.params);
+      if (version === undefined) throw notFound("job");
+      const plan = await planOfJob(parts, { organizationId, ...version });
+      const search = { after: Number(page.after ?? 0), limit: page.limit, status: request.query.status };
+      const found = await engine.readSteps(request.params, search);
+      if (found === undefined) throw notFound("job");
+      const { rows, ...next } = page.cut(
+        found.rows,
+        (run) => String(run.sequence),
+        ({ input, output }) => [input, output ?? null],
+        found.moreAfter?.toString(),
+      );
+      return { steps: rows.map((run) => renderStep(run, plan)), ...next };
+    },
+  );
+}

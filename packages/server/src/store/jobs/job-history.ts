@@ -1,0 +1,77 @@
+import type { HistoryEntry } from "../../core/job/history.ts";
+import { type Queryable, statement } from "../home/database.ts";
+import type { JobKey } from "./jobs.ts";
+import { mostBytes } from "./most-bytes.ts";
+
+/** What one commit added to a job's history. */
+export interface HistoryCommit {
+  readonly firstSequence: number;
+  readonly entries: readonly HistoryEntry[];
+}
+
+/**
+ * The commits from the one that has the entry after `sequence` on, in their order: `limit` at most, and of large ones fewer, but one at least where there
+ * is one. The entries of the first may begin before.
+ */
+export async function readCommitsAfter(
+  db: Queryable,
+  { organizationId, jobId }: JobKey,
+  sequence: number,
+  limit: number,
+): Promise<HistoryCommit[]> {
+  return await db.query(readCommitsAfterRows, [organizationId, jobId, sequence, limit, maxSliceSize]);
+}
+
+/** The commits before the entry `sequence`, the newest first, as many as `readCommitsAfter` would answer. */
+export async function readCommitsBefore(
+  db: Queryable,
+  { organizationId, jobId }: JobKey,
+  sequence: number,
+  limit: number,
+): Promise<HistoryCommit[]> {
+  return await db.query(readCommitsBeforeRows, [organizationId, jobId, sequence, limit, maxSliceSize]);
+}
+
+/** The bound on the entries that one statement reads, in bytes: they are read in a moment, so that no reader holds up the others. */
+const maxSliceSize = 4_000_000;
+
+/** The rows of `commits` as long as those before them, in the same order, fit into the bound. */
+const withinBound = (commits: string, order: "" | " DESC", bound: string) => `
+   SELECT first_sequence AS "firstSequence", entries
+   FROM (
+     SELECT first_sequence, entries, sum(bytes) OVER (ORDER BY first_sequence${order}) - bytes AS bytes_before
+     FROM (${commits}) AS found
+   ) AS measured
+   WHERE bytes_before < ${bound}
+   ORDER BY first_sequence${order}`;
+
+const readCommitsAfterRows = statement<HistoryCommit>(
+  "read_history_after",
+  "organization",
+  withinBound(
+    `SELECT first_sequence, entries, ${mostBytes("entries")} AS bytes
+     FROM job_history
+     WHERE organization_id = $1 AND job_id = $2 AND first_sequence >= coalesce((
+       SELECT max(reached.first_sequence) FROM job_history AS reached
+       WHERE reached.organization_id = $1 AND reached.job_id = $2 AND reached.first_sequence <= $3 + 1), 0)
+       AND last_sequence > $3
+     ORDER BY first_sequence
+     LIMIT $4`,
+    "",
+    "$5",
+  ),
+);
+
+const readCommitsBeforeRows = statement<HistoryCommit>(
+  "read_history_before",
+  "organization",
+  withinBound(
+    `SELECT first_sequence, entries, ${mostBytes("entries")} AS bytes
+     FROM job_history
+     WHERE organization_id = $1 AND job_id = $2 AND first_sequence < $3
+     ORDER BY first_sequence DESC
+     LIMIT $4`,
+    " DESC",
+    "$5",
+  ),
+);

@@ -1,0 +1,76 @@
+import type { NewValue } from "../../core/job/value-book.ts";
+import type { JsonValue } from "../../core/json/json.ts";
+import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import { type JobKey, keyArrays } from "./jobs.ts";
+import { askInParts } from "./key-parts.ts";
+
+/** Writes the values that one commit brings to its jobs. */
+export async function insertValues(
+  transaction: Transaction,
+  jobs: readonly (JobKey & { readonly values: readonly NewValue[] })[],
+): Promise<void> {
+  const rows = jobs.flatMap(({ organizationId, jobId, values }) =>
+    values.map(
+      ({ valueNumber, bytes, text }) =>
+        `{"organization_id":"${organizationId}","job_id":"${jobId}","value_number":${valueNumber},"bytes":${bytes},"value":${text}}`,
+    ),
+  );
+  if (rows.length === 0) return;
+  const organizations = [...new Set(jobs.map(({ organizationId }) => organizationId))];
+  const written = await transaction.query(insertValueRows, [`[${rows.join(",")}]`, organizations]);
+  if (written.length !== rows.length) throw new Error(`Of ${rows.length} values ${written.length} were written.`);
+}
+
+const insertValueRows = statement<{ valueNumber: number }>(
+  "insert_job_values",
+  "organization",
+  `INSERT INTO job_value (organization_id, job_id, value_number, bytes, value)
+   SELECT organization.organization_id, job_id, value_number, bytes, value
+   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, value_number integer, bytes integer, value json)
+   JOIN organization ON organization.organization_id = new.organization_id
+   WHERE organization.organization_id = ANY($2::uuid[])
+   RETURNING value_number AS "valueNumber"`,
+);
+
+export interface ValueKey extends JobKey {
+  readonly valueNumber: number;
+}
+
+export interface ReadValue extends ValueKey {
+  readonly bytes: number;
+  readonly value: JsonValue;
+}
+
+/** Reads these values, those of one job the first ones first, as many as fit into `maxBytes` together, and the very first in any case. */
+export async function readValues(db: Queryable, wanted: readonly ValueKey[], maxBytes: number): Promise<ReadValue[]> {
+  if (wanted.length === 0) return [];
+  const placed = wanted.map((key, place) => ({ ...key, place }));
+  let left = maxBytes;
+  return await askInParts(placed, async (part) => {
+    const rows = part.map(({ organizationId, jobId, valueNumber, place }) => ({
+      organization_id: organizationId,
+      job_id: jobId,
+      value_number: valueNumber,
+      place,
+    }));
+    const read = await db.query(readValueRows, [JSON.stringify(rows), ...keyArrays(part), left]);
+    left -= read.reduce((sum, { bytes }) => sum + bytes, 0);
+    return read;
+  });
+}
+
+const readValueRows = statement<ReadValue>(
+  "read_job_values",
+  "organization",
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", value_number AS "valueNumber", bytes, value
+   FROM (
+     SELECT job_value.organization_id, job_value.job_id, job_value.value_number, bytes, value, place,
+       sum(bytes) OVER (ORDER BY place) AS bytes_so_far
+     FROM json_to_recordset($1) AS wanted (organization_id uuid, job_id uuid, value_number integer, place integer)
+     JOIN job_value ON job_value.organization_id = wanted.organization_id AND job_value.job_id = wanted.job_id
+       AND job_value.value_number = wanted.value_number
+     WHERE job_value.organization_id = ANY($2::uuid[]) AND job_value.job_id = ANY($3::uuid[])
+   ) AS measured
+   WHERE bytes_so_far <= $4 OR place = 0
+   ORDER BY place`,
+);
