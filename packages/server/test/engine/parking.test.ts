@@ -216,6 +216,35 @@ onEveryStore((home) => {
     expect(await commit.commit(happening(failing, eventReceived("approved")))).toMatchObject({ type: "done" });
   });
 
+  test("an error of this program on one job parks that job, and the others of its batch share one commit", async () => {
+    const { commit, commits, parking } = groupCommit();
+    const straight = await workflowOf(straightDefinition);
+    const [jobId = ""] = await insertDueJobs(service.running.database, {
+      ...straight,
+      isNewVersion: false,
+      count: 1,
+      isWait: false,
+      dueAt: engine.now() - 1_000,
+      resumeAt: "a step that the version does not have",
+    });
+    const healthy = submission(engine, straight);
+
+    const outcomes = await Promise.allSettled([
+      commit.commit(happening({ ...straight, jobId }, { type: "timer.due" }), "engine"),
+      commit.commit(healthy),
+    ]);
+
+    const parked = { code: "UnavailableError", message: expect.stringContaining("has parked it") };
+    expect(outcomes).toMatchObject([{ status: "rejected", reason: parked }, { status: "fulfilled" }]);
+    expect(commits.map(({ commandCount }) => commandCount)).toEqual([2]);
+    expect(parking.leftOut()).toEqual({ versionIds: [], jobIds: [jobId] });
+    // What needs no step still happens to it.
+    expect(await commit.commit(happening({ ...straight, jobId }, cancelled))).toMatchObject({
+      answer: { status: "CANCELLED" },
+    });
+    expect(parking.jobCount).toBe(0);
+  });
+
   test("a job on which a fact of the engine failed is tried alone until one lands", async () => {
     const { commit, commits, defects, parking } = groupCommit();
     const waiting = await workflowOf(waitingDefinition);

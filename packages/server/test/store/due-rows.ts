@@ -11,12 +11,14 @@ export interface DueRows {
   /** Whether they wait for events, and their time is up. Otherwise they are pending. */
   readonly isWait: boolean;
   readonly dueAt: number;
+  /** The step with which a pending job goes on, as after it was resumed. */
+  readonly resumeAt?: string;
 }
 
 /** Writes jobs of a version whose timers are due, and answers their ids. */
 export async function insertDueJobs(
   target: Queryable,
-  { organizationId, versionId, isNewVersion = true, count, isWait, dueAt }: DueRows,
+  { organizationId, versionId, isNewVersion = true, count, isWait, dueAt, resumeAt }: DueRows,
 ): Promise<string[]> {
   const workflowId = randomUUID();
   const at = new Date(dueAt).toISOString();
@@ -26,7 +28,8 @@ export async function insertDueJobs(
     await target.query(said(insertVersion), [organizationId, versionId, workflowId, at]);
   }
   const progress = { stepRunCount: 0, visits: {}, properties: {}, bufferedEvents: {}, eventCount: 0 };
-  const state = JSON.stringify({ status: "PENDING", progress, resumeAt: null, wakeAt: dueAt });
+  const resumePoint = resumeAt === undefined ? null : { phase: "next", name: resumeAt, previousOutput: {} };
+  const state = JSON.stringify({ status: "PENDING", progress, resumeAt: resumePoint, wakeAt: dueAt });
   const rows = await target.query(said<{ jobId: string }>(insertJobs), [
     organizationId,
     workflowId,
