@@ -274,7 +274,13 @@ export const settings = {
     64 * 1024 * 1024,
     "A step's output, as JSON.",
   ),
-  maxEventsPerJob: integer("STEPWELL_MAX_EVENTS_PER_JOB", 10_000, 1, 1_000_000, "Events kept for one job."),
+  maxEventsPerJob: integer(
+    "STEPWELL_MAX_EVENTS_PER_JOB",
+    10_000,
+    1,
+    1_000_000,
+    "Events kept for one job. Those that no step of its version lists are counted apart, up to the same number.",
+  ),
   maxStepRunsPerJob: integer(
     "STEPWELL_MAX_STEP_RUNS_PER_JOB",
     10_000,

@@ -25,6 +25,7 @@ import { peopleRetentionDuty } from "./engine/maintenance/people-retention.ts";
 import { retentionDuty } from "./engine/maintenance/retention.ts";
 import { vacuumDuty } from "./engine/maintenance/vacuum.ts";
 import { NodeEngine } from "./engine/node-engine.ts";
+import { Parking } from "./engine/parking.ts";
 import { Plans } from "./engine/plans.ts";
 import type { App } from "./http/door/app.ts";
 import { explainListening } from "./http/door/listening.ts";
@@ -90,7 +91,7 @@ async function startParts(
 
   const metrics = new Metrics();
   const executors = executorCatalog(config);
-  const plans = new Plans(executors, config);
+  const plans = new Plans(executors, config, parkingOf(logger));
   const isAlone = config.databaseUrl === undefined;
   const engine = new NodeEngine({
     config,
@@ -160,6 +161,19 @@ async function startParts(
       await parts.disposeAsync();
     },
   };
+}
+
+function parkingOf(logger: Logger): Parking {
+  return new Parking({
+    onParked: (what, error) =>
+      logger.error(
+        { ...what, err: error },
+        "versionId" in what
+          ? "this node cannot compile a version: its jobs are parked here, and other nodes go on with them if they can"
+          : "this node cannot go on with a job: it is parked here, and other nodes go on with it if they can",
+      ),
+    onReleased: (what) => logger.info(what, "this node goes on with what was parked"),
+  });
 }
 
 interface AuthOptions {

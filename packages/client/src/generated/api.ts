@@ -1901,10 +1901,10 @@ export interface components {
              */
             jobId: string;
             /**
-             * @description `due`: it goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds its call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call is not heard of any more. `retrying`: the next attempt has its time.
+             * @description `due`: it goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds its call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call is not heard of any more. `retrying`: the next attempt has its time. `parked`: the node that answers cannot go on with it, and tries again at `retryAt`; other nodes may be able to.
              * @enum {string}
              */
-            state: "due" | "roomFull" | "queued" | "calling" | "nodeLost" | "retrying" | "waitingForEvents" | "succeeded" | "failed" | "cancelled";
+            state: "due" | "roomFull" | "queued" | "calling" | "nodeLost" | "retrying" | "parked" | "waitingForEvents" | "succeeded" | "failed" | "cancelled";
             /** @description For people; its words may change. Names stand between backticks. */
             sentence: string;
             /** @description What the sentence was made from. Which fields there are depends on the state. */
@@ -1927,6 +1927,11 @@ export interface components {
                  * @description When the next attempt starts.
                  */
                 nextAttemptAt?: string;
+                /**
+                 * Format: date-time
+                 * @description When the node that parked the job tries to go on with it again.
+                 */
+                retryAt?: string;
                 /**
                  * Format: date-time
                  * @description When the call or the wait is given up.

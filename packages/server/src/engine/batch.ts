@@ -31,7 +31,8 @@ import { type ChosenVersion, chooseVersions } from "../store/workflows/versions.
 import type { Command, FactCommand, Outcome, SubmitCommand } from "./command.ts";
 import { newId } from "./identifier.ts";
 import { openValues } from "./open-values.ts";
-import type { Plans } from "./plans.ts";
+import { type Parked, versionUnreadable } from "./parking.ts";
+import type { LoadedPlans, Plans } from "./plans.ts";
 import { type ReplayContext, replayKnownKeys, replyTo, settleKeys } from "./replay.ts";
 
 /** One job that the batch changed. */
@@ -98,7 +99,9 @@ interface LoadedJobs {
   /** Those whose organization is deleted: nothing begins there any more. */
   readonly gone: ReadonlySet<Command>;
   readonly choices: ReadonlyMap<Command, ChosenVersion>;
-  readonly plans: ReadonlyMap<string, Plan>;
+  readonly plans: LoadedPlans;
+  /** Jobs that are in the store, and of whose version there is no plan here. */
+  readonly parked: ReadonlyMap<string, Parked>;
   readonly keptEvents: ReadonlyMap<string, number>;
   readonly audited: AuditEntry[];
 }
@@ -135,17 +138,22 @@ async function loadJobs(
   const factsByJob = Map.groupBy(facts, keyOf);
   const needsValues = (job: LockedJob) => {
     const ofJob = factsByJob.get(keyOf(job))?.map(({ fact }) => fact) ?? [];
-    return looksIntoValues(planOf(plans, job.versionId), job.state, ofJob);
+    const plan = plans.plans.get(job.versionId);
+    return plan !== undefined && looksIntoValues(plan, job.state, ofJob);
   };
   const open = new Map<string, OpenJob>();
+  const parked = new Map<string, Parked>();
   for (const { job, values } of await openValues(transaction, locked, needsValues, context.maxBytes)) {
-    open.set(keyOf(job), newlyOpened(job, planOf(plans, job.versionId), values, job));
+    const plan = plans.plans.get(job.versionId);
+    const failure = plans.parked.get(job.versionId);
+    if (plan !== undefined) open.set(keyOf(job), newlyOpened(job, plan, values, job));
+    else if (failure !== undefined) parked.set(keyOf(job), failure);
   }
   const [keptEvents] = await Promise.all([
     loadUnlistedEvents(transaction, facts, open),
     loadPayloads(transaction, factsByJob, open, context.maxBytes),
   ]);
-  return { open, gone, choices, plans, keptEvents, audited: [] };
+  return { open, gone, choices, plans, parked, keptEvents, audited: [] };
 }
 
 function newlyOpened(job: Job, plan: Plan, values: ValueBook, before?: Job): OpenJob {
@@ -192,30 +200,38 @@ function applyCommand(jobs: LoadedJobs, command: Command, context: BatchContext)
   return command.type === "submit" ? applySubmit(jobs, command, context) : applyFact(jobs, command, context);
 }
 
+/** A defect on one job must not cost the others of the batch their commit. Nothing is changed before the state machine has answered. */
+function decided<Decision>(decide: () => Decision): Decision | { readonly type: "failed"; readonly error: unknown } {
+  try {
+    return decide();
+  } catch (error) {
+    return { type: "failed", error };
+  }
+}
+
 function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchContext): Outcome {
   const chosen = jobs.choices.get(command);
   if (chosen === undefined || jobs.gone.has(command)) return { type: "refused", error: notFound("workflow") };
   if (chosen.versionId === null || chosen.versionNumber === null)
     return { type: "refused", error: notFound("version of this workflow") };
-  const plan = planOf(jobs.plans, chosen.versionId);
+  const plan = jobs.plans.plans.get(chosen.versionId);
+  if (plan === undefined) return refusedAsParked(jobs.plans.parked.get(chosen.versionId));
   const { organizationId, jobId, workflowId, choice, input, submittedBy } = command;
-  const change = submitJob(
-    plan,
-    {
-      organizationId,
-      jobId,
-      workflowId,
-      workflowName: chosen.workflowName,
-      versionId: chosen.versionId,
-      versionNumber: chosen.versionNumber,
-      tag: choice.by === "tag" ? choice.tag : null,
-      input,
-      submittedBy,
-      at: context.now,
-      hasRoomForCall: context.hasRoomForCall(organizationId),
-    },
-    context.limits,
-  );
+  const submission = {
+    organizationId,
+    jobId,
+    workflowId,
+    workflowName: chosen.workflowName,
+    versionId: chosen.versionId,
+    versionNumber: chosen.versionNumber,
+    tag: choice.by === "tag" ? choice.tag : null,
+    input,
+    submittedBy,
+    at: context.now,
+    hasRoomForCall: context.hasRoomForCall(organizationId),
+  };
+  const change = decided(() => submitJob(plan, submission, context.limits));
+  if ("error" in change) return change;
   if ("problems" in change) {
     const problems = change.problems.map(({ pointer, detail }) => ({
       pointer: `${pointerTo("", "inputJson")}${pointer}`,
@@ -233,9 +249,13 @@ function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchCon
 
 function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext): Outcome {
   const opened = jobs.open.get(keyOf(command));
-  if (opened === undefined || jobs.gone.has(command)) return { type: "refused", error: notFound("job") };
+  const parked = jobs.parked.get(keyOf(command));
+  if (jobs.gone.has(command) || (opened === undefined && parked === undefined))
+    return { type: "refused", error: notFound("job") };
+  if (opened === undefined) return refusedAsParked(parked);
   const fact = timed(jobs, opened, command, context.now);
-  const change = transition(opened.plan, opened.job, fact, context.limits, opened.payloads);
+  const change = decided(() => transition(opened.plan, opened.job, fact, context.limits, opened.payloads));
+  if ("error" in change) return change;
   if (change.verdict.type === "refused") {
     const { code, detail, problems = [] } = change.verdict;
     const retry = code === "RateLimitError" ? { retryAfterSeconds: fullJobRetrySeconds } : {};
@@ -346,10 +366,9 @@ function changedJobs(jobs: LoadedJobs): OpenJob[] {
   return [...jobs.open.values()].filter((opened) => opened.entries.length > 0);
 }
 
-function planOf(plans: ReadonlyMap<string, Plan>, versionId: string): Plan {
-  const plan = plans.get(versionId);
-  if (plan === undefined) throw new Error(`Version ${versionId} is not in the store.`);
-  return plan;
+function refusedAsParked(parked: Parked | undefined): Outcome {
+  if (parked === undefined) throw new Error("A version has neither a plan nor a reason why it has none.");
+  return { type: "refused", error: versionUnreadable(parked) };
 }
 
 function keyOf(key: JobKey): string {

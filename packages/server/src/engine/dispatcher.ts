@@ -12,9 +12,9 @@ import type { CallRequest, CallResult, Executor } from "./executor.ts";
 export interface DispatcherOptions {
   readonly executors: ReadonlyMap<string, Executor>;
   /** Brings an outcome back as a fact; does not return before it is committed. */
-  readonly report: (key: JobKey, fact: UntimedFact) => Promise<void>;
+  readonly report: (key: JobKey, fact: UntimedFact) => Promise<unknown>;
   /** The same for a call that this node gives up because it leaves; throws when the store is out of reach for too long. */
-  readonly handBack: (key: JobKey, fact: UntimedFact) => Promise<void>;
+  readonly handBack: (key: JobKey, fact: UntimedFact) => Promise<unknown>;
   readonly lease: Lease;
   /** Whether the job's row still names this node and this epoch. */
   readonly isOwner: (key: JobKey, leaseEpoch: number) => Promise<boolean>;

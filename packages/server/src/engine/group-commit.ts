@@ -2,11 +2,17 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { JobLimits } from "../core/job/draft.ts";
 import { ServiceError } from "../core/service-error.ts";
-import { type Database, StoreUnavailableError, TransactionAbortedError } from "../store/home/database.ts";
+import {
+  type Database,
+  StatementGivenUpError,
+  StoreUnavailableError,
+  TransactionAbortedError,
+} from "../store/home/database.ts";
 import { hasCommit } from "../store/jobs/jobs.ts";
 import { type AppliedBatch, applyBatch, type BatchContext, type ChangedJob } from "./batch.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { Command, Outcome } from "./command.ts";
+import { jobParked } from "./parking.ts";
 import type { Plans } from "./plans.ts";
 
 export interface GroupCommitOptions {
@@ -28,7 +34,7 @@ export interface GroupCommitOptions {
   readonly leaseTerm: () => number;
   /** Called after each commit, before its callers are answered. Must not throw. */
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
-  /** Called with what could not be applied for a reason that is no caller's: a defect, to be logged. */
+  /** Called with a caller's command that could not be applied for a reason that is not the caller's: a defect, to be logged. */
   readonly onDefect: (error: unknown, command: Command) => void;
 }
 
@@ -41,7 +47,7 @@ export interface CommitStats {
   readonly leaseTerm: number;
 }
 
-export type Done = Exclude<Outcome, { type: "refused" }>;
+export type Done = Extract<Outcome, { type: "done" | "replayed" }>;
 
 /** Who sends a command: a caller's has a deadline, the engine's own facts wait until the store is back. */
 export type Sender = "caller" | "engine";
@@ -69,9 +75,9 @@ export class GroupCommit {
     this.#count(organizationId, 1);
     try {
       const outcome = await new Promise<Outcome>((resolve, reject) => {
-        this.#groupFor(organizationId).add({ command, deadline, resolve, reject });
+        this.#groupFor(organizationId).add({ command, sender, deadline, resolve, reject });
       });
-      if (outcome.type === "refused") throw outcome.error;
+      if (outcome.type === "refused" || outcome.type === "failed") throw outcome.error;
       return outcome;
     } finally {
       this.#count(organizationId, -1);
@@ -115,6 +121,7 @@ export class GroupCommit {
 
 interface Waiting {
   readonly command: Command;
+  readonly sender: Sender;
   /** Reading of the monotonic timer past which the caller gets 503. */
   readonly deadline: number;
   readonly resolve: (outcome: Outcome) => void;
@@ -143,7 +150,8 @@ class Group {
     // A half-open connection answers nothing and fails nothing: callers must not wait for its timeout.
     const watchdog = setInterval(() => this.#dismissOverdue(), watchdogMs);
     while (this.#queue.length > 0) {
-      await this.#commitWhole(this.#takeBatch());
+      this.#underWay = this.#takeBatch();
+      await this.#commitWhole(this.#underWay);
       // The embedded store answers without a turn of the event loop: let requests in, or every batch would be of one.
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -157,7 +165,10 @@ class Group {
     this.#queue = this.#dismissLate(this.#queue, silence);
   }
 
-  /** In the order of arrival, up to the bounds; a second command with the same idempotency key waits for the next batch. */
+  /**
+   * In the order of arrival, up to the bounds; a second command with the same idempotency key waits for the next batch. What concerns a job that
+   * failed alone goes alone from then on, so that the others' batches need not be cut up for it again.
+   */
   #takeBatch(): Waiting[] {
     const batch: Waiting[] = [];
     const left: Waiting[] = [];
@@ -173,35 +184,53 @@ class Group {
         left.push(...this.#queue.slice(index));
         break;
       }
-      if (key !== undefined && keys.has(key)) {
+      const isOnTrial = this.#options.plans.parking.isOnTrial(waiting.command.jobId);
+      if ((key !== undefined && keys.has(key)) || (isOnTrial && batch.length > 0)) {
         left.push(waiting);
         continue;
       }
       if (key !== undefined) keys.add(key);
       batch.push(waiting);
       bytes += waiting.command.bytes;
+      if (isOnTrial) {
+        left.push(...this.#queue.slice(index + 1));
+        break;
+      }
     }
     this.#queue = left;
     return batch;
   }
 
-  /** Commits a batch; one that fails is halved: until the command that it fails on fails alone, or until it is not too much at once. */
+  /** Commits a batch; one that fails is cut up: until the command that it fails on fails alone, or until it is not too much at once. */
   async #commitWhole(batch: readonly Waiting[]): Promise<void> {
     if (batch.length === 0) return;
-    this.#underWay = batch;
     try {
       await this.#commitUntilKnown(batch);
     } catch (error) {
       const [first] = batch;
-      if (batch.length === 1 && first !== undefined) {
-        this.#options.onDefect(error, first.command);
-        first.reject(error);
-        return;
+      if (batch.length === 1 && first !== undefined) return this.#fail(first, error);
+      const size = error instanceof StatementGivenUpError ? partOfSlow(batch.length) : Math.ceil(batch.length / 2);
+      for (let start = 0; start < batch.length; start += size) {
+        // Whoever waited for too long was answered meanwhile.
+        await this.#commitWhole(this.#dismissLate(batch.slice(start, start + size), asError(error)));
       }
-      const middle = Math.ceil(batch.length / 2);
-      await this.#commitWhole(batch.slice(0, middle));
-      await this.#commitWhole(batch.slice(middle));
     }
+  }
+
+  /** What the engine cannot bring to its end parks the job: it would come back at once, and fail again. */
+  #fail(waiting: Waiting, error: unknown): void {
+    const { command, sender, reject } = waiting;
+    const { parking } = this.#options.plans;
+    const isOfJob = command.type === "fact";
+    if (isOfJob && sender === "engine") parking.parkJob(command, error);
+    else this.#options.onDefect(error, command);
+    const parked = isOfJob ? parking.findJob(command.jobId) : undefined;
+    if (parked !== undefined && error instanceof StatementGivenUpError && isOutcome(command)) {
+      // What a call brought must not be lost for a shortage that passes.
+      setTimeout(() => this.add(waiting), parked.retryInMs).unref();
+      return;
+    }
+    reject(parked === undefined ? error : jobParked(parked, error));
   }
 
   /**
@@ -219,6 +248,7 @@ class Group {
         return;
       } catch (error) {
         if (error instanceof TransactionAbortedError) continue;
+        if (error instanceof StatementGivenUpError && unsure === undefined) throw error;
         if (error instanceof FateUnknownError) unsure = error.attempt;
         else if (!(error instanceof StoreUnavailableError)) throw error;
         waiting = this.#dismissLate(waiting, error);
@@ -272,9 +302,12 @@ class Group {
   #answer({ batch, applied, startedAt, leaseTerm }: Attempt): void {
     const durationMs = performance.now() - startedAt;
     this.#options.onCommitted(applied.changed, { commandCount: batch.length, durationMs, leaseTerm });
-    for (const [index, { resolve }] of batch.entries()) {
+    for (const [index, waiting] of batch.entries()) {
       const outcome = applied.outcomes[index];
-      if (outcome !== undefined) resolve(outcome);
+      if (outcome?.type === "failed") this.#fail(waiting, outcome.error);
+      if (outcome === undefined || outcome.type === "failed") continue;
+      if (outcome.type === "done") this.#options.plans.parking.releaseJob(waiting.command.jobId);
+      waiting.resolve(outcome);
     }
   }
 
@@ -306,6 +339,20 @@ class FateUnknownError extends Error {
     super("It is not known whether the commit landed.", { cause });
     this.attempt = attempt;
   }
+}
+
+/** A statement takes its whole time before it is given up: the one row that it fails on must be found in three rounds. */
+function partOfSlow(count: number): number {
+  return count > 20 ? Math.ceil(Math.sqrt(count)) : 1;
+}
+
+/** What a call brought. */
+function isOutcome(command: Command): boolean {
+  return command.type === "fact" && (command.fact.type === "step.succeeded" || command.fact.type === "step.failed");
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** How long to wait before the store is asked again. */

@@ -4,6 +4,7 @@ import type { UntimedFact } from "../core/job/fact.ts";
 import type { PlainEntry, StepRun } from "../core/job/history.ts";
 import type { Timestamp } from "../core/job/job-state.ts";
 import { isTerminal, wakeAtOf } from "../core/job/job-state.ts";
+import { ServiceError } from "../core/service-error.ts";
 import type { Database } from "../store/home/database.ts";
 import type { JobKey, JobStanding } from "../store/jobs/jobs.ts";
 import { ownsJob } from "../store/jobs/nodes.ts";
@@ -23,6 +24,7 @@ import { type Duty, DutyRoster } from "./maintenance/duty.ts";
 import { takeoverDuty } from "./maintenance/takeover.ts";
 import { timersDuty } from "./maintenance/timers.ts";
 import { Node } from "./node.ts";
+import type { Parking } from "./parking.ts";
 import type { Plans } from "./plans.ts";
 import { RecentJobs } from "./recent-jobs.ts";
 
@@ -45,6 +47,7 @@ export class NodeEngine implements Engine {
   readonly #onFailure: NodeEngineOptions["onFailure"];
   readonly #groupCommit: GroupCommit;
   readonly #dispatcher: Dispatcher;
+  readonly #parking: Parking;
   readonly #recent = new RecentJobs();
   readonly #reader: JobReader;
   readonly #watch: JobWatch;
@@ -59,6 +62,7 @@ export class NodeEngine implements Engine {
     const { config, database, executors, plans, onFailure } = options;
     this.#config = config;
     this.#onFailure = onFailure;
+    this.#parking = plans.parking;
     const { maxStepRunsPerJob: maxStepRuns, maxEventsPerJob: maxEvents, maxOutputBytes } = config;
     const limits = { maxStepRuns, maxEvents, maxOutputBytes };
     this.#node = new Node({
@@ -74,10 +78,9 @@ export class NodeEngine implements Engine {
     this.#roster = new DutyRoster((duty, error) => onFailure(`duty ${duty}`, error));
     this.#reader = new JobReader({ database, recent: this.#recent, isAlone: options.isAlone });
     this.#watch = new JobWatch(database.requests, config.maxWaitingRequests);
-    const report = (key: JobKey, fact: UntimedFact) => this.#report(key, fact, "engine");
     this.#dispatcher = new Dispatcher({
       executors,
-      report,
+      report: (key, fact) => this.#report(key, fact, "engine"),
       handBack: (key, fact) => this.#report(key, fact, "caller"),
       lease: this.#node,
       noteBegun: (call) => begunCalls.note(call),
@@ -120,9 +123,11 @@ export class NodeEngine implements Engine {
       database,
       clock: this.#clock,
       everyMs: config.pollMs,
-      report,
+      parking: plans.parking,
+      wake: (key) => this.#tell(key, { type: "timer.due" }),
       roomCount,
       crowdedOrganizations: () => this.#dispatcher.crowdedOrganizations(),
+      countCalls: () => this.#dispatcher.countCalls(),
     });
     this.#takeover = takeoverDuty({
       database,
@@ -130,7 +135,8 @@ export class NodeEngine implements Engine {
       leaseMs: config.leaseMs,
       everyMs: Math.max(config.heartbeatMs, config.leaseMs / 4),
       lookAround: () => this.#node.lookAround(),
-      report,
+      plans,
+      report: (key, fact) => this.#tell(key, fact),
       owes: (jobId) => this.#dispatcher.owes(jobId),
       roomCount,
     });
@@ -260,6 +266,8 @@ export class NodeEngine implements Engine {
       runningCalls: this.#dispatcher.runningCount,
       waitingCalls: this.#dispatcher.waitingCount,
       waitingRequests: this.#watch.watcherCount,
+      parkedVersions: this.#parking.versionCount,
+      parkedJobs: this.#parking.jobCount,
     };
   }
 
@@ -281,9 +289,20 @@ export class NodeEngine implements Engine {
     this.#watch.notify(job);
   }
 
-  async #report(key: JobKey, fact: UntimedFact, sender: Sender): Promise<void> {
+  /** Answers whether the fact changed the job. That a job is parked or gone must not keep a duty from the others. */
+  async #tell(key: JobKey, fact: UntimedFact): Promise<boolean> {
+    try {
+      const done = await this.#report(key, fact, "engine");
+      return done.type === "done" && done.entries.length > 0;
+    } catch (error) {
+      if (error instanceof ServiceError) return false;
+      throw error;
+    }
+  }
+
+  async #report(key: JobKey, fact: UntimedFact, sender: Sender): Promise<Done> {
     const bytes = fact.type === "step.succeeded" ? JSON.stringify(fact.output).length : 0;
-    await this.commit({ type: "fact", ...key, fact, answer: () => ({}), bytes }, sender);
+    return await this.commit({ type: "fact", ...key, fact, answer: () => ({}), bytes }, sender);
   }
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { type DefinitionLimits, parseDefinition } from "../core/definition/definition.ts";
 import type { Definition } from "../core/definition/definition-parts.ts";
@@ -7,46 +8,74 @@ import { compilePlan, type Plan } from "../core/plan/plan.ts";
 import type { Queryable } from "../store/home/database.ts";
 import { loadDefinitions, type VersionKey } from "../store/workflows/versions.ts";
 import { definitionLimits } from "./definition-limits.ts";
+import { type Parked, Parking, UnreadableVersionError } from "./parking.ts";
 import { PlanCache } from "./plan-cache.ts";
 
 /** The compiled plans of versions, loaded when first needed. A version never changes, so its plan is compiled once while it is in use. */
 export class Plans {
+  /** Has the versions that could not be compiled. */
+  readonly parking: Parking;
   readonly #executors: ExecutorCatalog;
   readonly #limits: DefinitionLimits;
   readonly #cached: PlanCache;
 
-  constructor(executors: ExecutorCatalog, config: Config) {
+  constructor(executors: ExecutorCatalog, config: Config, parking = new Parking()) {
+    this.parking = parking;
     this.#executors = executors;
     this.#limits = definitionLimits(config);
     this.#cached = new PlanCache(config.planCacheMb * 1024 * 1024);
   }
 
-  /** The plans of these versions, by version id. A version that the store does not have is missing from the answer. */
-  async load(db: Queryable, versions: readonly VersionKey[]): Promise<ReadonlyMap<string, Plan>> {
+  /** Answers for each version either its plan or why there is none: one that fails keeps no other from its plan. */
+  async load(db: Queryable, versions: readonly VersionKey[]): Promise<LoadedPlans> {
     const plans = new Map<string, Plan>();
-    const missing: VersionKey[] = [];
+    const parked = new Map<string, Parked>();
+    const missing = new Map<string, VersionKey>();
     for (const version of versions) {
       const plan = this.#cached.find(version.versionId);
-      if (plan === undefined) missing.push(version);
-      else plans.set(version.versionId, plan);
+      const failure = this.parking.findVersion(version.versionId);
+      if (plan !== undefined) plans.set(version.versionId, plan);
+      else if (failure !== undefined) parked.set(version.versionId, failure);
+      else missing.set(version.versionId, version);
     }
-    const organizations = new Map(missing.map(({ versionId, organizationId }) => [versionId, organizationId]));
-    for (const { versionId, definition } of await loadDefinitions(db, missing)) {
-      const { plan, bytes } = this.#compile(versionId, definition);
-      this.#cached.keep({ versionId, organizationId: organizations.get(versionId) ?? "", plan, bytes });
-      plans.set(versionId, plan);
+    const texts = await loadDefinitions(db, [...missing.values()]);
+    const textOf = new Map(texts.map(({ versionId, definition }) => [versionId, definition]));
+    for (const version of missing.values()) {
+      const { versionId } = version;
+      const definition = textOf.get(versionId);
+      try {
+        if (definition === undefined) throw new UnreadableVersionError("the store does not have it");
+        const { plan, bytes } = this.#compile(definition);
+        this.#cached.keep({ ...version, plan, bytes });
+        this.parking.releaseVersion(versionId);
+        plans.set(versionId, plan);
+      } catch (error) {
+        this.parking.parkVersion(version, error);
+        const failure = this.parking.findVersion(versionId);
+        if (failure !== undefined) parked.set(versionId, failure);
+      }
+      // A batch may need hundreds of plans, as after a start: what else is due comes in between.
+      if ((definition?.length ?? 0) > longDefinition) await nextTurn();
     }
-    return plans;
+    return { plans, parked };
   }
 
-  #compile(versionId: string, text: string): { readonly plan: Plan; readonly bytes: number } {
+  #compile(text: string): { readonly plan: Plan; readonly bytes: number } {
     const parsed = parseDefinition(text, this.#executors, this.#limits, true);
     if ("problems" in parsed) {
       // It was valid when it was registered, so this node is older than the one that took it.
-      throw new Error(`Version ${versionId} cannot be read by this node: ${parsed.problems[0]?.detail}`);
+      const [problem] = parsed.problems;
+      throw new UnreadableVersionError(`${problem?.pointer} ${problem?.detail}`.trim());
     }
     return { plan: compilePlan(parsed.definition), bytes: bytesOf(text, parsed.definition) };
   }
+}
+
+/** Both by version id. */
+export interface LoadedPlans {
+  readonly plans: ReadonlyMap<string, Plan>;
+  /** The versions that cannot be compiled here, or that the store does not have. */
+  readonly parked: ReadonlyMap<string, Parked>;
 }
 
 /**
@@ -57,5 +86,7 @@ function bytesOf(text: string, { steps }: Definition): number {
   return bytesPerPlan + text.length * 16 + nameCountOf(steps, maxCountedNames) * 80;
 }
 
+/** In characters: less than that is compiled in a millisecond. */
+const longDefinition = 10_000;
 const bytesPerPlan = 4 * 1024;
 const maxCountedNames = 10_000_000;

@@ -42,7 +42,7 @@ export async function replayKnownKeys(
   return replies;
 }
 
-/** Keeps the first answer under each key that was claimed; the key of a refused command may be used again. */
+/** Keeps the first answer under each key that was claimed; the key of a command that was not applied may be used again. */
 export async function settleKeys(transaction: Transaction, fresh: readonly Command[], replies: Replies): Promise<void> {
   const answered: { organizationId: string; idempotencyKey: string; answer: JsonObject }[] = [];
   const released: { organizationId: string; idempotencyKey: string }[] = [];
@@ -51,7 +51,7 @@ export async function settleKeys(transaction: Transaction, fresh: readonly Comma
     const outcome = replyTo(replies, command);
     const key = { organizationId: command.organizationId, idempotencyKey: command.idempotency.key };
     if (outcome.type === "done") answered.push({ ...key, answer: outcome.answer });
-    else if (outcome.type === "refused") released.push(key);
+    else if (outcome.type !== "replayed") released.push(key);
   }
   await storeAnswers(transaction, answered);
   await releaseKeys(transaction, released);
@@ -67,7 +67,7 @@ export function replyTo(replies: Replies, command: Command): Outcome {
 export function replay(
   held: { readonly requestHash: Buffer; readonly answer: unknown },
   requestHash: Buffer,
-): Exclude<Outcome, { type: "done" }> {
+): Extract<Outcome, { type: "replayed" | "refused" }> {
   if (!held.requestHash.equals(requestHash)) {
     const message = "This Idempotency-Key was used for another request. Use a new key for each new request.";
     return { type: "refused", error: new ServiceError("ConflictError", message) };

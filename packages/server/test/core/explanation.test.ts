@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { explainJob } from "../../src/core/explanation/explanation.ts";
 import type { Circumstances, Explanation } from "../../src/core/explanation/explanation-parts.ts";
+import { parked } from "../../src/core/explanation/parked.ts";
 import { duration, listed } from "../../src/core/explanation/words.ts";
 import { foldSteps } from "../../src/core/job/history.ts";
 import { call, noop, Story, someone, wait } from "./jobs.ts";
@@ -48,6 +49,29 @@ function told(steps: ConstructorParameters<typeof Story>[0], ...events: ((story:
     return story;
   };
 }
+
+test.each([
+  {
+    isVersion: true,
+    reason: "/steps/0/type is unknown",
+    sentence:
+      "The node `n1` has parked the job for 1 min 5 s: it cannot read version 7 of the workflow `orders` (/steps/0/type is unknown). It tries again in 32 s, and other nodes go on with the job if they can. If none can, the operator has to update the service.",
+  },
+  {
+    isVersion: false,
+    reason: undefined,
+    sentence:
+      "The node `n1` has parked the job for 1 min 5 s: it met an error of its own when it went on with the job (its log says why). It tries again in 32 s, and other nodes go on with the job if they can. If none can, the operator has to look at the log of the node.",
+  },
+])("a job that is parked: $sentence", ({ sentence, ...because }) => {
+  const job = { workflowName: "orders", versionNumber: 7 };
+  const place = { parkedForMs: 65_000, retryInMs: 32_000 };
+  expect(parked({ job, nodeName: "n1", now: 1_000_000, ...place, ...because })).toEqual({
+    state: "parked",
+    sentence,
+    facts: { since: 935_000, retryAt: 1_032_000, operations: [] },
+  });
+});
 
 const cases: readonly Case[] = [
   {

@@ -315,10 +315,20 @@ describe("an event", () => {
     });
     const full = new Story([wait("w", ["x"], null)]);
     for (let count = 0; count < jobLimits.maxEvents; count += 1) full.send(`other ${count}`);
-    expect(full.apply({ type: "event.received", eventId: "x", sentBy: someone, keptAs: null }).verdict).toMatchObject({
-      type: "refused",
-      code: "RateLimitError",
+    expect(full.apply({ type: "event.received", eventId: "another", sentBy: someone, keptAs: null })).toMatchObject({
+      verdict: { type: "refused", code: "RateLimitError", detail: expect.stringContaining("no step of its version") },
+      entries: [],
     });
+  });
+
+  test("that a step lists is taken however many unmatched ones the job holds, up to a limit of its own", () => {
+    const ids = Array.from({ length: jobLimits.maxEvents + 1 }, (_, index) => `x ${index}`);
+    const story = new Story([wait("w", ids, null)]);
+    for (let count = 0; count < jobLimits.maxEvents; count += 1) story.send(`other ${count}`);
+    expect(ids.slice(1).map((id) => story.send(id))).toEqual(ids.slice(1).map(() => "matched"));
+    expect(
+      story.apply({ type: "event.received", eventId: "x 0", sentBy: someone, keptAs: null }).verdict,
+    ).toMatchObject({ type: "refused", code: "RateLimitError", detail: expect.stringContaining("that steps") });
   });
 
   test("may be named like a member of every object", () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { deploy } from "@stepwell/testing/flow.ts";
 import { callingDefinition } from "@stepwell/testing/functions/function-server.ts";
+import { said } from "@stepwell/testing/notes.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -16,6 +17,7 @@ import { openStore } from "../../src/service.ts";
 import { type Database, StoreUnavailableError, statement } from "../../src/store/home/database.ts";
 import { type JobKey, readJob } from "../../src/store/jobs/jobs.ts";
 import { markBegun, takeOverJobs } from "../../src/store/jobs/nodes.ts";
+import { failRow } from "../store/failing-row.ts";
 import { happening, submission } from "./commands.ts";
 
 const leaseMs = 10_000;
@@ -86,6 +88,7 @@ onEveryStore((home) => {
     });
     readonly #owed = new Set<string>();
     #hasFreeSlots = true;
+    readonly #plans = new Plans(executorCatalog(readConfig({})), readConfig({}));
     readonly #commit = this.#groupCommit();
     readonly takeover = takeoverDuty({
       database,
@@ -93,6 +96,7 @@ onEveryStore((home) => {
       leaseMs,
       everyMs: leaseMs / 4,
       lookAround: () => this.node.lookAround(),
+      plans: this.#plans,
       report: async (key, fact) => void (await this.#commit.commit(happening(key, fact), "engine")),
       owes: (jobId) => this.#owed.has(jobId),
       roomCount: () => 100,
@@ -104,7 +108,7 @@ onEveryStore((home) => {
         ...config,
         database,
         clock: this.#clock,
-        plans: new Plans(executorCatalog(config), config),
+        plans: this.#plans,
         nodeId: this.nodeId,
         limits: { maxStepRuns: 100, maxEvents: 100, maxOutputBytes: 10_000 },
         hasRoomForCall: () => true,
@@ -195,6 +199,50 @@ onEveryStore((home) => {
 
     expect(await read(key)).toMatchObject({ nodeId: observer.nodeId });
   });
+
+  test("a job whose version a node cannot compile is left to a node that can", async () => {
+    const [leaving, unable, able] = (await nodes(3)) as [TestNode, TestNode, TestNode];
+    const key = await leaving.job("begun");
+    // From here on it has the plan in its memory.
+    await able.job("begun");
+    const rename = (from: string, to: string) =>
+      database.query(said("UPDATE workflow_version SET definition = replace(definition, $1, $2)"), [from, to]);
+    await rename("/service/cloud/function", "/service/fromALaterRelease");
+    await leaving.node.leave();
+
+    await unable.takeover.runOnce();
+    expect(await read(key)).toMatchObject({ nodeId: leaving.nodeId });
+
+    await able.takeover.runOnce();
+    expect(await read(key)).toMatchObject({ nodeId: able.nodeId });
+    await rename("/service/fromALaterRelease", "/service/cloud/function");
+  });
+
+  test.each(["57014", "22000"])(
+    "a job whose row cannot be written (%s) keeps no other from being taken over",
+    async (sqlState) => {
+      const [leaving, observer] = (await nodes(2)) as [TestNode, TestNode];
+      const keys = [await leaving.job("begun"), await leaving.job("begun"), await leaving.job("begun")] as const;
+      const [failing, ...others] = keys;
+      const mend = await failRow(database, failing, sqlState);
+      await leaving.node.leave();
+
+      await observer.takeover.runOnce();
+      expect(await read(failing)).toMatchObject({ nodeId: leaving.nodeId });
+      for (const key of others) expect(await read(key)).toMatchObject({ nodeId: observer.nodeId });
+
+      await mend();
+      await expect
+        .poll(
+          async () => {
+            await observer.takeover.runOnce();
+            return (await read(failing)).nodeId;
+          },
+          { timeout: 10_000 },
+        )
+        .toBe(observer.nodeId);
+    },
+  );
 
   test("an interruption counts also when the node that took the job over dies before it has written so", async () => {
     const [first, third] = (await nodes(2)) as [TestNode, TestNode];

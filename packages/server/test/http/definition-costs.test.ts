@@ -1,10 +1,13 @@
 import type { ProblemBody } from "@stepwell/testing/client.ts";
 import { costlyDefinitions } from "@stepwell/testing/costly.ts";
 import { definitionOf, noopStep, waitStep } from "@stepwell/testing/definitions.ts";
-import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
 import { TestService, useService } from "@stepwell/testing/service.ts";
 import { onEveryStore, onOneStore, type StoreHome } from "@stepwell/testing/stores.ts";
 import { expect, onTestFinished, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
+import { executorCatalog } from "../../src/engine/executors/catalog.ts";
+import { Plans } from "../../src/engine/plans.ts";
 
 onEveryStore((home) => {
   test("jobs of a version that lowered limits would refuse start, and run to their end", async () => {
@@ -59,6 +62,23 @@ onOneStore((home) => {
     expect(body).toMatchObject({ valid: true });
     // The check itself computes for 200 ms, in its own thread; this one sends, reads and answers.
     expect((user + system) / 1000).toBeLessThan(120);
+  });
+
+  test("when many large versions are loaded at once, what else is due comes in between", async () => {
+    const { organizationId, api } = await service.newOrganization();
+    const definition = JSON.stringify(costlyDefinitions().get("twenty thousand schemas"));
+    const { workflowId } = await deploy(api, definition);
+    const versions = [];
+    for (let number = 0; number < 5; number++) versions.push(await registerVersion(api, workflowId, definition));
+    const config = readConfig({});
+    const plans = new Plans(executorCatalog(config), config);
+    let turns = 0;
+    const watch = setInterval(() => (turns += 1), 0);
+    const keys = versions.map(({ versionId }) => ({ organizationId, versionId }));
+    expect((await plans.load(service.running.database, keys)).plans.size).toBe(5);
+    clearInterval(watch);
+    // Without a pause, all five are compiled in one turn.
+    expect(turns).toBeGreaterThanOrEqual(4);
   });
 
   test.each<[string, string, object]>([

@@ -18,6 +18,7 @@ import {
 } from "../../src/store/jobs/jobs.ts";
 import { markBegun, takeOverJobs } from "../../src/store/jobs/nodes.ts";
 import { loadDefinitions } from "../../src/store/workflows/versions.ts";
+import { type Asked, costOf, planModes } from "./plan-cost.ts";
 
 /**
  * A statement that names its rows by two arrays alone, one of organizations and one of ids, means every pair of them: a batch of 400
@@ -123,11 +124,11 @@ test.each<[string, Ask]>([
   ["delete_invitations", (db) => deleteInvitationsExpiredBefore(db, at, organizationCount)],
 ])("%s finds 400 rows of 400 organizations by their keys", async (name, ask) => {
   const asked = await askedFor(name, ask);
-  for (const mode of ["force_custom_plan", "force_generic_plan"] as const) {
+  for (const mode of planModes) {
     let pages = 0;
     let misses = 0;
     for (const one of asked) {
-      const cost = await costOf(one, mode);
+      const cost = await costOf(client, one, mode);
       expect({ mode, scanned: cost.scanned }).toEqual({ mode, scanned: [] });
       pages += cost.pages;
       misses += cost.misses;
@@ -136,11 +137,6 @@ test.each<[string, Ask]>([
     expect(misses, mode).toBeLessThan(organizationCount * maxMissesPerRow);
   }
 });
-
-interface Asked {
-  readonly statement: Statement<unknown>;
-  readonly values: readonly unknown[];
-}
 
 /** The statements of that name with their values, as the store's own function sends them. */
 async function askedFor(name: string, ask: Ask): Promise<readonly Asked[]> {
@@ -157,56 +153,6 @@ async function askedFor(name: string, ask: Ask): Promise<readonly Asked[]> {
   await ask({ query, groupOf: () => "all" } as unknown as Database);
   if (found.length === 0) throw new Error(`${name} was not asked.`);
   return found;
-}
-
-interface Cost {
-  readonly pages: number;
-  readonly misses: number;
-  /** Tables that were read from their beginning to their end. */
-  readonly scanned: readonly string[];
-}
-
-/** Runs it and rolls it back. */
-async function costOf({ statement, values }: Asked, mode: string): Promise<Cost> {
-  await client.query("BEGIN");
-  try {
-    await client.query(`SET LOCAL plan_cache_mode = ${mode}`);
-    await client.query(`PREPARE asked AS ${statement.text}`);
-    const literals = values.map((value) => pg.escapeLiteral(textOf(value)));
-    const explained = `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE asked(${literals.join(", ")})`;
-    const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(explained);
-    const [answer] = rows;
-    if (answer === undefined) throw new Error("EXPLAIN answered nothing.");
-    const root = answer["QUERY PLAN"][0].Plan;
-    const nodes = [...nodesOf(root)];
-    return {
-      pages: root["Shared Hit Blocks"] + root["Shared Read Blocks"],
-      misses: nodes.reduce((sum, node) => sum + (node["Rows Removed by Join Filter"] ?? 0) * node["Actual Loops"], 0),
-      scanned: nodes.flatMap((node) => (node["Node Type"] === "Seq Scan" ? [node["Relation Name"] ?? ""] : [])),
-    };
-  } finally {
-    await client.query("ROLLBACK");
-    await client.query("DEALLOCATE ALL");
-  }
-}
-
-interface PlanNode {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Shared Hit Blocks": number;
-  readonly "Shared Read Blocks": number;
-  readonly "Actual Loops": number;
-  readonly "Rows Removed by Join Filter"?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-function* nodesOf(node: PlanNode): Generator<PlanNode> {
-  yield node;
-  for (const child of node.Plans ?? []) yield* nodesOf(child);
-}
-
-function textOf(value: unknown): string {
-  return Array.isArray(value) ? `{${value.join(",")}}` : String(value);
 }
 
 function uuid(number: number): string {

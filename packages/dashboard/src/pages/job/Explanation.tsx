@@ -91,6 +91,7 @@ const icons: Readonly<Record<Explained["state"], IconName>> = {
   queued: "hourglass",
   calling: "job",
   nodeLost: "alert",
+  parked: "alert",
   retrying: "retry",
   waitingForEvents: "hourglass",
   succeeded: "check",
@@ -101,12 +102,13 @@ const icons: Readonly<Record<Explained["state"], IconName>> = {
 /** What the sentence says as spans of time stands here as times, to be compared with logs. */
 function factsOf(facts: Explained["facts"]): (readonly [string, ReactNode])[] {
   const words = texts.job.facts;
-  const { since, attempt, maxAttempts, nextAttemptAt, timeoutAt, node, bufferedEventIds, callCount, maxCallsPerNode } =
-    facts;
+  const { since, attempt, maxAttempts, nextAttemptAt, retryAt, timeoutAt, node } = facts;
+  const { bufferedEventIds, callCount, maxCallsPerNode } = facts;
   const shown: (readonly [string, ReactNode] | false)[] = [
     [words.since, <Time key="since" at={since} />],
     attempt !== undefined && maxAttempts !== undefined && [words.attempt, words.attemptOf(attempt, maxAttempts)],
     nextAttemptAt !== undefined && [words.nextAttemptAt, <Time key="next" at={nextAttemptAt} />],
+    retryAt !== undefined && [words.retryAt, <Time key="retry" at={retryAt} />],
     timeoutAt !== undefined && [words.timeoutAt, <Time key="timeout" at={timeoutAt} />],
     node !== undefined && [words.node, <NodeFact key="node" node={node} />],
     callCount !== undefined &&

@@ -16,6 +16,7 @@ export interface Explanation {
  * - `calling`: the call is under way.
  * - `nodeLost`: the node that holds the call is not heard of any more.
  * - `retrying`: the next attempt has its time.
+ * - `parked`: the node that answers cannot go on with it; others may.
  */
 export const explainedStates = [
   "due",
@@ -24,6 +25,7 @@ export const explainedStates = [
   "calling",
   "nodeLost",
   "retrying",
+  "parked",
   "waitingForEvents",
   "succeeded",
   "failed",
@@ -42,6 +44,8 @@ export interface ExplanationFacts {
   /** The number of the attempt after which the step gives up, as its retry policy stands now. */
   readonly maxAttempts?: number;
   readonly nextAttemptAt?: Timestamp;
+  /** When the node that parked the job tries to go on with it again. */
+  readonly retryAt?: Timestamp;
   /** When the call or the wait is given up. */
   readonly timeoutAt?: Timestamp;
   readonly lastError?: StepError;

@@ -93,7 +93,10 @@ export interface Progress {
   readonly addressedEvents?: readonly AddressedEvent[];
   /** Numbers of the kept events that came without a payload, so that nothing of them need be read. Others may have one. */
   readonly bareEvents?: readonly number[];
+  /** All events, which are numbered by it. */
   readonly eventCount: number;
+  /** How many of them no step of the version lists. They have a bound of their own. Left out while there are none. */
+  readonly unmatchedCount?: number;
 }
 
 /** One visit of a wait step. */

@@ -220,11 +220,9 @@ function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: EventRecei
     draft.changeEvent({ type: "repeated", eventNumber: keptAs, at: fact.at });
     return { ...draft.finish({ type: "event", outcome: "duplicate", warnings }), job };
   }
-  const { maxEvents } = draft.limits;
-  if (progress.eventCount >= maxEvents) {
-    const detail = `The job holds ${maxEvents} events, the most that one job may.`;
-    return { ...ignored(job), verdict: { type: "refused", code: "RateLimitError", detail } };
-  }
+  const full = noRoomForEvent(progress, listing.length > 0, draft.limits);
+  if (full !== undefined)
+    return { ...ignored(job), verdict: { type: "refused", code: "RateLimitError", detail: full } };
   const outcome = awaiting !== undefined ? "matched" : listing.length > 0 ? "buffered" : "unmatched";
   keepEvent(draft, fact, address, outcome);
   draft.state = { ...state, progress: draft.progress };
@@ -235,6 +233,19 @@ function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: EventRecei
     else runFrom(draft, next);
   }
   return draft.finish({ type: "event", outcome, warnings });
+}
+
+/** Unmatched events are counted apart: a sender with a wrong id must not keep the events away that the job waits for. */
+function noRoomForEvent(progress: Progress, isListed: boolean, { maxEvents }: JobLimits): string | undefined {
+  const { eventCount, unmatchedCount = 0 } = progress;
+  if (!isListed) {
+    return unmatchedCount < maxEvents
+      ? undefined
+      : `The job holds ${maxEvents} events that no step of its version lists, the most that one job may. Check the event id: GET …/jobs/{jobId}/explain names what the job waits for.`;
+  }
+  return eventCount - unmatchedCount < maxEvents
+    ? undefined
+    : `The job holds ${maxEvents} events that steps of its version list, the most that one job may.`;
 }
 
 /**
@@ -267,7 +278,10 @@ function keepEvent(
   const counted = { ...draft.progress, eventCount: eventNumber };
   const isBare = payload === undefined;
   if (!isBare) draft.payloads = new Map([...draft.payloads, [eventNumber, { value: payload }]]);
-  draft.progress = outcome === "unmatched" ? counted : noteEvent(counted, { eventId, eventNumber, address, isBare });
+  draft.progress =
+    outcome === "unmatched"
+      ? { ...counted, unmatchedCount: (counted.unmatchedCount ?? 0) + 1 }
+      : noteEvent(counted, { eventId, eventNumber, address, isBare });
 }
 
 function wake(draftFor: DraftFor, job: Job, at: Timestamp): Change {

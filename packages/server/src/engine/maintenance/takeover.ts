@@ -1,5 +1,10 @@
 import type { UntimedFact } from "../../core/job/fact.ts";
-import type { Database } from "../../store/home/database.ts";
+import {
+  type Database,
+  StatementGivenUpError,
+  StoreUnavailableError,
+  TransactionAbortedError,
+} from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import {
   findOrphans,
@@ -10,6 +15,7 @@ import {
   takeOverJobs,
 } from "../../store/jobs/nodes.ts";
 import type { Neighbourhood } from "../node.ts";
+import type { Plans } from "../plans.ts";
 import type { Duty } from "./duty.ts";
 
 export interface TakeoverOptions {
@@ -18,7 +24,8 @@ export interface TakeoverOptions {
   readonly leaseMs: number;
   readonly everyMs: number;
   readonly lookAround: () => Promise<Neighbourhood>;
-  readonly report: (key: JobKey, fact: UntimedFact) => Promise<void>;
+  readonly plans: Plans;
+  readonly report: (key: JobKey, fact: UntimedFact) => Promise<unknown>;
   /** Whether the dispatcher knows of a call for this job. */
   readonly owes: (jobId: string) => boolean;
   readonly roomCount: () => number;
@@ -28,18 +35,22 @@ const maxJobsAtOnce = 500;
 
 /** Takes over the jobs of nodes that are dead or have left, and makes their calls again. */
 export function takeoverDuty(options: TakeoverOptions): Duty {
-  const { database, everyMs, lookAround, roomCount } = options;
+  const { database, everyMs, lookAround, plans, roomCount } = options;
   return {
     name: "takeover",
     everyMs,
     async runOnce() {
       const { livingNodeIds, deadNodes } = await lookAround();
       const limit = Math.min(maxJobsAtOnce, roomCount());
-      const orphans = limit === 0 ? [] : await findOrphans(database, livingNodeIds, limit);
-      for (const [deadNodeId, keys] of Map.groupBy(orphans, (orphan) => orphan.nodeId)) {
+      const leftOut = plans.parking.leftOut();
+      const orphans = limit === 0 ? [] : await findOrphans(database, livingNodeIds, leftOut, limit);
+      // What this node cannot go on with is left to one that can.
+      const { plans: compiled } = await plans.load(database, orphans);
+      const ours = orphans.filter(({ versionId }) => compiled.has(versionId));
+      for (const [deadNodeId, keys] of Map.groupBy(ours, (orphan) => orphan.nodeId)) {
         await takeOver(options, deadNodeId, keys, ofDeadNode);
       }
-      if (orphans.length === limit && limit > 0) return { againInMs: 0 };
+      if (orphans.length === limit && ours.length > 0) return { againInMs: 0 };
       await takeBackForgotten(options);
       for (const node of deadNodes) await removeDeadNode(database, node);
       return undefined;
@@ -52,10 +63,11 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
  * standing while its node lives.
  */
 async function takeBackForgotten(options: TakeoverOptions): Promise<void> {
-  const owned = await findOwned(options.database, options.nodeId, options.leaseMs, maxJobsAtOnce);
+  const { database, nodeId, leaseMs, plans } = options;
+  const owned = await findOwned(database, nodeId, leaseMs, plans.parking.leftOut(), maxJobsAtOnce);
   await takeOver(
     options,
-    options.nodeId,
+    nodeId,
     owned.filter((job) => !options.owes(job.jobId)),
     ({ leaseEpoch }) => ({ type: "step.interrupted", leaseEpoch, isNodeDead: false }),
   );
@@ -74,10 +86,35 @@ async function takeOver(
   orphans: readonly OrphanedJob[],
   factOf: (job: TakenJob) => UntimedFact,
 ): Promise<void> {
-  const { database, nodeId, report } = options;
+  const { database, report } = options;
   const groups = Map.groupBy(orphans, (orphan) => database.groupOf(orphan.organizationId));
   for (const keys of groups.values()) {
-    const owned = await takeOverJobs(database, nodeId, deadNodeId, keys);
+    const owned = await own(options, deadNodeId, keys);
     await Promise.all(owned.map((job) => report(job, factOf(job))));
+  }
+}
+
+/** Takes them over together; one whose row the database cannot write is parked, and keeps no other from being taken. */
+async function own(
+  options: TakeoverOptions,
+  deadNodeId: string,
+  orphans: readonly OrphanedJob[],
+): Promise<readonly TakenJob[]> {
+  const { database, nodeId, plans } = options;
+  try {
+    return await takeOverJobs(database, nodeId, deadNodeId, orphans);
+  } catch (error) {
+    const isAway = error instanceof StoreUnavailableError && !(error instanceof StatementGivenUpError);
+    if (isAway || error instanceof TransactionAbortedError) throw error;
+    const [first] = orphans;
+    if (first !== undefined && orphans.length === 1) {
+      plans.parking.parkJob(first, error);
+      return [];
+    }
+    const middle = Math.ceil(orphans.length / 2);
+    return [
+      ...(await own(options, deadNodeId, orphans.slice(0, middle))),
+      ...(await own(options, deadNodeId, orphans.slice(middle))),
+    ];
   }
 }

@@ -1,43 +1,99 @@
-import type { UntimedFact } from "../../core/job/fact.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
-import { findCrowdedJobs, findDueJobs, findNextWake } from "../../store/jobs/timers.ts";
+import { type DueJob, findDueJobs, findDueJobsInTurn, findNextWake, listVersionKeys } from "../../store/jobs/timers.ts";
+import type { VersionKey } from "../../store/workflows/versions.ts";
 import type { DatabaseClock } from "../clock.ts";
+import type { Parking } from "../parking.ts";
 import type { Duty } from "./duty.ts";
 
 export interface TimersOptions {
   readonly database: Database;
-  readonly clock: DatabaseClock;
+  readonly clock: Pick<DatabaseClock, "now">;
   readonly everyMs: number;
-  readonly report: (key: JobKey, fact: UntimedFact) => Promise<void>;
-  /** How many more calls this node has room for: jobs beyond that stay for a node that has. */
+  readonly parking: Parking;
+  /** Tells a job that its timer is due, and answers whether that changed it. */
+  readonly wake: (key: JobKey) => Promise<boolean>;
+  /** How many more calls may wait on this node: jobs beyond that stay for a node that has room. */
   readonly roomCount: () => number;
-  /** Organizations with calls that wait here. Their backlog must not hold up the others' jobs, nor a wait whose time is up. */
+  /** Organizations with calls that wait here. Each other one may always add a call: a backlog is no reason to hold up anybody else. */
   readonly crowdedOrganizations: () => readonly string[];
+  /** Begins to count the calls of one round: answers of each in turn whether it will begin at once. */
+  readonly countCalls: () => (organizationId: string) => boolean;
 }
 
 const maxDueJobs = 500;
+const maxVersionsAtOnce = 500;
+const minShare = 20;
 
 /**
  * Wakes what is due: pending jobs, next attempts, timeouts. Polling is the truth; a hint of the node that set a timer only makes the
  * poll come at the right moment. Two nodes may see the same job: the second finds nothing due under the row's lock.
+ *
+ * While fewer jobs are due than one round takes, they are all that there are. Otherwise the round goes by turns besides, from where the last one
+ * stopped: so the jobs of one organization, however many, and those that are parked keep no other from its turn.
  */
 export function timersDuty(options: TimersOptions): Duty {
-  const { database, clock, everyMs, report, roomCount, crowdedOrganizations } = options;
+  const { database, clock, everyMs, wake } = options;
+  let after: VersionKey | undefined;
   return {
     name: "timers",
     everyMs,
     async runOnce() {
       const now = clock.now();
-      const room = Math.min(maxDueJobs, roomCount());
-      const crowd = crowdedOrganizations();
-      const limit = crowd.length === 0 ? room : maxDueJobs;
-      const due = limit === 0 ? [] : await findDueJobs(database, now, crowd, limit);
-      const crowded = room === 0 || crowd.length === 0 ? [] : await findCrowdedJobs(database, now, crowd, room);
-      await Promise.all([...due, ...crowded].map((key) => report(key, { type: "timer.due" })));
-      if (limit > 0 && (due.length === limit || crowded.length === room)) return { againInMs: 0 };
+      const oldest = await findDueJobs(database, now, maxDueJobs);
+      const isBacklog = oldest.length === maxDueJobs;
+      const turn = isBacklog ? await takeTurn(options, now, after) : { due: [], last: undefined };
+      after = turn.last;
+      const chosen = choose([...turn.due, ...oldest], options);
+      const woken = await Promise.all(chosen.map((job) => wake(job)));
+      // What cannot be taken is no reason to come back at once.
+      if (isBacklog && (woken.includes(true) || after !== undefined)) return { againInMs: 0 };
       const next = await findNextWake(database, now);
       return next === null ? undefined : { againInMs: Math.min(everyMs, Math.max(0, next - clock.now())) };
     },
   };
+}
+
+interface Turn {
+  readonly due: readonly DueJob[];
+  /** Where the next turn goes on; undefined when every version had its turn. */
+  readonly last: VersionKey | undefined;
+}
+
+async function takeTurn(options: TimersOptions, now: Timestamp, after: VersionKey | undefined): Promise<Turn> {
+  const { database, parking, roomCount, crowdedOrganizations } = options;
+  const listed = await listVersionKeys(database, after, maxVersionsAtOnce);
+  const { versionIds, jobIds } = parking.leftOut();
+  const parked = new Set(versionIds);
+  const full = new Set(roomCount() > 0 ? [] : crowdedOrganizations());
+  const versions = listed.flatMap(({ organizationId, versionId }) =>
+    parked.has(versionId) ? [] : [{ organizationId, versionId, withSteps: !full.has(organizationId) }],
+  );
+  const share = Math.max(minShare, Math.ceil(maxDueJobs / Math.max(1, versions.length)));
+  const due = await findDueJobsInTurn(database, now, versions, jobIds, { share, limit: maxDueJobs });
+  return { due, last: listed.length === maxVersionsAtOnce ? listed.at(-1) : undefined };
+}
+
+/** As many as one round takes, of those that are not parked and whose call finds a place. */
+function choose(candidates: readonly DueJob[], options: TimersOptions): DueJob[] {
+  const { parking, roomCount, crowdedOrganizations, countCalls } = options;
+  const { versionIds, jobIds } = parking.leftOut();
+  const [parkedVersions, passed] = [new Set(versionIds), new Set(jobIds)];
+  const crowded = new Set(crowdedOrganizations());
+  const beginsAtOnce = countCalls();
+  let room = roomCount();
+  const chosen: DueJob[] = [];
+  for (const job of candidates) {
+    if (chosen.length === maxDueJobs) break;
+    if (parkedVersions.has(job.versionId) || passed.has(job.jobId)) continue;
+    passed.add(job.jobId);
+    if (!job.isWait && !beginsAtOnce(job.organizationId)) {
+      if (room <= 0 && crowded.has(job.organizationId)) continue;
+      room -= 1;
+      crowded.add(job.organizationId);
+    }
+    chosen.push(job);
+  }
+  return chosen;
 }

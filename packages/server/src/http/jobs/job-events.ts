@@ -132,8 +132,9 @@ function listJobEventsRoute(app: App, parts: ServerParts): void {
         (event) => String(event.eventNumber),
         (event) => event.payload,
       );
-      const plan = (await plans.load(database, [{ organizationId, ...version }])).get(version.versionId);
-      const listed = plan?.listedEventIds ?? new Set<string>();
+      const loaded = await plans.load(database, [{ organizationId, ...version }]);
+      // Only a hint at misspelled ids needs the plan.
+      const listed = loaded.plans.get(version.versionId)?.listedEventIds ?? new Set<string>();
       return { events: rows.map((event) => renderEvent(event, version.versionNumber, listed)), ...next };
     },
   );

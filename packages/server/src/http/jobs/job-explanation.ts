@@ -6,6 +6,8 @@ import {
   helpfulOperations,
   type NodeFacts,
 } from "../../core/explanation/explanation-parts.ts";
+import { type ParkedCircumstances, parked } from "../../core/explanation/parked.ts";
+import type { Job } from "../../core/job/job-state.ts";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import type { WholeJob } from "../../engine/engine.ts";
@@ -29,6 +31,7 @@ const FactsSchema = Type.Object(
     attempt: count("The attempt that is under way, comes next, or was the last."),
     maxAttempts: count("After which attempt the step gives up, as its retry policy stands now."),
     nextAttemptAt: time("When the next attempt starts."),
+    retryAt: time("When the node that parked the job tries to go on with it again."),
     timeoutAt: time("When the call or the wait is given up."),
     lastError: Type.Optional(StepErrorSchema),
     eventIds: strings("What the step waits for."),
@@ -65,7 +68,7 @@ const ExplanationSchema = Type.Object(
     jobId: Id,
     state: oneOf(explainedStates, {
       description:
-        "`due`: it goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds its call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call is not heard of any more. `retrying`: the next attempt has its time.",
+        "`due`: it goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds its call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call is not heard of any more. `retrying`: the next attempt has its time. `parked`: the node that answers cannot go on with it, and tries again at `retryAt`; other nodes may be able to.",
     }),
     sentence: Type.String({ description: "For people; its words may change. Names stand between backticks." }),
     facts: FactsSchema,
@@ -93,10 +96,26 @@ export function jobExplanationRoutes(app: App, parts: ServerParts): void {
     async (request) => {
       const whole = await engine.readJob(request.params, false);
       if (whole === undefined) throw notFound("job");
-      const { facts, ...explanation } = explainJob(await circumstancesOf(parts, whole));
+      const parking = await parkedCircumstances(parts, whole.job);
+      const explained = parking === undefined ? explainJob(await circumstancesOf(parts, whole)) : parked(parking);
+      const { facts, ...explanation } = explained;
       return { jobId: whole.job.jobId, ...explanation, facts: rendered(facts) as Static<typeof FactsSchema> };
     },
   );
+}
+
+/** Undefined while this node can go on with the job, and for a job that has ended. */
+async function parkedCircumstances(
+  { plans, database, config, engine }: ServerParts,
+  job: Job,
+): Promise<ParkedCircumstances | undefined> {
+  const { organizationId, jobId, versionId, finishedAt } = job;
+  if (finishedAt !== null) return undefined;
+  const loaded = await plans.load(database, [{ organizationId, versionId }]);
+  const version = loaded.parked.get(versionId);
+  const found = version ?? plans.parking.findJob(jobId);
+  const isVersion = version !== undefined;
+  return found && { ...found, job, isVersion, nodeName: config.nodeName, now: engine.now() };
 }
 
 async function circumstancesOf(parts: ServerParts, whole: WholeJob): Promise<Circumstances> {

@@ -1,13 +1,17 @@
 import type { Job } from "../../core/job/job-state.ts";
 import type { Plan } from "../../core/plan/plan.ts";
+import { versionUnreadable } from "../../engine/parking.ts";
 import type { ServerParts } from "../door/app.ts";
 
-/** The compiled definition that a job runs. Versions are never deleted, so it is always there. */
+/** The compiled definition that a job runs. Throws a `ServiceError` where this node cannot compile it. */
 export async function planOfJob(
   { plans, database }: ServerParts,
   { organizationId, versionId }: Pick<Job, "organizationId" | "versionId">,
 ): Promise<Plan> {
-  const plan = (await plans.load(database, [{ organizationId, versionId }])).get(versionId);
-  if (plan === undefined) throw new Error(`Version ${versionId} is not in the store.`);
+  const loaded = await plans.load(database, [{ organizationId, versionId }]);
+  const parked = loaded.parked.get(versionId);
+  if (parked !== undefined) throw versionUnreadable(parked);
+  const plan = loaded.plans.get(versionId);
+  if (plan === undefined) throw new Error(`Version ${versionId} has neither a plan nor a reason why it has none.`);
   return plan;
 }

@@ -14,6 +14,8 @@ export interface Gauges {
   readonly runningCalls: number;
   readonly waitingCalls: number;
   readonly waitingRequests: number;
+  readonly parkedVersions: number;
+  readonly parkedJobs: number;
 }
 
 /** This node's own metrics, in a registry of their own, so that two nodes in one process (as in tests) do not mix. */
@@ -72,6 +74,16 @@ export class Metrics implements RequestMetrics {
       "stepwell_requests_waiting",
       "Requests and streams that wait for jobs.",
       () => this.#gauges?.().waitingRequests,
+    );
+    this.#gauge(
+      "stepwell_parked_versions",
+      "Versions that this node cannot compile, so that their jobs wait for another node or an update.",
+      () => this.#gauges?.().parkedVersions,
+    );
+    this.#gauge(
+      "stepwell_parked_jobs",
+      "Jobs with which this node cannot go on because of an error of its own, and that it tries again from time to time.",
+      () => this.#gauges?.().parkedJobs,
     );
   }
 

@@ -85,6 +85,17 @@ export class StoreUnavailableError extends Error {
   }
 }
 
+/**
+ * The database gave up on a statement that takes too long (57014), or for which it has no memory or disk (class 53): nothing was written. It may
+ * be this one statement alone, so less at once may pass.
+ */
+export class StatementGivenUpError extends StoreUnavailableError {
+  constructor(cause: unknown) {
+    super("nothing-written", cause);
+    this.name = "StatementGivenUpError";
+  }
+}
+
 /** A user's read did not get its turn, or did not end, in its time. */
 export class ReadDeadlineError extends Error {
   readonly deadlineMs: number;

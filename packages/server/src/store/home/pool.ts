@@ -4,6 +4,7 @@ import {
   type Queryable,
   ReadDeadlineError,
   type Statement,
+  StatementGivenUpError,
   StoreUnavailableError,
   sqlState,
   TransactionAbortedError,
@@ -60,7 +61,8 @@ function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
       if (error instanceof ReadDeadlineError) throw error;
       const meaning = meaningOf(error, "nothing-written");
       // A statement alone commits by itself: when its answer is lost, so is the knowledge whether it did.
-      const mayBeWritten = meaning instanceof StoreUnavailableError && !statement.text.startsWith("SELECT");
+      const isAnswerLost = meaning instanceof StoreUnavailableError && !(meaning instanceof StatementGivenUpError);
+      const mayBeWritten = isAnswerLost && !statement.text.startsWith("SELECT");
       throw mayBeWritten ? new StoreUnavailableError("unknown", error) : meaning;
     }
   };
@@ -70,13 +72,16 @@ function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"
   return (work) =>
     lane.run(async () => {
       const client = await connect(lane.pool);
+      const failures: unknown[] = [];
       try {
-        const result = await work(begin(client, options));
+        const result = await work(begin(client, options, failures));
         await commit(client);
         client.release();
         return result;
       } catch (error) {
-        const meaning = meaningOf(error, "nothing-written");
+        // Statements go out together: those after the one that failed say only that another one did.
+        const isAfterFailure = sqlState(error) === "25P02" && failures.length > 0;
+        const meaning = meaningOf(isAfterFailure ? failures[0] : error, "nothing-written");
         await giveBack(client, meaning);
         throw meaning;
       }
@@ -96,13 +101,15 @@ async function run<Row>(
 }
 
 /** BEGIN goes out together with the first read; what writes waits until the transaction is known to have begun. */
-function begin(client: pg.PoolClient, options: PoolOptions): Queryable {
+function begin(client: pg.PoolClient, options: PoolOptions, failures: unknown[]): Queryable {
   const begun = asked(client.query("BEGIN"));
   begun.catch(() => {});
   return {
     async query(statement, values) {
       if (!statement.text.startsWith("SELECT")) await begun;
-      const [rows] = await Promise.all([run(client, statement, values, options), begun]);
+      const answer = run(client, statement, values, options);
+      answer.catch((error: unknown) => failures.push(error));
+      const [rows] = await Promise.all([answer, begun]);
       return rows;
     },
   };
@@ -149,14 +156,19 @@ function meaningOf(error: unknown, fate: "nothing-written" | "unknown"): unknown
   if (fate === "unknown" && !state?.startsWith("23") && !state?.startsWith("40")) {
     return new StoreUnavailableError("unknown", error);
   }
-  return state !== undefined && connectionTrouble.test(state) ? new StoreUnavailableError(fate, error) : error;
+  if (state === undefined) return error;
+  if (givenUp.test(state)) return new StatementGivenUpError(error);
+  return connectionTrouble.test(state) ? new StoreUnavailableError(fate, error) : error;
 }
 
+/** A statement that was cancelled, mostly by its time; too little memory or disk. */
+const givenUp = /^(57014|53)/;
+
 /**
- * Class 08 connection exception, 57P administrator or crash shutdown, 53 resources, 25006 read-only after a failover, 25P03 and 25P04 a
+ * Class 08 connection exception, 57P administrator or crash shutdown, 25006 read-only after a failover, 25P03 and 25P04 a
  * session that the server ended for its idleness, 28 and 3D a server that lets nobody in, as some do while they change over, 58 I/O.
  */
-const connectionTrouble = /^(08|57P|57014|53|25006|25P0[34]|28|3D|58|XX001)/;
+const connectionTrouble = /^(08|57P|25006|25P0[34]|28|3D|58|XX001)/;
 
 /**
  * What the driver throws without a SQLSTATE did not come from the database: a lost socket, a time-out, a client that was closed meanwhile. It has

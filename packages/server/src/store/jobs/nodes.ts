@@ -66,37 +66,54 @@ const removeDeadNodeRow = statement<never>(
 export async function findOrphans(
   db: Queryable,
   livingNodeIds: readonly string[],
+  leftOut: LeftOutJobs,
   limit: number,
 ): Promise<OrphanedJob[]> {
-  return await db.query(findOrphanRows, [livingNodeIds, limit]);
+  return await db.query(findOrphanRows, [livingNodeIds, leftOut.versionIds, leftOut.jobIds, limit]);
+}
+
+/** Jobs that a search passes over. */
+export interface LeftOutJobs {
+  readonly versionIds: readonly string[];
+  readonly jobIds: readonly string[];
 }
 
 export interface OrphanedJob extends JobKey {
+  readonly versionId: string;
   readonly nodeId: string;
   readonly leaseEpoch: number;
 }
 
+const ownedJobColumns = `organization_id AS "organizationId", job_id AS "jobId", version_id AS "versionId", node_id AS "nodeId", lease_epoch AS "leaseEpoch"`;
+
 const findOrphanRows = statement<OrphanedJob>(
   "find_orphaned_jobs",
   "maintenance",
-  `SELECT organization_id AS "organizationId", job_id AS "jobId", node_id AS "nodeId", lease_epoch AS "leaseEpoch"
+  `SELECT ${ownedJobColumns}
    FROM job
-   WHERE node_id IS NOT NULL AND node_id <> ALL($1::uuid[])
-   LIMIT $2`,
+   WHERE node_id IS NOT NULL AND node_id <> ALL($1::uuid[]) AND version_id <> ALL($2::uuid[]) AND job_id <> ALL($3::uuid[])
+   LIMIT $4`,
 );
 
 /** Jobs that a node owns and that have not changed for `ageMs`. */
-export async function findOwned(db: Queryable, nodeId: string, ageMs: number, limit: number): Promise<OrphanedJob[]> {
-  return await db.query(findOwnedRows, [nodeId, ageMs, limit]);
+export async function findOwned(
+  db: Queryable,
+  nodeId: string,
+  ageMs: number,
+  leftOut: LeftOutJobs,
+  limit: number,
+): Promise<OrphanedJob[]> {
+  return await db.query(findOwnedRows, [nodeId, ageMs, leftOut.versionIds, leftOut.jobIds, limit]);
 }
 
 const findOwnedRows = statement<OrphanedJob>(
   "find_owned_jobs",
   "maintenance",
-  `SELECT organization_id AS "organizationId", job_id AS "jobId", node_id AS "nodeId", lease_epoch AS "leaseEpoch"
+  `SELECT ${ownedJobColumns}
    FROM job
    WHERE node_id = $1 AND updated_at < now() - $2::integer * interval '1 millisecond'
-   LIMIT $3`,
+     AND version_id <> ALL($3::uuid[]) AND job_id <> ALL($4::uuid[])
+   LIMIT $5`,
 );
 
 /** How many calls of an organization each node holds, begun or in line. */

@@ -1,47 +1,102 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
+import type { VersionKey } from "../workflows/versions.ts";
 import type { JobKey } from "./jobs.ts";
 
-/**
- * Jobs whose timer is due, the longest due first, and that need no room in a crowd: waits whose time is up, and jobs of organizations
- * that are not named. Candidates only: the guard is the state machine's, under the row's lock.
- */
-export async function findDueJobs(
-  db: Queryable,
-  now: Timestamp,
-  crowdedOrganizationIds: readonly string[],
-  limit: number,
-): Promise<JobKey[]> {
-  return await db.query(findDueJobRows, [new Date(now).toISOString(), crowdedOrganizationIds, limit]);
+/** A job whose timer is due. A candidate only: the guard is the state machine's, under the row's lock. */
+export interface DueJob extends JobKey {
+  readonly versionId: string;
+  /** Whether it waits for events, and its time is up: ending that takes no room for a call. */
+  readonly isWait: boolean;
 }
 
-const findDueJobRows = statement<JobKey>(
+/** Jobs whose timer is due, the longest due first. */
+export async function findDueJobs(db: Queryable, now: Timestamp, limit: number): Promise<DueJob[]> {
+  return await db.query(findDueJobRows, [new Date(now).toISOString(), limit]);
+}
+
+const dueJobColumns = `organization_id AS "organizationId", job_id AS "jobId", version_id AS "versionId", awaiting_event_ids IS NOT NULL AS "isWait"`;
+
+const findDueJobRows = statement<DueJob>(
   "find_due_jobs",
   "maintenance",
-  `SELECT organization_id AS "organizationId", job_id AS "jobId"
+  `SELECT ${dueJobColumns}
    FROM job
-   WHERE wake_at <= $1 AND (awaiting_event_ids IS NOT NULL OR organization_id <> ALL($2::uuid[]))
+   WHERE wake_at <= $1
    ORDER BY wake_at
-   LIMIT $3`,
+   LIMIT $2`,
 );
 
-/** The other due jobs: those of the named organizations that may need a call. */
-export async function findCrowdedJobs(
-  db: Queryable,
-  now: Timestamp,
-  crowdedOrganizationIds: readonly string[],
-  limit: number,
-): Promise<JobKey[]> {
-  return await db.query(findCrowdedJobRows, [new Date(now).toISOString(), crowdedOrganizationIds, limit]);
+export interface DueVersion extends VersionKey {
+  /** False leaves out the jobs that may need a call. */
+  readonly withSteps: boolean;
 }
 
-const findCrowdedJobRows = statement<JobKey>(
-  "find_crowded_jobs",
+/**
+ * The due jobs of these versions, in turn: first the one of each organization that is due for longest, then the second of each, and so on.
+ * Of each version at most `share` waits and as many others are looked at, however many are due.
+ */
+export async function findDueJobsInTurn(
+  db: Queryable,
+  now: Timestamp,
+  versions: readonly DueVersion[],
+  leftOutJobIds: readonly string[],
+  { share, limit }: { readonly share: number; readonly limit: number },
+): Promise<DueJob[]> {
+  if (versions.length === 0) return [];
+  return await db.query(findDueJobRowsInTurn, [
+    new Date(now).toISOString(),
+    versions.map(({ organizationId }) => organizationId),
+    versions.map(({ versionId }) => versionId),
+    versions.map(({ withSteps }) => withSteps),
+    leftOutJobIds,
+    share,
+    limit,
+  ]);
+}
+
+const findDueJobRowsInTurn = statement<DueJob>(
+  "find_due_jobs_in_turn",
   "maintenance",
-  `SELECT organization_id AS "organizationId", job_id AS "jobId"
-   FROM job
-   WHERE wake_at <= $1 AND awaiting_event_ids IS NULL AND organization_id = ANY($2::uuid[])
-   ORDER BY wake_at
+  `SELECT ${dueJobColumns}
+   FROM unnest($2::uuid[], $3::uuid[], $4::boolean[]) AS asked (asked_organization_id, asked_version_id, with_steps)
+   CROSS JOIN LATERAL (
+     (SELECT organization_id, job_id, version_id, awaiting_event_ids, wake_at
+      FROM job
+      WHERE organization_id = asked_organization_id AND version_id = asked_version_id AND wake_at <= $1
+        AND awaiting_event_ids IS NOT NULL AND job_id <> ALL($5::uuid[])
+      ORDER BY wake_at
+      LIMIT $6)
+     UNION ALL
+     (SELECT organization_id, job_id, version_id, awaiting_event_ids, wake_at
+      FROM job
+      WHERE with_steps AND organization_id = asked_organization_id AND version_id = asked_version_id AND wake_at <= $1
+        AND awaiting_event_ids IS NULL AND job_id <> ALL($5::uuid[])
+      ORDER BY wake_at
+      LIMIT $6)
+   ) AS due
+   ORDER BY row_number() OVER (PARTITION BY organization_id ORDER BY wake_at), wake_at
+   LIMIT $7`,
+);
+
+/** The versions after this one in the order of their keys, of all organizations; without a key, the first ones. */
+export async function listVersionKeys(
+  db: Queryable,
+  after: VersionKey | undefined,
+  limit: number,
+): Promise<VersionKey[]> {
+  return await db.query(listVersionKeyRows, [after?.organizationId ?? noId, after?.versionId ?? noId, limit]);
+}
+
+const noId = "00000000-0000-0000-0000-000000000000";
+
+const listVersionKeyRows = statement<VersionKey>(
+  "list_version_keys",
+  "maintenance",
+  `SELECT organization_id AS "organizationId", version_id AS "versionId"
+   FROM workflow_version
+   WHERE (organization_id, version_id) > ($1::uuid, $2::uuid)
+   ORDER BY organization_id, version_id
    LIMIT $3`,
 );
 

@@ -1,0 +1,32 @@
+import type { Job, Timestamp } from "../job/job-state.ts";
+import { quoted } from "../problem.ts";
+import type { Explanation } from "./explanation-parts.ts";
+import { duration } from "./words.ts";
+
+/** The node that answers cannot go on with the job at present. */
+export interface ParkedCircumstances {
+  readonly job: Pick<Job, "workflowName" | "versionNumber">;
+  readonly nodeName: string;
+  /** Whether the node cannot read the job's version; otherwise something fails with this job alone. */
+  readonly isVersion: boolean;
+  /** Part of a sentence; undefined where only the node's log may say it. */
+  readonly reason: string | undefined;
+  readonly parkedForMs: number;
+  readonly retryInMs: number;
+  readonly now: Timestamp;
+}
+
+/** What follows from it: another node may be able to go on, and this one tries again. */
+export function parked(circumstances: ParkedCircumstances): Explanation {
+  const { job, nodeName, isVersion, reason, parkedForMs, retryInMs, now } = circumstances;
+  const what = isVersion
+    ? `it cannot read version ${job.versionNumber} of the workflow ${quoted(job.workflowName)}`
+    : "it met an error of its own when it went on with the job";
+  const because = reason === undefined ? "its log says why" : reason;
+  const remedy = isVersion ? "update the service" : "look at the log of the node";
+  return {
+    state: "parked",
+    sentence: `The node ${quoted(nodeName)} has parked the job for ${duration(parkedForMs)}: ${what} (${because}). It tries again in ${duration(retryInMs)}, and other nodes go on with the job if they can. If none can, the operator has to ${remedy}.`,
+    facts: { since: now - parkedForMs, retryAt: now + retryInMs, operations: [] },
+  };
+}

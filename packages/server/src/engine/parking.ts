@@ -1,0 +1,188 @@
+import { ServiceError } from "../core/service-error.ts";
+import type { JobKey } from "../store/jobs/jobs.ts";
+import type { LeftOutJobs } from "../store/jobs/nodes.ts";
+import type { VersionKey } from "../store/workflows/versions.ts";
+
+export interface ParkingOptions {
+  /** Reads the monotonic timer, in milliseconds. */
+  readonly now?: () => number;
+  /** Called each time that something is parked, with the error that it is parked for. */
+  readonly onParked?: (what: ParkedThing, error: unknown) => void;
+  readonly onReleased?: (what: ParkedThing) => void;
+}
+
+export type ParkedThing = VersionKey | JobKey;
+
+/** A version whose definition this node does not understand. The message may be shown to whoever may read the version. */
+export class UnreadableVersionError extends Error {
+  constructor(detail: string) {
+    super(detail);
+    this.name = "UnreadableVersionError";
+  }
+}
+
+/** Something that this node leaves alone for a while. */
+export interface Parked {
+  /** Why, as part of a sentence; undefined for an error of our own, which only the log may show. */
+  readonly reason: string | undefined;
+  readonly parkedForMs: number;
+  readonly retryInMs: number;
+}
+
+/**
+ * Parks what this node cannot go on with: versions that it cannot compile, and jobs on which a fact of the engine failed alone. Searches leave
+ * them out, so that they hold up nobody else; each is tried again after a pause that doubles. Only this node's memory holds it: other nodes, which
+ * may run a program that can go on with them, are not told.
+ */
+export class Parking {
+  readonly #versions: ParkingLot;
+  readonly #jobs: ParkingLot;
+
+  constructor({ now = () => performance.now(), onParked = () => {}, onReleased = () => {} }: ParkingOptions = {}) {
+    this.#versions = new ParkingLot(now, onParked, onReleased);
+    this.#jobs = new ParkingLot(now, onParked, onReleased);
+  }
+
+  parkVersion(version: VersionKey, error: unknown): void {
+    this.#versions.park(version.versionId, version, error);
+  }
+
+  parkJob({ organizationId, jobId }: JobKey, error: unknown): void {
+    this.#jobs.park(jobId, { organizationId, jobId }, error);
+  }
+
+  /** Undefined once it is time to try the version again. */
+  findVersion(versionId: string): Parked | undefined {
+    return this.#versions.find(versionId);
+  }
+
+  /** Undefined once it is time to try the job again. */
+  findJob(jobId: string): Parked | undefined {
+    return this.#jobs.find(jobId);
+  }
+
+  /** Whether the job was parked and has not gone on since, though it may be time to try it again. */
+  isOnTrial(jobId: string): boolean {
+    return this.#jobs.has(jobId);
+  }
+
+  releaseVersion(versionId: string): void {
+    this.#versions.release(versionId);
+  }
+
+  releaseJob(jobId: string): void {
+    this.#jobs.release(jobId);
+  }
+
+  /** What searches leave out at present. */
+  leftOut(): LeftOutJobs {
+    return { versionIds: this.#versions.ids(), jobIds: this.#jobs.ids() };
+  }
+
+  get versionCount(): number {
+    return this.#versions.count;
+  }
+
+  get jobCount(): number {
+    return this.#jobs.count;
+  }
+}
+
+/** The answer to a caller whose request needs a version that this node cannot compile. */
+export function versionUnreadable({ reason, retryInMs }: Parked): ServiceError {
+  const detail = `The node that answers cannot read the version of the workflow that this is about${reason === undefined ? "" : ` (${reason})`}. Nothing was changed. Send the request again: another node may be able to. If every node answers this, the operator has to update the service to the release under which the version was registered.`;
+  return new ServiceError("UnavailableError", detail, { retryAfterSeconds: secondsOf(retryInMs) });
+}
+
+/** The answer to a caller whose request fails on a job with which this node cannot go on. */
+export function jobParked({ retryInMs }: Parked, cause: unknown): ServiceError {
+  const detail =
+    "The node that answers cannot go on with this job because of an error of its own, and has parked it. Nothing was changed. Send the request again: another node may be able to. The operator finds the error in the log of the node.";
+  return new ServiceError("UnavailableError", detail, { retryAfterSeconds: secondsOf(retryInMs), cause });
+}
+
+function secondsOf(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
+}
+
+interface Place {
+  readonly thing: ParkedThing;
+  readonly reason: string | undefined;
+  readonly since: number;
+  readonly pauseMs: number;
+  readonly until: number;
+}
+
+/** The parked things of one kind, the one that was parked longest ago first. */
+class ParkingLot {
+  readonly #places = new Map<string, Place>();
+  readonly #now: () => number;
+  readonly #onParked: (thing: ParkedThing, error: unknown) => void;
+  readonly #onReleased: (thing: ParkedThing) => void;
+
+  constructor(
+    now: () => number,
+    onParked: (thing: ParkedThing, error: unknown) => void,
+    onReleased: (thing: ParkedThing) => void,
+  ) {
+    this.#now = now;
+    this.#onParked = onParked;
+    this.#onReleased = onReleased;
+  }
+
+  park(id: string, thing: ParkedThing, error: unknown): void {
+    const now = this.#now();
+    const before = this.#places.get(id);
+    // Several facts of one batch may fail for the same reason.
+    if (before !== undefined && now < before.until) return;
+    const pauseMs = before === undefined ? firstPauseMs : Math.min(before.pauseMs * 2, maxPauseMs);
+    const reason = error instanceof UnreadableVersionError ? error.message : undefined;
+    this.#places.delete(id);
+    this.#places.set(id, { thing, reason, since: before?.since ?? now, pauseMs, until: now + pauseMs });
+    this.#forgetOld(now);
+    this.#onParked(thing, error);
+  }
+
+  find(id: string): Parked | undefined {
+    const place = this.#places.get(id);
+    const now = this.#now();
+    if (place === undefined || now >= place.until) return undefined;
+    return { reason: place.reason, parkedForMs: now - place.since, retryInMs: place.until - now };
+  }
+
+  has(id: string): boolean {
+    return this.#places.has(id);
+  }
+
+  release(id: string): void {
+    const place = this.#places.get(id);
+    if (place === undefined) return;
+    this.#places.delete(id);
+    this.#onReleased(place.thing);
+  }
+
+  ids(): string[] {
+    const now = this.#now();
+    this.#forgetOld(now);
+    return [...this.#places].flatMap(([id, { until }]) => (now < until ? [id] : []));
+  }
+
+  get count(): number {
+    this.#forgetOld(this.#now());
+    return this.#places.size;
+  }
+
+  /** What nobody has tried again for long went on elsewhere, or has ended. */
+  #forgetOld(now: number): void {
+    for (const [id, { until }] of this.#places) {
+      if (this.#places.size <= maxParked && now < until + forgetAfterMs) return;
+      this.#places.delete(id);
+    }
+  }
+}
+
+const firstPauseMs = 1_000;
+const maxPauseMs = 60_000;
+const forgetAfterMs = 600_000;
+/** Of each kind. Searches send their ids to the store each time; what is beyond that is tried more often. */
+const maxParked = 1_000;

@@ -1,0 +1,154 @@
+import { randomUUID } from "node:crypto";
+import { said } from "@stepwell/testing/notes.ts";
+import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
+import { type TimersOptions, timersDuty } from "../../src/engine/maintenance/timers.ts";
+import { Parking } from "../../src/engine/parking.ts";
+import { openStore } from "../../src/service.ts";
+import type { Database } from "../../src/store/home/database.ts";
+import { listVersionKeys } from "../../src/store/jobs/timers.ts";
+import { insertDueJobs } from "../store/due-rows.ts";
+
+const now = Date.parse("2026-01-31T12:00:00Z");
+const everyMs = 500;
+/** More than one round takes. */
+const manyCount = 1_200;
+
+onEveryStore((home) => {
+  let store: PreparedStore;
+  let database: Database;
+
+  // Only rows, and no service that would run them.
+  beforeAll(async () => {
+    store = await home.prepare();
+    database = await openStore(readConfig(store.environment));
+  }, 60_000);
+  afterAll(async () => {
+    await database.close();
+    await store.remove();
+  });
+  beforeEach(async () => {
+    for (const table of ["job_history", "job", "workflow_version", "workflow", "organization"]) {
+      await database.query(said(`DELETE FROM ${table}`), []);
+    }
+  });
+
+  /** A duty that finds room for every call, unless the options say otherwise, and the jobs that it wakes. */
+  function duty(options: Partial<TimersOptions> = {}) {
+    const woken: string[] = [];
+    const timers = timersDuty({
+      database,
+      clock: { now: () => now },
+      everyMs,
+      parking: new Parking(),
+      wake: async ({ jobId }) => {
+        woken.push(jobId);
+        await database.query(
+          said(
+            "UPDATE job SET wake_at = NULL, node_id = job_id, status = 'RUNNING', started_at = created_at, awaiting_event_ids = NULL WHERE job_id = $1",
+          ),
+          [jobId],
+        );
+        return true;
+      },
+      roomCount: () => 5_000,
+      crowdedOrganizations: () => [],
+      countCalls: () => () => false,
+      ...options,
+    });
+    return { timers, woken };
+  }
+
+  async function due(
+    count: number,
+    options: { readonly isWait?: boolean; readonly organizationId?: string; readonly ageMs?: number } = {},
+  ) {
+    const { ageMs = 60_000, isWait = false, organizationId = randomUUID() } = options;
+    const versionId = randomUUID();
+    const jobIds = await insertDueJobs(database, { organizationId, versionId, count, isWait, dueAt: now - ageMs });
+    return { organizationId, versionId, jobIds };
+  }
+
+  test("organizations take turns, however many jobs of one are due for longer", async () => {
+    await due(manyCount);
+    const others = await Promise.all([due(3, { ageMs: 1_000 }), due(3, { ageMs: 1_000, isWait: true })]);
+    const { timers, woken } = duty();
+
+    expect(await timers.runOnce()).toEqual({ againInMs: 0 });
+
+    expect(woken).toHaveLength(500);
+    expect(woken).toEqual(expect.arrayContaining(others.flatMap(({ jobIds }) => jobIds)));
+    while ((await timers.runOnce())?.againInMs === 0);
+    expect(woken).toHaveLength(manyCount + 6);
+    expect(new Set(woken).size).toBe(woken.length);
+  });
+
+  test("each version has its turn, also when there are more of them than one round asks", async () => {
+    const organizationId = randomUUID();
+    const many = await due(manyCount, { organizationId });
+    for (let count = 0; count < 510; count += 1) await due(0, { organizationId });
+    const late = await due(1, { organizationId, ageMs: 1 });
+    expect(await listVersionKeys(database, undefined, 1_000)).toHaveLength(512);
+    const parking = new Parking();
+    parking.parkVersion(many, "it is unknown");
+    const { timers, woken } = duty({ parking });
+
+    while ((await timers.runOnce())?.againInMs === 0);
+
+    expect(woken).toEqual(late.jobIds);
+  });
+
+  test("what is parked is passed over, and what is due behind it is woken in the same round", async () => {
+    const organizationId = randomUUID();
+    const parkedVersion = await due(manyCount, { organizationId });
+    const other = await due(3, { organizationId, ageMs: 1_000 });
+    const parking = new Parking();
+    parking.parkVersion(parkedVersion, "it is unknown");
+    const [parkedJob = "", ...others] = other.jobIds;
+    parking.parkJob({ organizationId, jobId: parkedJob }, "it fails");
+    const { timers, woken } = duty({ parking });
+
+    await timers.runOnce();
+    expect(woken.toSorted()).toEqual(others.toSorted());
+
+    expect(await timers.runOnce()).toBeUndefined();
+    expect(woken).toHaveLength(others.length);
+  });
+
+  test("while calls find no place, waits end, each organization without a backlog has one call more, and the duty rests", async () => {
+    const many = await due(manyCount);
+    const waits = await due(2, { organizationId: many.organizationId, isWait: true, ageMs: 1_000 });
+    const other = await due(2, { ageMs: 1_000 });
+    const crowded = [many.organizationId];
+    const { timers, woken } = duty({ roomCount: () => 0, crowdedOrganizations: () => crowded });
+
+    await timers.runOnce();
+    expect(woken.toSorted()).toEqual([...waits.jobIds, woken.find((jobId) => other.jobIds.includes(jobId))].toSorted());
+
+    crowded.push(other.organizationId);
+    expect(await timers.runOnce()).toBeUndefined();
+    expect(woken).toHaveLength(3);
+  });
+
+  test("calls that begin at once need no place among those that wait", async () => {
+    const { jobIds, organizationId } = await due(5);
+    let free = 4;
+    const { timers, woken } = duty({
+      roomCount: () => 0,
+      crowdedOrganizations: () => [organizationId],
+      countCalls: () => () => free-- > 0,
+    });
+
+    await timers.runOnce();
+
+    expect(woken).toHaveLength(4);
+    expect(jobIds).toEqual(expect.arrayContaining(woken));
+  });
+
+  test("jobs that are found and do not change are no reason to come back at once", async () => {
+    await due(manyCount);
+    const { timers } = duty({ wake: async () => false });
+    expect(await timers.runOnce()).toBeUndefined();
+  });
+});

@@ -1,0 +1,16 @@
+import { said } from "@stepwell/testing/notes.ts";
+import type { Queryable } from "../../src/store/home/database.ts";
+
+/** From here on the database fails each change of the job's row with this error, until the function that is answered is called. */
+export async function failRow(
+  target: Queryable,
+  { jobId }: { readonly jobId: string },
+  sqlState: string,
+): Promise<() => Promise<void>> {
+  const name = `fail_${jobId.replaceAll("-", "")}`;
+  const body = `BEGIN RAISE EXCEPTION 'this row fails' USING ERRCODE = '${sqlState}'; END`;
+  await target.query(said(`CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ ${body} $$`), []);
+  const when = `BEFORE UPDATE ON job FOR EACH ROW WHEN (NEW.job_id = '${jobId}')`;
+  await target.query(said(`CREATE TRIGGER ${name} ${when} EXECUTE FUNCTION ${name}()`), []);
+  return async () => void (await target.query(said(`DROP TRIGGER ${name} ON job`), []));
+}
