@@ -2,9 +2,11 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm, watch, writeFile } from "node:fs/promises";
+import { type IncomingMessage, request } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { json } from "node:stream/consumers";
 import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
 import { testSecretKey } from "@stepwell/testing/service.ts";
 import { layEmbeddedStore, postgresHome } from "@stepwell/testing/stores.ts";
@@ -102,10 +104,9 @@ test("the first five minutes: a sample job waits, is approved with the printed l
   expect(secondWelcome).not.toContain("Approve it");
   expect(devFile()).toEqual(seeded);
   expect(statSync(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json")).mode & 0o777).toBe(0o600);
-  const workflows = await fetch(`${seeded.baseUrl}/organizations/${seeded.organizationId}/workflows`, {
-    headers: { Authorization: `Bearer ${seeded.token}` },
-  });
-  expect(await workflows.json()).toMatchObject({ workflows: [{ name: "order-approval" }] });
+  const list = `${seeded.baseUrl}/organizations/${seeded.organizationId}/workflows`;
+  const workflows = await answerTo(`curl '${list}' -H 'Authorization: Bearer ${seeded.token}'`);
+  expect(workflows).toMatchObject({ workflows: [{ name: "order-approval" }] });
   await stop(again, "SIGKILL");
 });
 
@@ -320,8 +321,8 @@ async function answerTo(line: string | undefined): Promise<unknown> {
   );
   const url = words.find((word) => word.startsWith("http")) ?? "";
   const body = words.find((word) => word.startsWith("{"));
-  // A connection of its own: one that is kept may lead to a service that was killed, at the same port.
-  headers.connection = "close";
-  const answer = await fetch(url, { headers, ...(body !== undefined && { method: "POST", body }) });
-  return await answer.json();
+  // A connection of its own: one out of a pool may lead to a service that has ended, at the same port.
+  const sent = request(url, { agent: false, headers, method: body === undefined ? "GET" : "POST" }).end(body);
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  return await json(answer);
 }
