@@ -1,11 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { newDatabase, type OwnDatabase } from "@stepwell/testing/own-database.ts";
-import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/store/home/database.ts";
 import { findOrphans, findOwned } from "../../src/store/jobs/nodes.ts";
 import { findDueJobs, findDueJobsInTurn, findNextWake, listVersionKeys } from "../../src/store/jobs/timers.ts";
-import { type Asked, costOf, planModes } from "./plan-cost.ts";
+import { type Asked, costOf, openRowsOnly, planModes, type RowsOnly, uuid, uuidOf } from "./plan-cost.ts";
 
 /**
  * One organization has this many due jobs, of one version, before all others'. None of the searches of the duties may read past them: twice a
@@ -17,15 +15,11 @@ const now = Date.parse("2026-01-31T12:00:00Z");
 const backlogId = uuid(1);
 const nodeId = randomUUID();
 
-let database: OwnDatabase;
-let client: pg.Client;
+let rows: RowsOnly;
 
 beforeAll(async () => {
-  database = await newDatabase("newest");
-  client = new pg.Client(database.url);
-  await client.connect();
-  // Rows that nothing refers to: this is about finding them.
-  await client.query("SET session_replication_role = replica");
+  rows = await openRowsOnly();
+  const { client } = rows;
   await insertJobs(backlogCount, "1", "n", "PENDING", "'2026-01-30T12:00:00Z'", "NULL");
   // Each of the other versions has a wait and a pending job that are due since an hour ago, and a wait that is not due.
   const own = [otherVersionCount, "n + 1"] as const;
@@ -39,10 +33,7 @@ beforeAll(async () => {
   await client.query("VACUUM ANALYZE workflow_version");
 }, 120_000);
 
-afterAll(async () => {
-  await client.end();
-  await database.remove();
-});
+afterAll(() => rows.close());
 
 const versions = Array.from({ length: 500 }, (_, index) => ({
   organizationId: uuid(index + 1),
@@ -65,7 +56,7 @@ test.each<[name: string, maxPages: number, ask: (db: Database) => Promise<unknow
 ])("%s reads past no backlog", async (name, maxPages, ask) => {
   const asked = await askedFor(name, ask);
   for (const mode of planModes) {
-    const { pages, filtered, scanned } = await costOf(client, asked, mode);
+    const { pages, filtered, scanned } = await costOf(rows.client, asked, mode);
     expect({ mode, scanned }).toEqual({ mode, scanned: [] });
     expect(pages, mode).toBeLessThan(maxPages);
     expect(filtered, mode).toBeLessThanOrEqual(parkedIds.length);
@@ -93,19 +84,11 @@ async function insertJobs(
   nodeAndEvents: string,
 ): Promise<void> {
   const columns = nodeAndEvents.includes("ARRAY") ? "node_id, awaiting_event_ids" : "node_id";
-  await client.query(
+  await rows.client.query(
     `INSERT INTO job (organization_id, job_id, workflow_id, workflow_name, version_id, version_number, status, sequence, lease_epoch,
        state, input, submitted_by, created_at, started_at, updated_at, wake_at, ${columns})
      SELECT ${uuidOf(organization)}, ${uuidOf(job)}, ${uuidOf(organization)}, 'w', ${uuidOf(organization)}, 1, '${status}', 1, 1,
        '{}', '{}', '{}', '2026-01-01', '2026-01-01', '2026-01-01', (${wakeAt})::timestamptz, ${nodeAndEvents}
      FROM generate_series(1, ${count}) AS n`,
   );
-}
-
-function uuid(number: number): string {
-  return `00000000-0000-7000-8000-${String(number).padStart(12, "0")}`;
-}
-
-function uuidOf(number: string): string {
-  return `('00000000-0000-7000-8000-' || lpad((${number})::text, 12, '0'))::uuid`;
 }

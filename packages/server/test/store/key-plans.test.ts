@@ -1,6 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { newDatabase, type OwnDatabase } from "@stepwell/testing/own-database.ts";
-import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Job } from "../../src/core/job/job-state.ts";
 import { deleteInvitationsExpiredBefore } from "../../src/store/access/invitations.ts";
@@ -18,7 +16,7 @@ import {
 } from "../../src/store/jobs/jobs.ts";
 import { markBegun, takeOverJobs } from "../../src/store/jobs/nodes.ts";
 import { loadDefinitions } from "../../src/store/workflows/versions.ts";
-import { type Asked, costOf, planModes } from "./plan-cost.ts";
+import { type Asked, costOf, openRowsOnly, planModes, type RowsOnly, uuid, uuidOf } from "./plan-cost.ts";
 
 /**
  * A statement that names its rows by two arrays alone, one of organizations and one of ids, means every pair of them: a batch of 400
@@ -31,15 +29,11 @@ const maxPagesPerRow = 60;
 /** Rows of one table that are held against each row of another and do not fit. */
 const maxMissesPerRow = 20;
 
-let database: OwnDatabase;
-let client: pg.Client;
+let rows: RowsOnly;
 
 beforeAll(async () => {
-  database = await newDatabase("newest");
-  client = new pg.Client(database.url);
-  await client.connect();
-  // Rows that nothing refers to: this is about finding them.
-  await client.query("SET session_replication_role = replica");
+  rows = await openRowsOnly();
+  const { client } = rows;
   for (const [table, columns, values] of fillings) {
     await client.query(
       `INSERT INTO ${table} (organization_id, ${columns})
@@ -50,10 +44,7 @@ beforeAll(async () => {
   }
 }, 120_000);
 
-afterAll(async () => {
-  await client.end();
-  await database.remove();
-});
+afterAll(() => rows.close());
 
 const keys = Array.from({ length: organizationCount }, (_, index) => {
   const organization = index + 1;
@@ -128,7 +119,7 @@ test.each<[string, Ask]>([
     let pages = 0;
     let misses = 0;
     for (const one of asked) {
-      const cost = await costOf(client, one, mode);
+      const cost = await costOf(rows.client, one, mode);
       expect({ mode, scanned: cost.scanned }).toEqual({ mode, scanned: [] });
       pages += cost.pages;
       misses += cost.misses;
@@ -153,14 +144,6 @@ async function askedFor(name: string, ask: Ask): Promise<readonly Asked[]> {
   await ask({ query, groupOf: () => "all" } as unknown as Database);
   if (found.length === 0) throw new Error(`${name} was not asked.`);
   return found;
-}
-
-function uuid(number: number): string {
-  return `00000000-0000-7000-8000-${String(number).padStart(12, "0")}`;
-}
-
-function uuidOf(number: string): string {
-  return `('00000000-0000-7000-8000-' || lpad((${number})::text, 12, '0'))::uuid`;
 }
 
 /** Ids are in the order of their time, and all organizations make them at once. */
