@@ -9,8 +9,8 @@ import { anything } from "../packages/server/src/core/schema/node.ts";
 import { readPattern } from "../packages/server/src/core/schema/pattern.ts";
 import { maxPatternWork } from "../packages/server/src/core/schema/pattern-book.ts";
 import { checkValue, parseSchemas } from "../packages/server/src/core/schema/schema.ts";
-import { definitionLimits } from "../packages/server/src/engine/definition-limits.ts";
 import { executorCatalog } from "../packages/server/src/engine/executors/catalog.ts";
+import { definitionLimits } from "../packages/server/src/engine/plans/definition-limits.ts";
 import { rounded } from "./samples.ts";
 
 export interface DefinitionsResult {

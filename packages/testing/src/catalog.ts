@@ -1,6 +1,6 @@
 import { readConfig } from "../../server/src/config.ts";
-import { definitionLimits } from "../../server/src/engine/definition-limits.ts";
 import { executorCatalog } from "../../server/src/engine/executors/catalog.ts";
+import { definitionLimits } from "../../server/src/engine/plans/definition-limits.ts";
 
 const config = readConfig({});
 

@@ -2,9 +2,9 @@ import type { Entry, PlainEntry, StepRun } from "../core/job/history.ts";
 import type { Job, Timestamp } from "../core/job/job-state.ts";
 import type { JsonValue } from "../core/json/json.ts";
 import type { JobKey, JobStanding } from "../store/jobs/jobs.ts";
-import type { Command } from "./command.ts";
-import type { Done, Sender } from "./group-commit.ts";
-import type { Portion, RunSearch } from "./job-history.ts";
+import type { Command } from "./commit/command.ts";
+import type { Done, Sender } from "./commit/group-commit.ts";
+import type { Portion, RunSearch } from "./reading/job-history.ts";
 
 /** What the HTTP room may ask of the engine. */
 export interface Engine {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { judgeSecretKey, WrongSecretKeyError } from "../auth/credentials/secret-key-check.ts";
 import type { Config } from "../config.ts";
 import type { SealLink } from "../core/audit-chain.ts";
-import { type AuditVerification, expectSeal, verifyAudit } from "../engine/audit-verification.ts";
+import { type AuditVerification, expectSeal, verifyAudit } from "../engine/audit/audit-verification.ts";
 import { secretBoxOf } from "../sealing/secret-key.ts";
 import { openStore } from "../service.ts";
 import { listAllOrganizationIds } from "../store/audit/audit-verification.ts";

@@ -4,7 +4,7 @@ import { type TestService, testSecrets, useService } from "@stepwell/testing/ser
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 import type { SealLink } from "../../src/core/audit-chain.ts";
-import { expectSeal, verifyAudit } from "../../src/engine/audit-verification.ts";
+import { expectSeal, verifyAudit } from "../../src/engine/audit/audit-verification.ts";
 import { type AuditEntry, insertAuditEntries } from "../../src/store/audit/audit.ts";
 import { useCluster } from "./cluster.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { DatabaseClock } from "../../src/engine/clock.ts";
+import { DatabaseClock } from "../../src/engine/node/clock.ts";
 
 const hourMs = 3_600_000;
 /** What the database says at the first heartbeat. */

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { UntimedFact } from "../../src/core/job/fact.ts";
-import type { FactCommand, SubmitCommand } from "../../src/engine/command.ts";
+import type { FactCommand, SubmitCommand } from "../../src/engine/commit/command.ts";
 import type { NodeEngine } from "../../src/engine/node-engine.ts";
 
 const by = { type: "service", id: "test" } as const;

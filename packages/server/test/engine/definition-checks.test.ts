@@ -3,9 +3,9 @@ import { straightDefinition } from "@stepwell/testing/definitions.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { parseDefinition } from "../../src/core/definition/definition.ts";
-import { type DefinitionCheckOptions, DefinitionChecks } from "../../src/engine/definition-checks.ts";
-import { definitionLimits } from "../../src/engine/definition-limits.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
+import { type DefinitionCheckOptions, DefinitionChecks } from "../../src/engine/plans/definition-checks.ts";
+import { definitionLimits } from "../../src/engine/plans/definition-limits.ts";
 
 const config = readConfig({ STEPWELL_CLOUD_FUNCTION_ENDPOINT: "http://localhost:9" });
 const large = JSON.stringify(costlyDefinitions().get("twenty thousand schemas"));

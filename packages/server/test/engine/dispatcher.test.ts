@@ -2,8 +2,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test, vi } from "vitest";
 import type { PlanStep } from "../../src/core/plan/plan.ts";
-import { Dispatcher, type DispatcherOptions } from "../../src/engine/dispatcher.ts";
-import { type Executor, executorMap } from "../../src/engine/executor.ts";
+import { Dispatcher, type DispatcherOptions } from "../../src/engine/calls/dispatcher.ts";
+import { type Executor, executorMap } from "../../src/engine/executors/executor.ts";
 import { StoreUnavailableError } from "../../src/store/home/database.ts";
 import { call, Story } from "../core/jobs.ts";
 

@@ -4,7 +4,7 @@ import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { type TimersOptions, timersDuty } from "../../src/engine/maintenance/timers.ts";
-import { Parking } from "../../src/engine/parking.ts";
+import { Parking } from "../../src/engine/plans/parking.ts";
 import { openStore } from "../../src/service.ts";
 import type { Database } from "../../src/store/home/database.ts";
 import { listVersionKeys } from "../../src/store/jobs/timers.ts";

@@ -6,8 +6,8 @@ import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { parseDefinition } from "../../src/core/definition/definition.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
-import type { Executor } from "../../src/engine/executor.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
+import type { Executor } from "../../src/engine/executors/executor.ts";
 
 const permissive = executorCatalog(
   readConfig({ STEPWELL_ALLOW_FUNCTION_ENDPOINTS: "true", STEPWELL_ALLOW_FUNCTION_ROLES: "true" }),

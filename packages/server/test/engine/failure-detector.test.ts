@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { DatabaseClock } from "../../src/engine/clock.ts";
-import { FailureDetector } from "../../src/engine/failure-detector.ts";
+import { DatabaseClock } from "../../src/engine/node/clock.ts";
+import { FailureDetector } from "../../src/engine/node/failure-detector.ts";
 
 const leaseMs = 10_000;
 const heartbeatMs = 1_000;

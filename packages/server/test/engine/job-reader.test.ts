@@ -4,7 +4,7 @@ import { useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import type pg from "pg";
 import { expect, test, vi } from "vitest";
-import { TurnReads } from "../../src/engine/turn-reads.ts";
+import { TurnReads } from "../../src/engine/reading/turn-reads.ts";
 import { type Database, type Queryable, StoreUnavailableError } from "../../src/store/home/database.ts";
 import { ReadLane } from "../../src/store/home/lanes.ts";
 import type { JobKey } from "../../src/store/jobs/jobs.ts";

@@ -3,7 +3,7 @@ import { deploy } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { JobWatch } from "../../src/engine/job-watch.ts";
+import { JobWatch } from "../../src/engine/reading/job-watch.ts";
 import type { JobKey } from "../../src/store/jobs/jobs.ts";
 import { submission } from "./commands.ts";
 

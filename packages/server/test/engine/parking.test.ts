@@ -7,13 +7,13 @@ import { type TestOrganization, TestService, useService } from "@stepwell/testin
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
-import { DatabaseClock } from "../../src/engine/clock.ts";
-import type { Command } from "../../src/engine/command.ts";
+import type { Command } from "../../src/engine/commit/command.ts";
+import { type CommitStats, GroupCommit } from "../../src/engine/commit/group-commit.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
-import { type CommitStats, GroupCommit } from "../../src/engine/group-commit.ts";
+import { DatabaseClock } from "../../src/engine/node/clock.ts";
 import type { NodeEngine } from "../../src/engine/node-engine.ts";
-import { type ParkedThing, Parking, UnreadableVersionError } from "../../src/engine/parking.ts";
-import { Plans } from "../../src/engine/plans.ts";
+import { type ParkedThing, Parking, UnreadableVersionError } from "../../src/engine/plans/parking.ts";
+import { Plans } from "../../src/engine/plans/plans.ts";
 import type { Database } from "../../src/store/home/database.ts";
 import { insertDueJobs } from "../store/due-rows.ts";
 import { failRow } from "../store/failing-row.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PlanCache } from "../../src/engine/plan-cache.ts";
+import { PlanCache } from "../../src/engine/plans/plan-cache.ts";
 import { noop, planOf } from "../core/jobs.ts";
 
 const plan = planOf([noop("only", null)]);

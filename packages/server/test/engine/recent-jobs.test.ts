@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { HistoryEntry } from "../../src/core/job/history.ts";
 import type { Job } from "../../src/core/job/job-state.ts";
-import { RecentJobs } from "../../src/engine/recent-jobs.ts";
+import { RecentJobs } from "../../src/engine/reading/recent-jobs.ts";
 
 const job = (jobId: string, sequence: number, input: object = {}) => ({ jobId, sequence, input }) as unknown as Job;
 const entries = (from: number, to: number) =>

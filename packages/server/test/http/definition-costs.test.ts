@@ -7,7 +7,7 @@ import { onEveryStore, onOneStore, type StoreHome } from "@stepwell/testing/stor
 import { expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
-import { Plans } from "../../src/engine/plans.ts";
+import { Plans } from "../../src/engine/plans/plans.ts";
 
 onEveryStore((home) => {
   test("jobs of a version that lowered limits would refuse start, and run to their end", async () => {

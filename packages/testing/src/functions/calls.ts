@@ -1,8 +1,8 @@
 import { readConfig } from "../../../server/src/config.ts";
 import type { JsonObject } from "../../../server/src/core/json/json.ts";
-import type { CallRequest, CallResult } from "../../../server/src/engine/executor.ts";
 import { cloudFunction } from "../../../server/src/engine/executors/cloud-function.ts";
 import type { CloudFunctionSettings } from "../../../server/src/engine/executors/cloud-function-settings.ts";
+import type { CallRequest, CallResult } from "../../../server/src/engine/executors/executor.ts";
 
 export const accountId = "123456789012";
 

@@ -1,6 +1,6 @@
 import type { Config } from "../../config.ts";
-import { type Executor, executorMap } from "../executor.ts";
 import { cloudFunction } from "./cloud-function.ts";
+import { type Executor, executorMap } from "./executor.ts";
 import { noop } from "./noop.ts";
 import { waitForEvents } from "./wait-for-events.ts";
 

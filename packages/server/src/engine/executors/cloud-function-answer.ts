@@ -1,8 +1,8 @@
 import type { InvokeCommandOutput } from "@aws-sdk/client-lambda";
 import { type JsonValue, parseJson } from "../../core/json/json.ts";
-import type { CallResult } from "../executor.ts";
 import { answerTooLarge, bounded, failed } from "./cloud-function-failure.ts";
 import type { CloudFunctionSettings } from "./cloud-function-settings.ts";
+import type { CallResult } from "./executor.ts";
 
 type AnswerLimits = Pick<CloudFunctionSettings, "maxOutputBytes" | "maxJsonDepth" | "maxNameLength">;
 

@@ -1,8 +1,8 @@
 import type { StepError } from "../../core/job/job-state.ts";
-import type { CallResult } from "../executor.ts";
 import { AnswerTooLargeError } from "./cloud-function-answer-bound.ts";
 import { RoleError } from "./cloud-function-role.ts";
 import type { FunctionTarget } from "./cloud-function-target.ts";
+import type { CallResult } from "./executor.ts";
 
 type CallFailure = Extract<CallResult, { type: "failed" }>;
 

@@ -1,5 +1,4 @@
 import type { InvokeCommandInput } from "@aws-sdk/client-lambda";
-import type { CallExecutor, CallRequest, CallResult, ExecutorDescription } from "../executor.ts";
 import { readAnswer } from "./cloud-function-answer.ts";
 import { LambdaClients } from "./cloud-function-clients.ts";
 import { failed, failureOf } from "./cloud-function-failure.ts";
@@ -12,6 +11,7 @@ import {
   targetOf,
   timeoutMsOf,
 } from "./cloud-function-target.ts";
+import type { CallExecutor, CallRequest, CallResult, ExecutorDescription } from "./executor.ts";
 
 /** `/service/cloud/function`: invokes an AWS Lambda function with the step's input and waits for its answer. */
 export function cloudFunction(settings: CloudFunctionSettings): CallExecutor & ExecutorDescription {

@@ -1,4 +1,4 @@
-import type { Executor } from "../executor.ts";
+import type { Executor } from "./executor.ts";
 
 /** `/service/noop`: the output is the input. */
 export const noop: Executor = {

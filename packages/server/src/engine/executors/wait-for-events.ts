@@ -2,7 +2,7 @@ import { maxTimeoutSeconds } from "../../core/definition/definition-timeouts.ts"
 import type { WaitRule } from "../../core/definition/executor-kind.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Problem, pointerTo } from "../../core/problem.ts";
-import type { Executor } from "../executor.ts";
+import type { Executor } from "./executor.ts";
 
 /** `/service/waitForEventIds`: waits until all of `eventIds` (or `any`, or a number of them) are here. */
 export function waitForEvents(limits: { maxEventIdsPerStep: number; maxNameLength: number }): Executor {

@@ -9,7 +9,7 @@ import {
   listUnsealedIds,
 } from "../../store/audit/audit-seals.ts";
 import type { Database, Transaction } from "../../store/home/database.ts";
-import { auditHash } from "../audit-hash.ts";
+import { auditHash } from "../audit/audit-hash.ts";
 import type { Duty } from "./duty.ts";
 
 export interface AuditSealingOptions {

@@ -14,8 +14,8 @@ import {
   type TakenJob,
   takeOverJobs,
 } from "../../store/jobs/nodes.ts";
-import type { Neighbourhood } from "../node.ts";
-import type { Plans } from "../plans.ts";
+import type { Neighbourhood } from "../node/node.ts";
+import type { Plans } from "../plans/plans.ts";
 import type { Duty } from "./duty.ts";
 
 export interface TakeoverOptions {

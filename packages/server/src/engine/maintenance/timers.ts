@@ -3,8 +3,8 @@ import type { Database } from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import { type DueJob, findDueJobs, findDueJobsInTurn, findNextWake, listVersionKeys } from "../../store/jobs/timers.ts";
 import type { VersionKey } from "../../store/workflows/versions.ts";
-import type { DatabaseClock } from "../clock.ts";
-import type { Parking } from "../parking.ts";
+import type { DatabaseClock } from "../node/clock.ts";
+import type { Parking } from "../plans/parking.ts";
 import type { Duty } from "./duty.ts";
 
 export interface TimersOptions {

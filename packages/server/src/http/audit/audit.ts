@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { type AuditFinding, describeFinding, type SealLink } from "../../core/audit-chain.ts";
-import { type AuditVerification, expectSeal, verifyAudit } from "../../engine/audit-verification.ts";
+import { type AuditVerification, expectSeal, verifyAudit } from "../../engine/audit/audit-verification.ts";
 import { listAuditEntries } from "../../store/audit/audit-list.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";

@@ -1,8 +1,8 @@
 import type { FastifyRequest, onSendHookHandler } from "fastify";
 import { Type } from "typebox";
-import type { Command } from "../../engine/command.ts";
+import type { Command } from "../../engine/commit/command.ts";
+import type { Done } from "../../engine/commit/group-commit.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { Done } from "../../engine/group-commit.ts";
 import { requestKeyOf } from "./request-key.ts";
 
 /** Declared by every operation that honours a key; any other operation rejects it (`rejectKey`). */

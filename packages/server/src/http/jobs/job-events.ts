@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { quoted } from "../../core/problem.ts";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
-import type { Command } from "../../engine/command.ts";
+import type { Command } from "../../engine/commit/command.ts";
 import { auditOf } from "../../management/act/audit-trail.ts";
 import { type KeptEvent, listEvents } from "../../store/jobs/events.ts";
 import { findVersionOfJob } from "../../store/jobs/job-lists.ts";

@@ -1,6 +1,6 @@
 import type { Job } from "../../core/job/job-state.ts";
 import type { Plan } from "../../core/plan/plan.ts";
-import { versionUnreadable } from "../../engine/parking.ts";
+import { versionUnreadable } from "../../engine/plans/parking.ts";
 import type { ServerParts } from "../door/app.ts";
 
 /** The compiled definition that a job runs. Throws a `ServiceError` where this node cannot compile it. */

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { isTerminal } from "../../core/job/job-state.ts";
-import type { ChangedJob } from "../../engine/batch.ts";
-import type { CommitStats } from "../../engine/group-commit.ts";
+import type { ChangedJob } from "../../engine/commit/batch.ts";
+import type { CommitStats } from "../../engine/commit/group-commit.ts";
 import { explainListening } from "../door/listening.ts";
 import type { RequestMetrics } from "../door/request-metrics.ts";
 

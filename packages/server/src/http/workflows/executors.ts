@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import type { Executor } from "../../engine/executor.ts";
+import type { Executor } from "../../engine/executors/executor.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { answer, oneOf } from "../door/schemas.ts";
 

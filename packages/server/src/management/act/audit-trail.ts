@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, jsonEquals } from "../../core/json/json.ts";
-import type { UntimedAuditEntry } from "../../engine/command.ts";
+import type { UntimedAuditEntry } from "../../engine/commit/command.ts";
 import { newId } from "../../engine/identifier.ts";
 import { type AuditOutcome, insertAuditEntries } from "../../store/audit/audit.ts";
 import type { Database, Transaction } from "../../store/home/database.ts";

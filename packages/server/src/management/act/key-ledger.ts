@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
-import { replay } from "../../engine/replay.ts";
+import { replay } from "../../engine/commit/replay.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { claimKeys, storeAnswers } from "../../store/jobs/idempotency.ts";
 import { claimUserKey, storeUserAnswer } from "../../store/people/user-idempotency.ts";

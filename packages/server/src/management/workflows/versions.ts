@@ -1,7 +1,7 @@
 import { isSameJson } from "../../core/json/json.ts";
 import { type Problem, sentence } from "../../core/problem.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
-import { definitionLimits } from "../../engine/definition-limits.ts";
+import { definitionLimits } from "../../engine/plans/definition-limits.ts";
 import { findNewestVersion, insertVersion, type Version } from "../../store/workflows/versions.ts";
 import { lockWorkflow, type WorkflowKey } from "../../store/workflows/workflows.ts";
 import type { CallerAct, ManagementParts } from "../act/act.ts";

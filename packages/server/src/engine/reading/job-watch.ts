@@ -1,7 +1,7 @@
-import { ServiceError } from "../core/service-error.ts";
-import type { Queryable } from "../store/home/database.ts";
-import { type JobKey, readStandings } from "../store/jobs/jobs.ts";
-import type { Duty } from "./maintenance/duty.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import type { Queryable } from "../../store/home/database.ts";
+import { type JobKey, readStandings } from "../../store/jobs/jobs.ts";
+import type { Duty } from "../maintenance/duty.ts";
 
 /** Tells who waits for a job that it changed: at once for changes of this node, by polling for those of others. */
 export class JobWatch {

@@ -1,6 +1,6 @@
-import type { CallKind, ExecutorCatalog, PassKind, WaitKind } from "../core/definition/executor-kind.ts";
-import type { StepError } from "../core/job/job-state.ts";
-import type { JsonObject, JsonValue } from "../core/json/json.ts";
+import type { CallKind, ExecutorCatalog, PassKind, WaitKind } from "../../core/definition/executor-kind.ts";
+import type { StepError } from "../../core/job/job-state.ts";
+import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 
 /**
  * An executor is one file that exports one of these: its type, its texts, its config schema and, where it calls the outside, one function.

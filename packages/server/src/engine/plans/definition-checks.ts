@@ -1,9 +1,9 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Config } from "../config.ts";
-import type { Problem } from "../core/problem.ts";
-import { ServiceError } from "../core/service-error.ts";
-import { FairQueue } from "../store/home/fair-queue.ts";
+import type { Config } from "../../config.ts";
+import type { Problem } from "../../core/problem.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import { FairQueue } from "../../store/home/fair-queue.ts";
 
 /** What a new definition was found to be: valid when there are no problems. */
 export interface DefinitionFindings {

@@ -1,7 +1,7 @@
-import { ServiceError } from "../core/service-error.ts";
-import type { JobKey } from "../store/jobs/jobs.ts";
-import type { LeftOutJobs } from "../store/jobs/nodes.ts";
-import type { VersionKey } from "../store/workflows/versions.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
+import type { LeftOutJobs } from "../../store/jobs/nodes.ts";
+import type { VersionKey } from "../../store/workflows/versions.ts";
 
 export interface ParkingOptions {
   /** Reads the monotonic timer, in milliseconds. */

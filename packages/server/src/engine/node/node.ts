@@ -1,5 +1,5 @@
-import type { Database } from "../store/home/database.ts";
-import { beat, listNodes, type NodeRow, removeNode } from "../store/jobs/nodes.ts";
+import type { Database } from "../../store/home/database.ts";
+import { beat, listNodes, type NodeRow, removeNode } from "../../store/jobs/nodes.ts";
 import type { DatabaseClock, Moment } from "./clock.ts";
 import { FailureDetector } from "./failure-detector.ts";
 

@@ -1,4 +1,4 @@
-import type { Plan } from "../core/plan/plan.ts";
+import type { Plan } from "../../core/plan/plan.ts";
 
 export interface CachedPlan {
   readonly versionId: string;

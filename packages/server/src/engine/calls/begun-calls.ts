@@ -1,5 +1,5 @@
-import type { Database } from "../store/home/database.ts";
-import { markBegun, type OwnedCall } from "../store/jobs/nodes.ts";
+import type { Database } from "../../store/home/database.ts";
+import { markBegun, type OwnedCall } from "../../store/jobs/nodes.ts";
 
 /**
  * Notes in the store that calls begin which had to wait for their turn. A node that dies is told by it apart from the calls that it only held.

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { Config } from "../config.ts";
-import { parseDefinition } from "../core/definition/definition.ts";
+import type { Config } from "../../config.ts";
+import { parseDefinition } from "../../core/definition/definition.ts";
+import { executorCatalog } from "../executors/catalog.ts";
 import type { DefinitionFindings } from "./definition-checks.ts";
 import { definitionLimits } from "./definition-limits.ts";
-import { executorCatalog } from "./executors/catalog.ts";
 
 /** The entry of the thread that checks definitions (`definition-checks.ts`): a text comes in, what was found goes out. */
 const { settings, urls } = workerData as { readonly settings: Config; readonly urls: Readonly<Record<string, string>> };

@@ -1,5 +1,5 @@
-import { StoreUnavailableError } from "../store/home/database.ts";
-import type { JobKey } from "../store/jobs/jobs.ts";
+import { StoreUnavailableError } from "../../store/home/database.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
 
 /** Reads of single jobs; those that arrive in one turn of the event loop share a statement. */
 export class TurnReads<Found extends JobKey> {

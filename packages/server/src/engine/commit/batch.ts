@@ -1,21 +1,21 @@
-import type { JobLimits } from "../core/job/draft.ts";
-import { type EventPayload, holdsPayloads, payloadsToRead } from "../core/job/event-payloads.ts";
-import type { CallEffect, Change, EventChange, Fact } from "../core/job/fact.ts";
-import type { HistoryEntry } from "../core/job/history.ts";
-import { submitJob, transition } from "../core/job/job.ts";
-import { countEntries, earlierLifeOf } from "../core/job/job-counts.ts";
-import { awaitedEventIds, type Job, type Timestamp, wakeAtOf } from "../core/job/job-state.ts";
-import { looksIntoValues } from "../core/job/looks-into-values.ts";
-import { changesOf, type MetricChange, sumChanges } from "../core/job/metric-change.ts";
-import { ValueBook } from "../core/job/value-book.ts";
-import type { Plan } from "../core/plan/plan.ts";
-import { pointerTo } from "../core/problem.ts";
-import { notFound, ServiceError } from "../core/service-error.ts";
-import { holdOrganizations } from "../store/access/organizations.ts";
-import { type AuditEntry, insertAuditEntries } from "../store/audit/audit.ts";
-import type { Transaction } from "../store/home/database.ts";
-import { findKeptEvents, readPayloads, writeEventChanges } from "../store/jobs/events.ts";
-import { insertValues } from "../store/jobs/job-values.ts";
+import type { JobLimits } from "../../core/job/draft.ts";
+import { type EventPayload, holdsPayloads, payloadsToRead } from "../../core/job/event-payloads.ts";
+import type { CallEffect, Change, EventChange, Fact } from "../../core/job/fact.ts";
+import type { HistoryEntry } from "../../core/job/history.ts";
+import { submitJob, transition } from "../../core/job/job.ts";
+import { countEntries, earlierLifeOf } from "../../core/job/job-counts.ts";
+import { awaitedEventIds, type Job, type Timestamp, wakeAtOf } from "../../core/job/job-state.ts";
+import { looksIntoValues } from "../../core/job/looks-into-values.ts";
+import { changesOf, type MetricChange, sumChanges } from "../../core/job/metric-change.ts";
+import { ValueBook } from "../../core/job/value-book.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import { pointerTo } from "../../core/problem.ts";
+import { notFound, ServiceError } from "../../core/service-error.ts";
+import { holdOrganizations } from "../../store/access/organizations.ts";
+import { type AuditEntry, insertAuditEntries } from "../../store/audit/audit.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import { findKeptEvents, readPayloads, writeEventChanges } from "../../store/jobs/events.ts";
+import { insertValues } from "../../store/jobs/job-values.ts";
 import {
   type HistoryRow,
   insertHistory,
@@ -25,14 +25,14 @@ import {
   lockJobs,
   updateJobs,
   type WrittenJob,
-} from "../store/jobs/jobs.ts";
-import { insertMetricChanges, type OrganizationChanges } from "../store/jobs/metric-rollups.ts";
-import { type ChosenVersion, chooseVersions } from "../store/workflows/versions.ts";
+} from "../../store/jobs/jobs.ts";
+import { insertMetricChanges, type OrganizationChanges } from "../../store/jobs/metric-rollups.ts";
+import { type ChosenVersion, chooseVersions } from "../../store/workflows/versions.ts";
+import { newId } from "../identifier.ts";
+import { type Parked, versionUnreadable } from "../plans/parking.ts";
+import type { LoadedPlans, Plans } from "../plans/plans.ts";
 import type { Command, FactCommand, Outcome, SubmitCommand } from "./command.ts";
-import { newId } from "./identifier.ts";
 import { openValues } from "./open-values.ts";
-import { type Parked, versionUnreadable } from "./parking.ts";
-import type { LoadedPlans, Plans } from "./plans.ts";
 import { type ReplayContext, replayKnownKeys, replyTo, settleKeys } from "./replay.ts";
 
 /** One job that the batch changed. */

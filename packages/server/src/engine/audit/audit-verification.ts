@@ -7,8 +7,8 @@ import {
   type SealedEntry,
   type SealLink,
   sealText,
-} from "../core/audit-chain.ts";
-import { findEntryTexts, listUnsealedIds, type Seal } from "../store/audit/audit-seals.ts";
+} from "../../core/audit-chain.ts";
+import { findEntryTexts, listUnsealedIds, type Seal } from "../../store/audit/audit-seals.ts";
 import {
   type EntryStanding,
   findEntryStandings,
@@ -16,8 +16,8 @@ import {
   listCoveredEntries,
   listEntryIds,
   listSeals,
-} from "../store/audit/audit-verification.ts";
-import type { Database } from "../store/home/database.ts";
+} from "../../store/audit/audit-verification.ts";
+import type { Database } from "../../store/home/database.ts";
 import { auditHash } from "./audit-hash.ts";
 
 export interface AuditTrail {

@@ -1,5 +1,5 @@
-import type { Config } from "../config.ts";
-import type { DefinitionLimits } from "../core/definition/definition.ts";
+import type { Config } from "../../config.ts";
+import type { DefinitionLimits } from "../../core/definition/definition.ts";
 
 /** What new definitions are held against. Those that are registered are not. */
 export function definitionLimits(config: Config): DefinitionLimits {

@@ -1,11 +1,11 @@
-import type { UntimedFact, Verdict } from "../core/job/fact.ts";
-import type { HistoryEntry } from "../core/job/history.ts";
-import type { Actor, Job } from "../core/job/job-state.ts";
-import type { JsonObject } from "../core/json/json.ts";
-import type { ServiceError } from "../core/service-error.ts";
-import type { AuditEntry } from "../store/audit/audit.ts";
-import type { JobKey } from "../store/jobs/jobs.ts";
-import type { VersionChoice } from "../store/workflows/versions.ts";
+import type { UntimedFact, Verdict } from "../../core/job/fact.ts";
+import type { HistoryEntry } from "../../core/job/history.ts";
+import type { Actor, Job } from "../../core/job/job-state.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import type { ServiceError } from "../../core/service-error.ts";
+import type { AuditEntry } from "../../store/audit/audit.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
+import type { VersionChoice } from "../../store/workflows/versions.ts";
 
 /** A durable change that somebody asks for. Every one goes through the group commit. */
 export type Command = SubmitCommand | FactCommand;

@@ -1,8 +1,8 @@
-import type { Timestamp } from "../core/job/job-state.ts";
-import type { JsonObject } from "../core/json/json.ts";
-import { ServiceError } from "../core/service-error.ts";
-import type { Transaction } from "../store/home/database.ts";
-import { claimKeys, type KeyClaim, releaseKeys, storeAnswers } from "../store/jobs/idempotency.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import { claimKeys, type KeyClaim, releaseKeys, storeAnswers } from "../../store/jobs/idempotency.ts";
 import type { Command, Outcome } from "./command.ts";
 
 export interface ReplayContext {

@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { JobLimits } from "../core/job/draft.ts";
-import { ServiceError } from "../core/service-error.ts";
+import type { JobLimits } from "../../core/job/draft.ts";
+import { ServiceError } from "../../core/service-error.ts";
 import {
   type Database,
   StatementGivenUpError,
   StoreUnavailableError,
   TransactionAbortedError,
-} from "../store/home/database.ts";
-import { hasCommit } from "../store/jobs/jobs.ts";
+} from "../../store/home/database.ts";
+import { hasCommit } from "../../store/jobs/jobs.ts";
+import type { DatabaseClock } from "../node/clock.ts";
+import { jobParked } from "../plans/parking.ts";
+import type { Plans } from "../plans/plans.ts";
 import { type AppliedBatch, applyBatch, type BatchContext, type ChangedJob } from "./batch.ts";
-import type { DatabaseClock } from "./clock.ts";
 import type { Command, Outcome } from "./command.ts";
-import { jobParked } from "./parking.ts";
-import type { Plans } from "./plans.ts";
 
 export interface GroupCommitOptions {
   readonly database: Database;

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { CallEffect, Failure, UntimedFact } from "../core/job/fact.ts";
-import type { Job } from "../core/job/job-state.ts";
-import type { PlanStep } from "../core/plan/plan.ts";
-import { StoreUnavailableError, TransactionAbortedError } from "../store/home/database.ts";
-import { FairQueue } from "../store/home/fair-queue.ts";
-import type { JobKey } from "../store/jobs/jobs.ts";
-import type { OwnedCall } from "../store/jobs/nodes.ts";
-import type { ChangedJob } from "./batch.ts";
-import type { CallRequest, CallResult, Executor } from "./executor.ts";
+import type { CallEffect, Failure, UntimedFact } from "../../core/job/fact.ts";
+import type { Job } from "../../core/job/job-state.ts";
+import type { PlanStep } from "../../core/plan/plan.ts";
+import { StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
+import { FairQueue } from "../../store/home/fair-queue.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
+import type { OwnedCall } from "../../store/jobs/nodes.ts";
+import type { ChangedJob } from "../commit/batch.ts";
+import type { CallRequest, CallResult, Executor } from "../executors/executor.ts";
 
 export interface DispatcherOptions {
   readonly executors: ReadonlyMap<string, Executor>;

@@ -9,14 +9,14 @@ import {
   type ValuePlace,
   valueIn,
   withValue,
-} from "../core/job/history.ts";
-import { awaitedEventIds, type Job, type JobState } from "../core/job/job-state.ts";
-import { type StoredState, withPlaces } from "../core/job/stored-state.ts";
-import { unreadValue } from "../core/job/unread-value.ts";
-import type { JsonObject, JsonValue } from "../core/json/json.ts";
-import { maxValuesSize } from "../core/json/json-size.ts";
-import type { Database, Queryable, Reader } from "../store/home/database.ts";
-import { readValues } from "../store/jobs/job-values.ts";
+} from "../../core/job/history.ts";
+import { awaitedEventIds, type Job, type JobState } from "../../core/job/job-state.ts";
+import { type StoredState, withPlaces } from "../../core/job/stored-state.ts";
+import { unreadValue } from "../../core/job/unread-value.ts";
+import type { JsonObject, JsonValue } from "../../core/json/json.ts";
+import { maxValuesSize } from "../../core/json/json-size.ts";
+import type { Database, Queryable, Reader } from "../../store/home/database.ts";
+import { readValues } from "../../store/jobs/job-values.ts";
 import {
   type JobKey,
   type JobStanding,
@@ -25,8 +25,8 @@ import {
   readSmallJobs,
   readStandings,
   type SmallJob,
-} from "../store/jobs/jobs.ts";
-import type { WholeJob } from "./engine.ts";
+} from "../../store/jobs/jobs.ts";
+import type { WholeJob } from "../engine.ts";
 import { type Portion, type RunSearch, readEntries, readNewestRuns, readRuns } from "./job-history.ts";
 import type { JobSnapshot, RecentJobs } from "./recent-jobs.ts";
 import { TurnReads } from "./turn-reads.ts";

@@ -1,9 +1,9 @@
-import { jobInputNumber } from "../core/job/history.ts";
-import { type OpenedJob, openJob } from "../core/job/opened-job.ts";
-import { numbersIn } from "../core/job/stored-state.ts";
-import type { Transaction } from "../store/home/database.ts";
-import { readValues } from "../store/jobs/job-values.ts";
-import { type LockedJob, readInputs, TooMuchAtOnceError } from "../store/jobs/jobs.ts";
+import { jobInputNumber } from "../../core/job/history.ts";
+import { type OpenedJob, openJob } from "../../core/job/opened-job.ts";
+import { numbersIn } from "../../core/job/stored-state.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import { readValues } from "../../store/jobs/job-values.ts";
+import { type LockedJob, readInputs, TooMuchAtOnceError } from "../../store/jobs/jobs.ts";
 
 /**
  * Gives locked jobs the values that have rows of their own: those of the jobs that `isNeeded` names are read, the others stay unread. Throws `TooMuchAtOnceError` when those of several

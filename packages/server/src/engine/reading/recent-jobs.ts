@@ -1,6 +1,6 @@
-import type { HistoryEntry } from "../core/job/history.ts";
-import type { Job } from "../core/job/job-state.ts";
-import { sizeOfJson } from "../core/json/json-size.ts";
+import type { HistoryEntry } from "../../core/job/history.ts";
+import type { Job } from "../../core/job/job-state.ts";
+import { sizeOfJson } from "../../core/json/json-size.ts";
 
 /** A job with its whole history, as one commit left it. */
 export interface JobSnapshot {

@@ -10,12 +10,12 @@ import {
   type ValuePlace,
   valueIn,
   withValue,
-} from "../core/job/history.ts";
-import type { Job } from "../core/job/job-state.ts";
-import { maxValuesSize, sizeOfJson } from "../core/json/json-size.ts";
-import type { Queryable } from "../store/home/database.ts";
-import { type HistoryCommit, readCommitsAfter, readCommitsBefore } from "../store/jobs/job-history.ts";
-import type { JobKey } from "../store/jobs/jobs.ts";
+} from "../../core/job/history.ts";
+import type { Job } from "../../core/job/job-state.ts";
+import { maxValuesSize, sizeOfJson } from "../../core/json/json-size.ts";
+import type { Queryable } from "../../store/home/database.ts";
+import { type HistoryCommit, readCommitsAfter, readCommitsBefore } from "../../store/jobs/job-history.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
 
 /** A part of a list that is read in order. */
 export interface Portion<Row> {
