@@ -30,8 +30,8 @@ export const pendingJobs: HostileTenant = {
         state: { status: "PENDING", progress, resumeAt: null, wakeAt: now },
       };
       for (let first = 0; first < jobCount; first += maxJobsAtOnce) {
-        const count = Math.min(maxJobsAtOnce, jobCount - first);
-        await database.query(said(copyJob), [organizationId, model, JSON.stringify(pending), count]);
+        const last = Math.min(first + maxJobsAtOnce, jobCount) - 1;
+        await database.query(said(copyJob), [organizationId, model, JSON.stringify(pending), first, last]);
       }
     });
     const jobs = `/organizations/${organizationId}/jobs`;
@@ -46,6 +46,7 @@ const maxJobsAtOnce = 20_000;
 /** Whatever columns a job has: they are those of the model, except for what is given. */
 const copyJob = `
   INSERT INTO job
-  SELECT (json_populate_record(job, (given.changes || jsonb_build_object('job_id', gen_random_uuid()))::json)).*
-  FROM job CROSS JOIN (SELECT $3::jsonb AS changes) AS given CROSS JOIN generate_series(1, $4::integer)
-  WHERE job.organization_id = $1 AND job.job_id = $2`;
+  SELECT copy.*
+  FROM job CROSS JOIN generate_series($4::integer, $5::integer) AS number
+  CROSS JOIN LATERAL jsonb_populate_record(job, $3::jsonb || jsonb_build_object('job_id', md5($2::text || number)::uuid)) AS copy
+  WHERE job.organization_id = $1::uuid AND job.job_id = $2::uuid`;

@@ -27,7 +27,7 @@ export class HostileTraffic implements Traffic {
       await this.#again(async () => {
         if (!connection?.isOpen) connection = await Connection.open(this.#port);
         const { status } = await connection.ask(next());
-        return status;
+        this.#count(String(status));
       });
       connection?.close();
     });
@@ -43,10 +43,10 @@ export class HostileTraffic implements Traffic {
     await Promise.all(Array.from({ length: count }, work));
   }
 
-  async #again(ask: () => Promise<number>): Promise<void> {
+  async #again(ask: () => Promise<void>): Promise<void> {
     while (!this.#end.aborted) {
       try {
-        this.#count(String(await ask()));
+        await ask();
       } catch {
         if (this.#end.aborted) return;
         this.#count("lost");
@@ -55,13 +55,14 @@ export class HostileTraffic implements Traffic {
     }
   }
 
-  #read(agent: Agent, path: string): Promise<number> {
+  #read(agent: Agent, path: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${this.#token}` };
       const request = get(
         { host: "127.0.0.1", port: this.#port, path, agent, headers, signal: this.#end },
         (response) => {
-          response.on("end", () => resolve(response.statusCode ?? 0)).on("error", reject);
+          this.#count(String(response.statusCode));
+          response.on("end", resolve).on("error", reject);
           response.resume();
         },
       );

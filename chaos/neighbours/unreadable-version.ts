@@ -11,8 +11,9 @@ export const unreadableVersion: HostileTenant = {
     const jobIds = await submitJobs(ground, workflowId, jobCount);
     const unreadable = JSON.stringify(definitionOf("/service/fromALaterRelease"));
     await ground.withStore(async (database) => {
-      const text = "UPDATE workflow_version SET definition = $2 WHERE workflow_id = $1";
-      await database.query(said(text), [workflowId, unreadable]);
+      const outdate = "UPDATE workflow_version SET definition = $2 WHERE workflow_id = $1";
+      await database.query(said(outdate), [workflowId, unreadable]);
+      await database.query(said("UPDATE job SET wake_at = now() WHERE workflow_id = $1"), [workflowId]);
     });
     const asked = jobIds.flatMap((jobId) => {
       const job = `/organizations/${organizationId}/jobs/${jobId}`;
@@ -23,8 +24,8 @@ export const unreadableVersion: HostileTenant = {
 };
 
 const jobCount = 600;
-/** Long enough to submit them all, so that they are due only after the version has become unreadable. */
-const timeoutSeconds = 15;
+/** They are made due in the store, when the version has become unreadable. */
+const timeoutSeconds = 3_600;
 
 function definitionOf(type: string) {
   const any = { $ref: "#/definitions/any" };

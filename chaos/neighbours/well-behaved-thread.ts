@@ -1,3 +1,4 @@
+import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { Connection } from "../../bench/connection.ts";
@@ -9,6 +10,8 @@ import type { LoadOutcome, LoadTask, RequestKind } from "./well-behaved.ts";
 const round = ["submit", "read", "event", "read", "submit", "event", "read", "timer"] as const;
 const requestsPerSecond = 200;
 const timerMs = 1_000;
+/** They get the first events, so that an event seldom has to wait for its job. */
+const readyJobCount = 100;
 
 /** The requests begin at fixed times, whether or not earlier ones were answered, and their time counts from there. */
 class Load {
@@ -16,7 +19,8 @@ class Load {
   readonly #requests: RequestWriter;
   readonly #jobs: string;
   readonly #free: Connection[] = [];
-  readonly #waitingJobIds: string[] = [];
+  /** Of jobs that are submitted, or are about to be: an event waits for its job. */
+  readonly #waitingJobIds: Promise<string>[] = [];
   readonly #latenciesMs: Record<RequestKind, number[]> = { submit: [], event: [], read: [], timer: [] };
   readonly #errorTexts: string[] = [];
   #errors = 0;
@@ -29,8 +33,8 @@ class Load {
   }
 
   async run(): Promise<LoadOutcome> {
-    // An event or a read never finds itself without a job.
-    for (let count = 0; count < 20; count += 1) await this.#submit();
+    await Promise.all(Array.from({ length: readyJobCount }, () => this.#counted("submit")));
+    const busy = busyTimes();
     const begunAt = performance.now();
     const underWay: Promise<void>[] = [];
     for (let index = 0; index < this.#task.seconds * requestsPerSecond; index += 1) {
@@ -48,19 +52,24 @@ class Load {
       read: Float64Array.from(read),
       timer: Float64Array.from(timer),
     };
-    return { latenciesMs, errors: this.#errors, errorTexts: this.#errorTexts };
+    const machineBusy = busyShare(busy, busyTimes());
+    return { latenciesMs, errors: this.#errors, errorTexts: this.#errorTexts, machineBusy };
   }
 
   async #measured(kind: RequestKind, dueAt: number): Promise<void> {
+    await this.#counted(kind);
+    // A timer's own second is no delay.
+    this.#latenciesMs[kind].push(performance.now() - dueAt - (kind === "timer" ? timerMs : 0));
+  }
+
+  async #counted(kind: RequestKind): Promise<void> {
     try {
       await this.#perform(kind);
     } catch (error) {
       this.#errors += 1;
-      if (this.#errorTexts.length < 3)
-        this.#errorTexts.push(`${kind}: ${error instanceof Error ? error.message : error}`);
+      const text = error instanceof Error ? error.message : String(error);
+      if (this.#errorTexts.length < 3) this.#errorTexts.push(`${kind}: ${text}`);
     }
-    // A timer's own second is no delay.
-    this.#latenciesMs[kind].push(performance.now() - dueAt - (kind === "timer" ? timerMs : 0));
   }
 
   async #perform(kind: RequestKind): Promise<void> {
@@ -68,7 +77,7 @@ class Load {
       case "submit":
         return await this.#submit();
       case "event": {
-        const path = `${this.#jobs}/${this.#waitingJobIds.shift() ?? this.#latestJobId}/events`;
+        const path = `${this.#jobs}/${await this.#waitingJobIds.shift()}/events`;
         return void requireStatus(await this.#ask(this.#requests.post(path, { eventId: "go" })), 200, 201);
       }
       case "read":
@@ -80,8 +89,9 @@ class Load {
 
   async #submit(): Promise<void> {
     const body = { workflowId: this.#task.waitingWorkflowId, inputJson: smallInput };
-    this.#latestJobId = jobIdIn(await this.#ask(this.#requests.post(this.#jobs, body)));
-    this.#waitingJobIds.push(this.#latestJobId);
+    const submitted = this.#ask(this.#requests.post(this.#jobs, body)).then(jobIdIn);
+    this.#waitingJobIds.push(submitted);
+    this.#latestJobId = await submitted;
   }
 
   async #timer(): Promise<void> {
@@ -100,6 +110,21 @@ class Load {
     this.#free.push(connection);
     return answer;
   }
+}
+
+interface BusyTimes {
+  readonly busyMs: number;
+  readonly allMs: number;
+}
+
+function busyTimes(): BusyTimes {
+  const times = cpus().map(({ times: { user, nice, sys, irq, idle } }) => ({ busy: user + nice + sys + irq, idle }));
+  const busyMs = times.reduce((sum, { busy }) => sum + busy, 0);
+  return { busyMs, allMs: times.reduce((sum, { idle }) => sum + idle, busyMs) };
+}
+
+function busyShare(before: BusyTimes, after: BusyTimes): number {
+  return (after.busyMs - before.busyMs) / (after.allMs - before.allMs);
 }
 
 parentPort?.postMessage(await new Load(workerData as LoadTask).run());

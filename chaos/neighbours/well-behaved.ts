@@ -13,6 +13,8 @@ export interface Measurement {
   readonly errors: number;
   /** The first few of them. */
   readonly errorTexts: readonly string[];
+  /** The share of the machine's processors that was in use, by whomever. Near 1, the figures say little about the service. */
+  readonly machineBusy: number;
 }
 
 export const requestKinds = ["submit", "event", "read", "timer"] as const;
@@ -31,10 +33,8 @@ export interface LoadTask {
 }
 
 /** What the thread answers at its end. */
-export interface LoadOutcome {
+export interface LoadOutcome extends Pick<Measurement, "errors" | "errorTexts" | "machineBusy"> {
   readonly latenciesMs: Readonly<Record<RequestKind, Float64Array>>;
-  readonly errors: number;
-  readonly errorTexts: readonly string[];
 }
 
 /**
@@ -44,7 +44,7 @@ export interface LoadOutcome {
 export async function measure(task: LoadTask): Promise<Measurement> {
   const worker = new Worker(new URL("./well-behaved-thread.ts", import.meta.url), { workerData: task });
   const [outcome] = (await once(worker, "message")) as [LoadOutcome];
-  const { latenciesMs, errors, errorTexts } = outcome;
+  const { latenciesMs, errors, errorTexts, machineBusy } = outcome;
   const all = Float64Array.from(requestKinds.flatMap((kind) => [...latenciesMs[kind]]));
   const p99MsOf = Object.fromEntries(requestKinds.map((kind) => [kind, rounded(percentile(latenciesMs[kind], 99))]));
   return {
@@ -55,5 +55,6 @@ export async function measure(task: LoadTask): Promise<Measurement> {
     p99MsOf: p99MsOf as Record<RequestKind, number>,
     errors,
     errorTexts,
+    machineBusy: rounded(machineBusy),
   };
 }
