@@ -97,7 +97,7 @@ async function medianMs(database: Database, range: MetricRange): Promise<number>
 }
 
 /** 60 classes of durations in each hour, which span a factor of 300: some 11 jobs of each class, workflow and hour. */
-async function seedRollups(database: Database, organizationId: string, to: number): Promise<string[]> {
+export async function seedRollups(database: Database, organizationId: string, to: number): Promise<string[]> {
   const workflowIds = Array.from({ length: workflowCount }, () => randomUUID());
   const text = `
     INSERT INTO metric_rollup (organization_id, workflow_id, measure, bucket_seconds, bucket, duration_class, count, total_ms, max_ms)

@@ -11,3 +11,12 @@ export function threeNoops(workflowName: string): Definition {
 export function oneWait(workflowName: string, eventId: string): Definition {
   return definitionOf(workflowName, [{ name: "wait", eventIds: [eventId] }], properties);
 }
+
+/** Ends well when this time is over. */
+export function oneTimer(workflowName: string, timeoutSeconds: number): Definition {
+  const definition = definitionOf(workflowName, [{ name: "wait", eventIds: ["never"] }, { name: "end" }], properties);
+  const steps = definition.steps.map((step, index) =>
+    index === 0 ? { ...step, timeoutSeconds, onFailure: "end" } : step,
+  );
+  return { ...definition, steps };
+}

@@ -12,6 +12,8 @@ import type { Scene } from "./scene.ts";
 /** What a kind of campaign is told. It starts its own stores and services, and takes them away at its end. */
 export interface CampaignOptions {
   readonly cycles: number;
+  /** Divides the times of a campaign that waits for real ones. */
+  readonly speed: number;
   readonly store: StoreKind;
   /** The program that runs as the service. Left out: the command line. */
   readonly program?: readonly string[] | undefined;
@@ -21,6 +23,8 @@ export interface CampaignOptions {
 /** The clients of a campaign, what they know together and what is recorded of them. */
 export class Campaign {
   readonly recorder = new Recorder();
+  /** What this kind of campaign counts besides, for its result. */
+  readonly counts: Record<string, number> = {};
   readonly #scene: Scene;
   readonly #population: Population;
   readonly #answerTimeoutMs: number;
@@ -69,6 +73,11 @@ export class Campaign {
   /** For what is found on the way, such as a service that does not start again. */
   report(detail: string): void {
     this.#findings.push(violation("the service", detail));
+  }
+
+  /** For what a check of this kind of campaign alone finds. */
+  addFinding(finding: Finding): void {
+    this.#findings.push(finding);
   }
 
   /** With the service at peace: brings a sample of the waiting jobs to their end, then holds everything against everything. */

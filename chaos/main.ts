@@ -3,24 +3,34 @@ import { UsageError } from "../bench/options.ts";
 import type { Campaign } from "./campaign.ts";
 import type { Finding } from "./check/finding.ts";
 import { playCrashes } from "./crash.ts";
+import { tenantNames } from "./neighbours/tenants.ts";
+import { type NeighbourResult, playNeighbours } from "./neighbours.ts";
 import { type ChaosOptions, parseChaosOptions } from "./options.ts";
+import { playOutages } from "./outage.ts";
 import { playPauses } from "./pause.ts";
 import { playPostgresCrashes } from "./postgres-crash.ts";
 import { reasonsWhyVoid, tallyOf } from "./validity.ts";
 
-const usage = `Usage: npm run chaos -- CAMPAIGN [--cycles N] [--store embedded|postgres] [--fault FAULT]
+const usage = `Usage: npm run chaos -- CAMPAIGN [--store embedded|postgres] [OPTION VALUE]...
 
   crash            kills the service under load and starts it again
   postgres-crash   kills the PostgreSQL server under the service and starts it again
   pause            three nodes over one PostgreSQL server: stops one for longer than its lease, or kills it
+  outage           three nodes with calls of 30 s under way: the PostgreSQL server is away for 5 to 60 s, stopped or frozen
+  neighbours       a well-behaved organization beside each hostile one: how long its requests take, alone and beside
 
-Each plays N such faults and then checks every job.
-
+The first four play --cycles N such faults (20) and then check every job.
 --fault answer-before-commit|no-sync|replay-without-key  runs the service over a store with that defect, to prove that the check finds it.
+--speed N divides the times of an outage by N, for a trial.
+
+neighbours measures --seconds N (60) alone and as long beside; below 50 s there are too few samples to prove anything.
+--tenant NAME plays one of: ${tenantNames.join(", ")}.
+--jobs N is how many jobs pending-jobs has (300000).
+
 The last line on stdout is the result as JSON. Exit codes: 0 no finding, 1 findings, 2 usage, 3 the run proved nothing.
 `;
 
-const plays = { crash: playCrashes, "postgres-crash": playPostgresCrashes, pause: playPauses };
+const plays = { crash: playCrashes, "postgres-crash": playPostgresCrashes, pause: playPauses, outage: playOutages };
 const faultyService = fileURLToPath(new URL("./faults/faulty-service.ts", import.meta.url));
 const exitCodes = { sound: 0, findings: 1, usage: 2, void: 3 };
 
@@ -37,10 +47,10 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-async function run(options: ChaosOptions): Promise<number> {
+async function run({ campaign, ...options }: ChaosOptions): Promise<number> {
+  if (campaign === "neighbours") return reportNeighbours(options, await playNeighbours({ ...options, progress }));
   const program = options.fault === "none" ? undefined : [faultyService, options.fault];
-  const play = plays[options.campaign];
-  return await report(options, await play({ ...options, program, progress }));
+  return await report({ campaign, ...options }, await plays[campaign]({ ...options, program, progress }));
 }
 
 async function report(options: ChaosOptions, campaign: Campaign): Promise<number> {
@@ -65,6 +75,7 @@ async function report(options: ChaosOptions, campaign: Campaign): Promise<number
     earlyEvents: tally.earlyEventCount,
     duplicateEvents: tally.duplicateEventCount,
     faultsUnderLoad: interruptionCount,
+    ...campaign.counts,
     lost: count("lost"),
     duplicated: count("duplicated"),
     violations: count("violation"),
@@ -74,6 +85,20 @@ async function report(options: ChaosOptions, campaign: Campaign): Promise<number
   if (findings.length > 0) return exitCodes.findings;
   return result.void ? exitCodes.void : exitCodes.sound;
 }
+
+function reportNeighbours(
+  { store, seconds }: Pick<ChaosOptions, "store" | "seconds">,
+  cases: readonly NeighbourResult[],
+): number {
+  const isVoid = cases.length === 0 || cases.some(({ beside }) => beside.samples < leastSamples);
+  if (isVoid) progress(`void: fewer than ${leastSamples} samples`);
+  process.stdout.write(`${JSON.stringify({ chaos: "neighbours", store, seconds, cases, void: isVoid })}\n`);
+  if (cases.some(({ passes }) => !passes)) return exitCodes.findings;
+  return isVoid ? exitCodes.void : exitCodes.sound;
+}
+
+/** Of 10,000 samples 100 are beyond the 99th percentile. */
+const leastSamples = 10_000;
 
 function progress(line: string): void {
   process.stderr.write(`${line}\n`);

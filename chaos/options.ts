@@ -2,35 +2,59 @@ import { parseArgs } from "node:util";
 import { type StoreKind, storeKinds } from "@stepwell/testing/processes/store-home.ts";
 import { count, oneOf, UsageError } from "../bench/options.ts";
 import { type Fault, faults } from "./faults/faulty-store.ts";
+import { tenantNames } from "./neighbours/tenants.ts";
 
-const campaigns = ["crash", "postgres-crash", "pause"] as const;
+/** Which stores a campaign plays on, the default first, and which options it takes besides. */
+const campaigns = {
+  crash: { stores: storeKinds, takes: ["cycles", "fault"] },
+  "postgres-crash": { stores: ["postgres"], takes: ["cycles", "fault"] },
+  pause: { stores: ["postgres"], takes: ["cycles", "fault"] },
+  outage: { stores: ["postgres"], takes: ["cycles", "fault", "speed"] },
+  neighbours: { stores: storeKinds, takes: ["tenant", "seconds", "jobs"] },
+} as const satisfies Record<string, { stores: readonly StoreKind[]; takes: readonly string[] }>;
 
 export interface ChaosOptions {
-  readonly campaign: (typeof campaigns)[number];
+  readonly campaign: keyof typeof campaigns;
   readonly cycles: number;
+  readonly speed: number;
   readonly store: StoreKind;
   /** A defect of the store under the service, to prove that the check finds it. */
   readonly fault: "none" | Fault;
+  /** The hostile tenants that play, in this order. */
+  readonly tenants: readonly string[];
+  /** How long each of the two measurements of a tenant's neighbour takes. */
+  readonly seconds: number;
+  /** Of the tenant that has too many of them. */
+  readonly jobs: number;
 }
 
 /** Throws `UsageError`. */
 export function parseChaosOptions(args: readonly string[]): ChaosOptions {
   const { values, positionals } = parse(args);
   const [name, ...rest] = positionals;
-  const campaign = campaigns.find((candidate) => candidate === name);
-  if (campaign === undefined || rest.length > 0) throw new UsageError(`Give one campaign: ${campaigns.join(", ")}.`);
+  const names = Object.keys(campaigns) as (keyof typeof campaigns)[];
+  const campaign = names.find((candidate) => candidate === name);
+  if (campaign === undefined || rest.length > 0) throw new UsageError(`Give one campaign: ${names.join(", ")}.`);
+  const takes: readonly string[] = ["store", ...campaigns[campaign].takes];
+  const unknown = Object.keys(values).find((option) => !takes.includes(option));
+  if (unknown !== undefined) throw new UsageError(`${campaign} does not take --${unknown}.`);
   return {
     campaign,
     cycles: count("cycles", values.cycles) ?? 20,
-    store: oneOf("store", values.store, campaign === "crash" ? storeKinds : ["postgres"]),
+    speed: count("speed", values.speed) ?? 1,
+    store: oneOf("store", values.store, campaigns[campaign].stores),
     fault: oneOf("fault", values.fault, ["none", ...faults]),
+    tenants: values.tenant === undefined ? tenantNames : [oneOf("tenant", values.tenant, tenantNames)],
+    seconds: count("seconds", values.seconds) ?? 60,
+    jobs: count("jobs", values.jobs) ?? 300_000,
   };
 }
 
 function parse(args: readonly string[]) {
   const text = { type: "string" } as const;
+  const options = { store: text, cycles: text, fault: text, speed: text, tenant: text, seconds: text, jobs: text };
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: { store: text, cycles: text, fault: text } });
+    return parseArgs({ args: [...args], allowPositionals: true, options });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
-import { ownTemporaryDirectory } from "@stepwell/testing/processes/owned.ts";
-import { type ServiceOptions, ServiceProcess } from "@stepwell/testing/processes/service-process.ts";
-import { openStoreHomes, type StoreHome } from "@stepwell/testing/processes/store-home.ts";
+import { openStoreHomes } from "@stepwell/testing/processes/store-home.ts";
 import { Campaign, type CampaignOptions } from "./campaign.ts";
+import { type Node, startNode, startThreeNodes } from "./nodes.ts";
 import { between, chance, wholeBetween } from "./random.ts";
 import { setScene } from "./scene.ts";
 
@@ -15,10 +13,9 @@ export async function playPauses({ cycles, program, progress }: CampaignOptions)
   const homes = await openStoreHomes("postgres");
   const home = await homes.fresh();
   const leases = { STEPWELL_HEARTBEAT_MS: "200", STEPWELL_LEASE_MS: String(leaseMs) };
-  const options = { program, environment: leases };
-  const first = await startNode({ home, port: await findFreePort(), ...options });
-  const campaign = new Campaign(await setScene(first.options.port, await first.service.seeded()), leaseMs);
-  const nodes = [first, await startNeighbour(home, options), await startNeighbour(home, options)];
+  const { nodes, devFile } = await startThreeNodes(home, { program, environment: leases });
+  const [first] = nodes;
+  const campaign = new Campaign(await setScene(first.options.port, devFile), leaseMs);
   const ports = nodes.map(({ options }) => options.port);
   await campaign.play(async () => {
     for (let cycle = 1; cycle <= cycles; cycle += 1) {
@@ -47,27 +44,6 @@ export async function playPauses({ cycles, program, progress }: CampaignOptions)
 }
 
 const leaseMs = 1_000;
-
-interface Node {
-  readonly options: ServiceOptions;
-  service: ServiceProcess;
-}
-
-async function startNode(options: ServiceOptions): Promise<Node> {
-  const service = new ServiceProcess(options);
-  await service.ready();
-  return { options, service };
-}
-
-/** The first node has seeded the database. */
-async function startNeighbour(
-  home: StoreHome,
-  options: Pick<ServiceOptions, "program" | "environment">,
-): Promise<Node> {
-  const { path } = ownTemporaryDirectory("node");
-  const ofNode = { ...home, dataDir: path, environment: { ...home.environment, STEPWELL_DATA_DIR: path } };
-  return await startNode({ home: ofNode, port: await findFreePort(), command: "serve", ...options });
-}
 
 async function pause(nodes: readonly Node[], index: number): Promise<void> {
   nodes[index]?.service.signal("SIGSTOP");

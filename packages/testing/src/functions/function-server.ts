@@ -17,6 +17,9 @@ export interface FunctionCall {
   fail(): void;
 }
 
+/** Answers a call of one function. */
+export type FunctionAnswer = (call: FunctionCall) => void;
+
 /**
  * Plays the functions' side: `echo` answers at once with its input, `broken` fails at once, and every other function answers when the test
  * says so.
@@ -25,12 +28,22 @@ export class FunctionServer {
   readonly calls: FunctionCall[] = [];
   readonly #taken = new Set<FunctionCall>();
   readonly #takers = new Map<string, ((call: FunctionCall) => void)[]>();
+  readonly #answers: ReadonlyMap<string, FunctionAnswer>;
   #server: ScriptedServer | undefined;
 
-  static async start(): Promise<FunctionServer> {
-    const functions = new FunctionServer();
+  /** `answers`: further functions that answer by themselves, by their names. */
+  static async start(answers: Readonly<Record<string, FunctionAnswer>> = {}): Promise<FunctionServer> {
+    const functions = new FunctionServer(answers);
     functions.#server = await ScriptedServer.start((response, request) => functions.#receive(response, request));
     return functions;
+  }
+
+  private constructor(answers: Readonly<Record<string, FunctionAnswer>>) {
+    const alwaysThere: Record<string, FunctionAnswer> = {
+      echo: (call) => call.succeed(call.input as object),
+      broken: (call) => call.fail(),
+    };
+    this.#answers = new Map(Object.entries({ ...alwaysThere, ...answers }));
   }
 
   /** The setting by which a service finds it. */
@@ -57,8 +70,7 @@ export class FunctionServer {
   #receive(response: ServerResponse, request: ReceivedRequest): void {
     const call = readCall(response, request);
     this.calls.push(call);
-    if (call.functionName === "echo") call.succeed(call.input as object);
-    if (call.functionName === "broken") call.fail();
+    this.#answers.get(call.functionName)?.(call);
     this.#takersOf(call.jobId).shift()?.(call);
   }
 

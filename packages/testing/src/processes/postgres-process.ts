@@ -86,12 +86,26 @@ export class PostgresServer implements DatabaseServer {
     for (let attempt = 0; attempt < 500 && killed.some(isAlive); attempt += 1) await sleep(10);
   }
 
+  /** The server hangs: connections stay open, new ones are taken, and nothing is answered until it thaws. */
+  freeze(): void {
+    this.#signalAll("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#signalAll("SIGCONT");
+  }
+
   #killAll(): readonly number[] {
+    return this.#signalAll("SIGKILL");
+  }
+
+  #signalAll(signal: NodeJS.Signals): readonly number[] {
     const postmaster = this.#cluster.pid;
     if (postmaster === undefined) return [];
-    // The postmaster stands first: it must not start the others again.
+    // The postmaster comes first: it must not start others meanwhile.
+    signalProcess(postmaster, signal);
     const pids = [postmaster, ...childrenOf(postmaster)];
-    for (const pid of pids) signalProcess(pid, "SIGKILL");
+    for (const pid of pids) signalProcess(pid, signal);
     return pids;
   }
 }

@@ -1,0 +1,68 @@
+import type { FunctionServer } from "@stepwell/testing/functions/function-server.ts";
+import type { Api } from "@stepwell/testing/processes/api.ts";
+import type { StoreKind } from "@stepwell/testing/processes/store-home.ts";
+import type { RequestWriter } from "../../bench/requests.ts";
+import type { Database } from "../../packages/server/src/store/home/database.ts";
+
+/** An organization that does its worst while a well-behaved one is measured. */
+export interface HostileTenant {
+  readonly name: string;
+  /** Left out: every store. */
+  readonly stores?: readonly StoreKind[];
+  /** Makes what the attack needs, unmeasured. */
+  prepare(ground: Ground): Promise<Attack>;
+}
+
+/** Goes on until `end`, and counts what it asked for in `traffic`. */
+export type Attack = (traffic: Traffic, end: AbortSignal) => Promise<void>;
+
+export interface Traffic {
+  /** Sends one request after the other over each of `connectionCount` connections, whatever the answers are. */
+  keepAsking(connectionCount: number, next: () => string | Buffer): Promise<void>;
+  /** The same for answers that are large or never end: they are read and thrown away. */
+  keepReading(connectionCount: number, nextPath: () => string): Promise<void>;
+}
+
+/** Where a hostile tenant stands: a service, and an organization of its own in it. */
+export interface Ground {
+  readonly port: number;
+  readonly organizationId: string;
+  /** As a user who may do everything in the organization. */
+  readonly api: Api;
+  readonly requests: RequestWriter;
+  /** Answers the calls of `large` with 1 MB, and of `slow` after 30 s. */
+  readonly functions: FunctionServer;
+  /** How many jobs the tenant that has too many of them makes. */
+  readonly jobs: number;
+  /** Of the PostgreSQL server; undefined for the embedded store. */
+  readonly databaseUrl: string | undefined;
+  /** Works on the store itself while the service is stopped, and starts the service again. */
+  withStore(work: (database: Database) => Promise<void>): Promise<void>;
+}
+
+/** One item after the other, and again from the first. */
+export function inTurn<Item>(items: readonly Item[]): () => Item {
+  let index = -1;
+  return () => {
+    index = (index + 1) % items.length;
+    const item = items[index];
+    if (item === undefined) throw new Error("There is nothing to take in turn.");
+    return item;
+  };
+}
+
+/** Submits so many jobs. Answers their ids. */
+export async function submitJobs(
+  { api, organizationId }: Ground,
+  workflowId: string,
+  count: number,
+  inputJson: object = {},
+): Promise<string[]> {
+  const jobIds: string[] = [];
+  const submit = () => api.post<{ jobId: string }>(`/organizations/${organizationId}/jobs`, { workflowId, inputJson });
+  while (jobIds.length < count) {
+    const batch = Array.from({ length: Math.min(16, count - jobIds.length) }, submit);
+    for (const { jobId } of await Promise.all(batch)) jobIds.push(jobId);
+  }
+  return jobIds;
+}

@@ -1,0 +1,35 @@
+import { functionStep } from "@stepwell/testing/functions/function-server.ts";
+import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
+import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
+
+/** Has jobs of 300 steps with 1 MB each, and 16 readers of them. */
+export const largeHistories: HostileTenant = {
+  name: "large-histories",
+  async prepare(ground: Ground) {
+    const { api, organizationId } = ground;
+    const name = (index: number) => `step-${index}`;
+    const steps = Array.from({ length: stepCount }, (_, index) =>
+      functionStep(name(index), "large", index + 1 < stepCount ? name(index + 1) : null),
+    );
+    const definition = { workflowName: "large", steps, definitions: { any: { type: "object" } } };
+    const workflowId = await registerWorkflow(api, organizationId, definition);
+    const jobIds = await submitJobs(ground, workflowId, jobCount);
+    const jobs = `/organizations/${organizationId}/jobs`;
+    for (const jobId of jobIds) await untilEnded(ground, `${jobs}/${jobId}`);
+    const ways = ["", "/history?pageSize=200", "/state"];
+    const paths = jobIds.flatMap((jobId) => ways.map((way) => `${jobs}/${jobId}${way}`));
+    return (traffic) => traffic.keepReading(readerCount, inTurn(paths));
+  },
+};
+
+const stepCount = 300;
+const jobCount = 2;
+const readerCount = 16;
+
+async function untilEnded({ api }: Ground, path: string): Promise<void> {
+  for (;;) {
+    const { status } = await api.get<{ status: string }>(`${path}?waitSeconds=30`);
+    if (status === "SUCCEEDED") return;
+    if (status !== "RUNNING" && status !== "PENDING") throw new Error(`A job with large values is ${status}.`);
+  }
+}

@@ -1,0 +1,32 @@
+import { costlyDefinitions, costlyPatterns } from "@stepwell/testing/costly.ts";
+import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";
+
+/** Has the definitions and patterns checked and registered that take longest to check and to compile. */
+export const slowSchemas: HostileTenant = {
+  name: "slow-schemas",
+  async prepare({ api, organizationId, requests }: Ground) {
+    const workflows = `/organizations/${organizationId}/workflows`;
+    const { workflowId } = await api.post<{ workflowId: string }>(workflows, { name: "costly" });
+    const versions = `${workflows}/${workflowId}/versions`;
+    const definitions = [...costlyDefinitions().values(), ...costlyPatterns().map(definitionWith)];
+    const asked = definitions.flatMap((definition) =>
+      [`${versions}/validate`, versions].map((path) =>
+        Buffer.from(requests.post(path, { definition: JSON.stringify(definition) })),
+      ),
+    );
+    return (traffic) => traffic.keepAsking(8, inTurn(asked));
+  },
+};
+
+function definitionWith(pattern: string): object {
+  const step = {
+    name: "only",
+    integrationDetails: {
+      type: "/service/noop",
+      inputDefinition: { $ref: "#/definitions/costly" },
+      outputDefinition: { $ref: "#/definitions/any" },
+    },
+  };
+  const definitions = { any: { type: "object" }, costly: { type: "object", properties: { text: { pattern } } } };
+  return { workflowName: "costly", steps: [step], definitions };
+}

@@ -1,0 +1,35 @@
+import { costlyChecks } from "@stepwell/testing/costly.ts";
+import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
+import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";
+
+/** Submits inputs that take longest to hold against their schemas. */
+export const slowValues: HostileTenant = {
+  name: "slow-values",
+  async prepare({ api, organizationId, requests }: Ground) {
+    const asked: Buffer[] = [];
+    for (const { name, schema, value } of costlyChecks()) {
+      const definition = definitionOf(name, schema);
+      // Schemas over a bound are refused, as they should be.
+      const workflowId = await registerWorkflow(api, organizationId, definition).catch(() => undefined);
+      const body = { workflowId, inputJson: { value } };
+      if (workflowId !== undefined) {
+        asked.push(Buffer.from(requests.post(`/organizations/${organizationId}/jobs`, body)));
+      }
+    }
+    return (traffic) => traffic.keepAsking(8, inTurn(asked));
+  },
+};
+
+function definitionOf(workflowName: string, schema: unknown) {
+  const value = { $ref: "#/definitions/costly" };
+  return {
+    workflowName,
+    steps: [
+      {
+        name: "only",
+        integrationDetails: { type: "/service/noop", inputDefinition: value, outputDefinition: value },
+      },
+    ],
+    definitions: { costly: { type: "object", properties: { value: schema } as object } },
+  };
+}

@@ -1,0 +1,38 @@
+import { said } from "@stepwell/testing/notes.ts";
+import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
+import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
+
+/** Has 600 jobs that are due, of a version which this release cannot compile, as one that a later release registered. */
+export const unreadableVersion: HostileTenant = {
+  name: "unreadable-version",
+  async prepare(ground: Ground) {
+    const { api, organizationId, requests } = ground;
+    const workflowId = await registerWorkflow(api, organizationId, definitionOf("/service/waitForEventIds"));
+    const jobIds = await submitJobs(ground, workflowId, jobCount);
+    const unreadable = JSON.stringify(definitionOf("/service/fromALaterRelease"));
+    await ground.withStore(async (database) => {
+      const outdate = "UPDATE workflow_version SET definition = $2 WHERE workflow_id = $1";
+      await database.query(said(outdate), [workflowId, unreadable]);
+      await database.query(said("UPDATE job SET wake_at = now() WHERE workflow_id = $1"), [workflowId]);
+    });
+    const asked = jobIds.flatMap((jobId) => {
+      const job = `/organizations/${organizationId}/jobs/${jobId}`;
+      return [requests.get(job), requests.post(`${job}/events`, { eventId: "go" })];
+    });
+    return (traffic) => traffic.keepAsking(2, inTurn(asked));
+  },
+};
+
+const jobCount = 600;
+/** They are made due in the store, when the version has become unreadable. */
+const timeoutSeconds = 3_600;
+
+function definitionOf(type: string) {
+  const any = { $ref: "#/definitions/any" };
+  const integrationDetails = { type, config: { eventIds: ["go"] }, inputDefinition: any, outputDefinition: any };
+  return {
+    workflowName: "unreadable",
+    steps: [{ name: "wait", integrationDetails, timeoutSeconds }],
+    definitions: { any: { type: "object" } },
+  };
+}

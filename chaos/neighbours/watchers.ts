@@ -1,0 +1,34 @@
+import { setInterval as ticks } from "node:timers/promises";
+import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
+import { oneWait, smallInput } from "../../bench/workflows.ts";
+import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
+
+/** Has 5,000 watchers of 100 jobs, in which something happens 20 times a second. */
+export const watchers: HostileTenant = {
+  name: "watchers",
+  async prepare(ground: Ground) {
+    const { api, organizationId } = ground;
+    const workflowId = await registerWorkflow(api, organizationId, oneWait("watched", "awaited"));
+    const jobIds = await submitJobs(ground, workflowId, jobCount, smallInput);
+    const jobs = jobIds.map((jobId) => `/organizations/${organizationId}/jobs/${jobId}`);
+    return async (traffic, end) => {
+      const watching = traffic.keepReading(watcherCount, inTurn(jobs.map((job) => `${job}/stream`)));
+      await Promise.all([watching, happen(ground, jobs, end)]);
+    };
+  },
+};
+
+const watcherCount = 5_000;
+const jobCount = 100;
+const happeningsPerSecond = 20;
+
+async function happen({ api }: Ground, jobs: readonly string[], end: AbortSignal): Promise<void> {
+  const nextJob = inTurn(jobs);
+  let count = 0;
+  for await (const _ of ticks(1_000 / happeningsPerSecond)) {
+    if (end.aborted) return;
+    count += 1;
+    // A refusal is for the neighbour to be measured by, not for this one.
+    await api.post(`${nextJob()}/events`, { eventId: `unmatched-${count}` }).catch(() => {});
+  }
+}

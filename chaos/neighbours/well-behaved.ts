@@ -1,0 +1,60 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { percentile, rounded } from "../../bench/samples.ts";
+
+/** What a measurement of the well-behaved organization gave. Times are in milliseconds. */
+export interface Measurement {
+  readonly samples: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** The 99th percentile of each kind of request, to see which of them suffers. */
+  readonly p99MsOf: Readonly<Record<RequestKind, number>>;
+  readonly errors: number;
+  /** The first few of them. */
+  readonly errorTexts: readonly string[];
+  /** The share of the machine's processors that was in use, by whomever. Near 1, the figures say little about the service. */
+  readonly machineBusy: number;
+}
+
+export const requestKinds = ["submit", "event", "read", "timer"] as const;
+export type RequestKind = (typeof requestKinds)[number];
+
+/** What the thread is told at its start. */
+export interface LoadTask {
+  readonly port: number;
+  readonly token: string;
+  readonly organizationId: string;
+  /** Waits for the event `go`. */
+  readonly waitingWorkflowId: string;
+  /** Waits for a second and ends. */
+  readonly timerWorkflowId: string;
+  readonly seconds: number;
+}
+
+/** What the thread answers at its end. */
+export interface LoadOutcome extends Pick<Measurement, "errors" | "errorTexts" | "machineBusy"> {
+  readonly latenciesMs: Readonly<Record<RequestKind, Float64Array>>;
+}
+
+/**
+ * Measures an organization that sends 200 requests a second for so long. In a thread of its own: what the hostile tenant's side costs this
+ * process must not count as the service's.
+ */
+export async function measure(task: LoadTask): Promise<Measurement> {
+  const worker = new Worker(new URL("./well-behaved-thread.ts", import.meta.url), { workerData: task });
+  const [outcome] = (await once(worker, "message")) as [LoadOutcome];
+  const { latenciesMs, errors, errorTexts, machineBusy } = outcome;
+  const all = Float64Array.from(requestKinds.flatMap((kind) => [...latenciesMs[kind]]));
+  const p99MsOf = Object.fromEntries(requestKinds.map((kind) => [kind, rounded(percentile(latenciesMs[kind], 99))]));
+  return {
+    samples: all.length,
+    p50Ms: rounded(percentile(all, 50)),
+    p99Ms: rounded(percentile(all, 99)),
+    maxMs: rounded(percentile(all, 100)),
+    p99MsOf: p99MsOf as Record<RequestKind, number>,
+    errors,
+    errorTexts,
+    machineBusy: rounded(machineBusy),
+  };
+}
