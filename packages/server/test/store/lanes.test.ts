@@ -76,7 +76,11 @@ onEveryStore((home) => {
         .query(backendOf, [])
         .then(() => done.push(name));
     const [crowd, other] = [randomUUID(), randomUUID()];
-    await Promise.all([...Array.from({ length: 50 }, () => read("crowd", crowd)), read("other", other)]);
+    const all = () => Promise.all([...Array.from({ length: 50 }, () => read("crowd", crowd)), read("other", other)]);
+    // The first time the others may be done before a connection for this one is open.
+    await all();
+    done.length = 0;
+    await all();
     expect(done.indexOf("other")).toBeLessThan(40);
   });
 
