@@ -155,7 +155,7 @@ function* linesOf({ tenant, alone, beside, hostileAnswers, passes }: NeighbourRe
   yield `${tenant}: ${passes ? "passes" : "FAILS"}; hostile answers ${JSON.stringify(hostileAnswers)}`;
   for (const [when, measured] of Object.entries({ alone, beside })) {
     const { samples, p50Ms, p99Ms, maxMs, p99MsOf, errors, errorTexts, machineBusy } = measured;
-    yield `  ${when}: p50 ${p50Ms}, p99 ${p99Ms}, max ${maxMs} ms, ${errors} errors in ${samples}, machine ${Math.round(machineBusy * 100)} % busy; p99 of each kind ${JSON.stringify(p99MsOf)}`;
+    yield `  ${when}: p50 ${p50Ms}, p99 ${p99Ms}, max ${maxMs} ms, ${samples} samples, ${errors} errors, machine ${Math.round(machineBusy * 100)} % busy; p99 of each kind ${JSON.stringify(p99MsOf)}`;
     for (const text of errorTexts) yield `    ${text.slice(0, 300)}`;
   }
 }

@@ -97,7 +97,7 @@ class Load {
   async #timer(): Promise<void> {
     const body = { workflowId: this.#task.timerWorkflowId, inputJson: smallInput };
     const jobId = jobIdIn(await this.#ask(this.#requests.post(this.#jobs, body)));
-    const answer = await this.#ask(this.#requests.get(`${this.#jobs}/${jobId}?waitSeconds=60`));
+    const answer = await this.#ask(this.#requests.get(`${this.#jobs}/${jobId}?waitSeconds=20`));
     const { status } = JSON.parse(requireStatus(answer, 200).body.toString()) as { status: string };
     if (status !== "SUCCEEDED") throw new Error(`After its timer the job is ${status}.`);
   }
