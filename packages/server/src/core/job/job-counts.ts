@@ -47,7 +47,8 @@ export function countEntries(
 ): { readonly counts: readonly Count[]; readonly isComplete: boolean } {
   const counts: Count[] = [];
   let isComplete = true;
-  const starts = new Map<string, Timestamp>();
+  // A job is in one step at a time.
+  let started: { readonly step: string; readonly visit: number; readonly at: Timestamp } | undefined;
   let { end } = earlier;
   const add = (measure: Measure, at: Timestamp, count: 1 | -1 = 1, durationMs: number | null = null) =>
     counts.push({ measure, at, count, durationMs });
@@ -57,10 +58,11 @@ export function countEntries(
         add("jobsSubmitted", at);
         break;
       case "step.started":
-        starts.set(`${visit} ${step}`, at);
+        started = { step, visit, at };
         break;
       case "step.succeeded": {
-        const startedAt = starts.get(`${visit} ${step}`) ?? earlier.startOf(step, visit);
+        const isInside = started?.step === step && started.visit === visit;
+        const startedAt = isInside ? started?.at : earlier.startOf(step, visit);
         if (startedAt === undefined) isComplete = false;
         else add("stepDuration", at, 1, at - startedAt);
         break;

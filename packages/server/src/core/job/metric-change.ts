@@ -42,7 +42,10 @@ export function changesOf(workflowId: string, counts: readonly Count[]): MetricC
 
 /** One change for each workflow, measure, hour and class. */
 export function sumChanges(changes: Iterable<MetricChange>): MetricChange[] {
-  return sumBy(changes, (change) => [change.workflowId, change.measure, change.hour, change.durationClass].join(" "));
+  return sumBy(
+    changes,
+    ({ workflowId, measure, hour, durationClass }) => `${workflowId} ${measure} ${hour} ${durationClass}`,
+  );
 }
 
 /** What to add to the rollups: each change counts for its hour and its day, in its workflow and in all. */
@@ -64,16 +67,16 @@ function sumBy<Row extends MetricSums>(rows: Iterable<Row>, keyOf: (row: Row) =>
   const sums = new Map<string, Row>();
   for (const row of rows) {
     const key = keyOf(row);
-    const before = sums.get(key);
-    sums.set(key, before === undefined ? row : { ...before, ...added(before, row) });
+    const sum: Sums | undefined = sums.get(key);
+    if (sum === undefined) {
+      sums.set(key, { ...row });
+      continue;
+    }
+    sum.count += row.count;
+    sum.totalMs += row.totalMs;
+    sum.maxMs = Math.max(sum.maxMs, row.maxMs);
   }
   return [...sums.values()];
 }
 
-function added(one: MetricSums, other: MetricSums): MetricSums {
-  return {
-    count: one.count + other.count,
-    totalMs: one.totalMs + other.totalMs,
-    maxMs: Math.max(one.maxMs, other.maxMs),
-  };
-}
+type Sums = { -readonly [Name in keyof MetricSums]: MetricSums[Name] };

@@ -69,7 +69,7 @@ export class ValueBook {
 
   /** The entries of one commit, as they are stored: each can be read without those of other commits. */
   entries(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
-    return entries.map((entry) => withValue(entry, (stored) => this.#stored(stored, entry.sequence)));
+    return entries.map((entry) => this.#storedEntry(entry));
   }
 
   /** After `entries`, which make the new values known. `sequence` is that of the last entry. */
@@ -84,6 +84,14 @@ export class ValueBook {
       ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
     };
     return Object.keys(values).length === 0 ? state : { ...withoutPlaces(state, values), values };
+  }
+
+  /** The very entry where nothing of it is put apart, which is the usual case. */
+  #storedEntry(entry: HistoryEntry): HistoryEntry {
+    const value =
+      entry.type === "step.started" ? entry.input : entry.type === "step.succeeded" ? entry.output : undefined;
+    const stored = value === undefined ? undefined : this.#stored(value, entry.sequence);
+    return stored === undefined || stored === value ? entry : withValue(entry, () => stored);
   }
 
   #stored(stored: StoredValue, sequence: number): StoredValue {

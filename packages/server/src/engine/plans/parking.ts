@@ -151,10 +151,12 @@ class ParkingLot {
   }
 
   has(id: string): boolean {
-    return this.#places.has(id);
+    // Asked of every command, and mostly nothing is parked: to look an id up costs more than to see that.
+    return this.#places.size > 0 && this.#places.has(id);
   }
 
   release(id: string): void {
+    if (this.#places.size === 0) return;
     const place = this.#places.get(id);
     if (place === undefined) return;
     this.#places.delete(id);
