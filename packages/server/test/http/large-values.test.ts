@@ -262,7 +262,8 @@ onEveryStore((home) => {
 onOneStore((home) => {
   const service = useService(home);
 
-  async function median(count: number, write: (index: number) => Promise<unknown>): Promise<number> {
+  /** The least of some, since the other tests write to the same log meanwhile. */
+  async function leastLogBytes(count: number, write: (index: number) => Promise<unknown>): Promise<number> {
     const { database } = service.running;
     const at = async () =>
       (await database.query(said<{ at: number }>("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS at"), []))[0]
@@ -273,7 +274,7 @@ onOneStore((home) => {
       await write(index);
       sizes.push((await at()) - before);
     }
-    return sizes.sort((a, b) => a - b)[Math.floor(count / 2)] ?? Number.NaN;
+    return Math.min(...sizes);
   }
 
   test("an event writes little, however large the job's input is, also when it ends a wait whose output is its input", async () => {
@@ -285,10 +286,10 @@ onOneStore((home) => {
         .repeat(13),
     };
     const jobIds: string[] = [];
-    for (let index = 0; index < 5; index += 1) jobIds.push((await submitAndWait(api, workflowId, input)).jobId);
+    for (let index = 0; index < 9; index += 1) jobIds.push((await submitAndWait(api, workflowId, input)).jobId);
     const job = (index: number) => jobIds[index] ?? "";
-    expect(await median(5, (index) => send(api, job(index), "other"))).toBeLessThan(10_000);
-    expect(await median(5, (index) => send(api, job(index), "x"))).toBeLessThan(10_000);
-    expect(await median(5, (index) => send(api, job(index), "y"))).toBeLessThan(10_000);
+    expect(await leastLogBytes(9, (index) => send(api, job(index), "other"))).toBeLessThan(10_000);
+    expect(await leastLogBytes(9, (index) => send(api, job(index), "x"))).toBeLessThan(10_000);
+    expect(await leastLogBytes(9, (index) => send(api, job(index), "y"))).toBeLessThan(10_000);
   });
 });
