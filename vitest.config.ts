@@ -4,9 +4,17 @@ import { scope } from "./packages/testing/src/scope.ts";
 const service = ["packages/server/test/{store,engine,management,http}/**/*.test.ts"];
 const commandLine = ["packages/cli/test/**/*.test.ts"];
 const stores = ["packages/testing/src/stores-setup.ts"];
-/** Files that only the whole matrix has. */
-const left = scope === "all" ? [] : ["**/*.matrix.test.ts"];
 const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
+const matrix = "**/*.matrix.test.ts";
+/** Files that a scope leaves out: the quick one tries no HTTP interface, no command line, no page, and no outage, which takes its time. */
+const leftOut: Readonly<Record<string, readonly string[]>> = {
+  quick: [matrix, "packages/server/test/http/**", "**/postgres-outage.test.ts", ...commandLine, ...browser],
+  usual: [matrix],
+  all: [],
+};
+const left = leftOut[scope] ?? [];
+/** The story of the first five minutes runs npm, which is not ours to run under this. */
+const withoutProto = process.env.NODE_OPTIONS?.includes("--disable-proto") ? ["**/first-five-minutes.test.ts"] : [];
 
 /** Real services, databases and programs: more at once than this only makes each slower. */
 const maxWorkers = 3;
@@ -46,6 +54,7 @@ export default defineConfig({
         test: {
           name: "command line",
           include: commandLine,
+          exclude: [...left, ...withoutProto, "**/node_modules/**"],
           globalSetup: stores,
           // Each command is a process, and some make a store: on a busy machine a dozen of them take more than other tests do.
           testTimeout: 120_000,
@@ -57,6 +66,7 @@ export default defineConfig({
         test: {
           name: "browser",
           include: browser,
+          exclude: [...left, "**/node_modules/**"],
           globalSetup: stores,
           testTimeout: 60_000,
           hookTimeout: 60_000,

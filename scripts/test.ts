@@ -30,15 +30,8 @@ const otherChecks = [
   ["unused code", "node_modules/knip/bin/knip.js"],
 ] as const;
 
-/** Without the tests of the HTTP interface, of the command line and of the pages. */
-const quickTests = [
-  "--exclude=packages/server/test/http/**",
-  "--exclude=packages/cli/**",
-  "--exclude=packages/dashboard/test/browser/**",
-];
-
 /** The service and the command line, as `npm test` tries them. */
-const withoutProto = ["--project=service", "--project=command line", "--exclude=**/first-five-minutes.test.ts"];
+const withoutProto = ["--project=service", "--project=command line"];
 
 let passed = 0;
 let failed = 0;
@@ -48,7 +41,7 @@ for (const [name, ...command] of scope === "quick" ? quickChecks : [...quickChec
   else failed += 1;
 }
 
-const slowest = testing("tests", scope === "quick" ? quickTests : []);
+const slowest = testing("tests", []);
 // Code that reads or writes `__proto__` fails there, also a dependency's: that is how a key of a user's JSON comes to change what all objects inherit.
 if (scope === "all")
   testing("tests without __proto__", withoutProto, {
