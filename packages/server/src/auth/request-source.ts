@@ -1,7 +1,7 @@
-/** The request with which somebody signs in. */
+/** The request that asked for something: its id, and the network address that it came from. */
 export interface RequestSource {
   /** Empty when no request asked for it. */
   readonly requestId: string;
-  /** The network address that the request came from; empty when there was none. */
+  /** Empty when there was none. */
   readonly address: string;
 }

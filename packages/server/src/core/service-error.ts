@@ -1,4 +1,4 @@
-import type { Problem } from "./problem.ts";
+import { type Problem, sentence } from "./problem.ts";
 
 /**
  * The expected errors, named once. The code fixes the HTTP status (`http/door/errors.ts`) and tells a program what it may do; the
@@ -37,7 +37,15 @@ export class ServiceError extends Error {
   }
 }
 
-/** The same words whether the thing does not exist or is another organization's: nobody can tell the two apart. */
+/** Says what is wrong with a part of a request: the first problem in the message, all of them beside it. */
+export function invalidPart(part: string, problems: readonly Problem[]): ServiceError {
+  const [first] = problems;
+  const where = first === undefined || first.pointer === "" ? "it" : first.pointer;
+  const message = sentence(`The ${part} is not valid: ${where} ${first?.detail}`);
+  return new ServiceError("ValidationError", message, { problems });
+}
+
+/** Uses one wording whether the thing does not exist or is another organization's: nobody can tell the two apart. */
 export function notFound(kind: string): ServiceError {
   return new ServiceError(
     "NotFoundError",

@@ -19,8 +19,8 @@ export interface Engine {
   readStanding(key: JobKey): Promise<JobStanding | undefined>;
   /** The entries after a sequence: `limit` at most, and fewer where their values are large together. Undefined when there is no such job. */
   readHistory(key: JobKey, after: number, limit: number): Promise<Portion<PlainEntry> | undefined>;
-  /** Step runs in the order of their start. Undefined when there is no such job. */
-  readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun> | undefined>;
+  /** Step runs in the order of their start; none when there is no such job. */
+  readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun>>;
   /**
    * Answers when `isReached` holds for the job, or at `deadline` (a reading of `performance.now()`), or when `signal` aborts: the
    * job as it then is; undefined when there is none. Notices changes made on this node at once and on other nodes within some 100 ms.

@@ -191,7 +191,7 @@ export class NodeEngine implements Engine {
     return this.#reader.readHistory(key, after, limit);
   }
 
-  readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun> | undefined> {
+  readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun>> {
     return this.#reader.readSteps(key, search);
   }
 

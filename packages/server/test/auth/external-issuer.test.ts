@@ -2,11 +2,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { expect, onTestFinished, test } from "vitest";
-import { ExternalIssuer, type Patience } from "../../src/auth/external/issuer.ts";
+import { ExternalIssuer, type IssuerTimes } from "../../src/auth/external/issuer.ts";
 import { parseProviders } from "../../src/auth/external/provider-file.ts";
 import { verifySigned } from "../../src/auth/external/signed-token.ts";
 
-const impatient: Patience = {
+const impatient: IssuerTimes = {
   maxAgeMs: 60_000,
   maxStaleMs: 120_000,
   failurePauseMs: 0,
@@ -50,13 +50,13 @@ class Published {
   }
 
   /** Our side of it. */
-  connect(patience: Partial<Patience> = {}): ExternalIssuer {
+  connect(times: Partial<IssuerTimes> = {}): ExternalIssuer {
     const entry = { id: "a", name: "Acme", issuer: this.#address, clientId: "c", emailDomains: ["a.test"] };
     const organizationId = "0198c0de-0000-7000-8000-00000000ac3e";
     const text = JSON.stringify([{ ...entry, organizationId, defaultRoles: ["viewer"] }]);
     const [provider] = parseProviders(text, () => "").providers;
     if (provider === undefined) throw new Error("It is not taken.");
-    return new ExternalIssuer(provider, () => {}, { ...impatient, ...patience });
+    return new ExternalIssuer(provider, () => {}, { ...impatient, ...times });
   }
 
   #metadata(): object {

@@ -9,7 +9,7 @@ import { PasswordSignIn } from "../../src/auth/passwords/password-sign-in.ts";
 import { type Permission, signedInPermissions } from "../../src/auth/permissions/permissions.ts";
 import { readConfig } from "../../src/config.ts";
 import { newId } from "../../src/engine/identifier.ts";
-import type { Act, CallerAct, ManagementParts } from "../../src/management/act/act.ts";
+import type { Act, CallerAct, RevokingParts } from "../../src/management/act/act.ts";
 import { admit } from "../../src/management/membership/admission.ts";
 import { acceptInvitation } from "../../src/management/membership/invitation-acceptance.ts";
 import { joinAsNewcomer } from "../../src/management/membership/newcomer.ts";
@@ -23,13 +23,15 @@ import { findUserByEmail, insertUser } from "../../src/store/people/users.ts";
 /** Changes of memberships without any HTTP: each has nothing but a store, a clock and an act. */
 onEveryStore((home) => {
   let store: PreparedStore;
-  let parts: ManagementParts;
+  let parts: RevokingParts;
+  let forgotten = 0;
 
   beforeAll(async () => {
     store = await home.prepare();
     const config = readConfig(store.environment);
     const engine = { now: () => Date.now(), newId: () => newId(Date.now()) };
-    parts = { database: await openStore(config), engine, config };
+    const authenticator = { forgetToken() {}, forgetAll: () => (forgotten += 1) };
+    parts = { database: await openStore(config), engine, config, authenticator };
   });
 
   afterAll(async () => {

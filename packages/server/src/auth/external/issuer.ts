@@ -15,7 +15,7 @@ export interface DiscoveredIssuer {
   readonly keys: JWTVerifyGetKey;
 }
 
-export interface Patience {
+export interface IssuerTimes {
   /** How old a description may get before it is asked for again. */
   readonly maxAgeMs: number;
   /** While the issuer is out of reach an older one will do. */
@@ -28,7 +28,7 @@ export interface Patience {
   readonly timeoutSeconds: number;
 }
 
-const usualPatience: Patience = {
+const usualTimes: IssuerTimes = {
   maxAgeMs: 60 * 60_000,
   maxStaleMs: 24 * 60 * 60_000,
   failurePauseMs: 2_000,
@@ -44,20 +44,20 @@ export const maxSkewSeconds = 30;
 export class ExternalIssuer {
   readonly #provider: ExternalProvider;
   readonly #onTrouble: (error: unknown) => void;
-  readonly #patience: Patience;
+  readonly #times: IssuerTimes;
   #known: { readonly found: DiscoveredIssuer; readonly at: number } | undefined;
   #asking: Promise<DiscoveredIssuer> | undefined;
   #failedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(provider: ExternalProvider, onTrouble: (error: unknown) => void, patience: Patience = usualPatience) {
+  constructor(provider: ExternalProvider, onTrouble: (error: unknown) => void, times: IssuerTimes = usualTimes) {
     this.#provider = provider;
     this.#onTrouble = onTrouble;
-    this.#patience = patience;
+    this.#times = times;
   }
 
   /** Throws `ServiceError` UnavailableError when the issuer cannot be reached. */
   async discover(): Promise<DiscoveredIssuer> {
-    const { maxAgeMs, maxStaleMs, failurePauseMs } = this.#patience;
+    const { maxAgeMs, maxStaleMs, failurePauseMs } = this.#times;
     const now = performance.now();
     const known = this.#known;
     if (known !== undefined && now - known.at < maxAgeMs) return known.found;
@@ -108,7 +108,7 @@ export class ExternalIssuer {
       authentication,
       {
         execute: isLocal ? [openid.allowInsecureRequests] : [],
-        timeout: this.#patience.timeoutSeconds,
+        timeout: this.#times.timeoutSeconds,
         [openid.customFetch]: (url, { body, ...options }) =>
           boundedFetch(url, { ...options, body: (body ?? null) as NonNullable<RequestInit["body"]> | null }),
       },
@@ -124,7 +124,7 @@ export class ExternalIssuer {
 
   async #keysAt(address: URL): Promise<JWTVerifyGetKey> {
     const { createRemoteJWKSet, customFetch } = await import("jose");
-    const { timeoutSeconds, keyCooldownMs, maxKeyAgeMs, failurePauseMs } = this.#patience;
+    const { timeoutSeconds, keyCooldownMs, maxKeyAgeMs, failurePauseMs } = this.#times;
     let failedAt = Number.NEGATIVE_INFINITY;
     // The library waits between keys that it got, and not after it got none.
     const fetchKeys: FetchImplementation = async (url, options) => {

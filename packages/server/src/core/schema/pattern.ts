@@ -8,7 +8,7 @@ import { sizeOfPattern } from "./pattern-size.ts";
  */
 export interface Pattern {
   readonly source: string;
-  /** What compiling it costs, in units of up to 3 µs. Known from its text, so that the sum is known before any pattern is compiled. */
+  /** The cost of compiling it, in units of up to 3.5 µs. It is known from the text, so that the sum is known before any pattern is compiled. */
   readonly work: number;
   /** Compiles it, unless some other definition has the same pattern and did. */
   readonly matcher: () => Matcher;

@@ -1,5 +1,6 @@
 import type { Database } from "../../store/home/database.ts";
 import { markBegun, type OwnedCall } from "../../store/jobs/nodes.ts";
+import { inHalves } from "../in-halves.ts";
 
 /**
  * Notes in the store that calls begin which had to wait for their turn. A node that dies is told by it apart from the calls that it only held.
@@ -35,15 +36,22 @@ export class BegunCalls {
     this.#isDraining = false;
   }
 
+  /** A row that cannot be written keeps no other call from its turn. */
   async #noteGroup(group: readonly Waiting[]): Promise<void> {
-    try {
-      const owned = await markBegun(
+    const failed = new Set<Waiting>();
+    const note = (part: readonly Waiting[]) =>
+      markBegun(
         this.#database,
         this.#nodeId,
-        group.map(({ call }) => call),
+        part.map(({ call }) => call),
       );
+    try {
+      const owned = await inHalves(group, note, (waiting, error) => {
+        failed.add(waiting);
+        waiting.reject(error);
+      });
       const ownedJobs = new Set(owned.map(({ jobId }) => jobId));
-      for (const { call, resolve } of group) resolve(ownedJobs.has(call.jobId));
+      for (const waiting of group) if (!failed.has(waiting)) waiting.resolve(ownedJobs.has(waiting.call.jobId));
     } catch (error) {
       for (const { reject } of group) reject(error);
     }

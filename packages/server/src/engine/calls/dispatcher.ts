@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { CallEffect, Failure, UntimedFact } from "../../core/job/fact.ts";
 import type { Job } from "../../core/job/job-state.ts";
 import type { PlanStep } from "../../core/plan/plan.ts";
-import { StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
+import { StatementGivenUpError, StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
 import { FairQueue } from "../../store/home/fair-queue.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { OwnedCall } from "../../store/jobs/nodes.ts";
@@ -184,11 +184,18 @@ export class Dispatcher {
     for (;;) {
       while (!lease.isLeaseValid()) await delay(leaseCheckMs, undefined, { signal: abort.signal });
       try {
-        if (!isNoted) return await noteBegun({ organizationId, jobId, leaseEpoch });
-        return leaseTerm === lease.leaseTerm() || (await isOwner(job, leaseEpoch));
+        const term = lease.leaseTerm();
+        const isOurs = isNoted
+          ? leaseTerm === term || (await isOwner(job, leaseEpoch))
+          : await noteBegun({ organizationId, jobId, leaseEpoch });
+        if (!isOurs) return false;
+        // The process may have been stopped while it waited for that answer.
+        if (lease.isLeaseValid() && lease.leaseTerm() === term) return true;
       } catch (error) {
         if (!(error instanceof StoreUnavailableError || error instanceof TransactionAbortedError)) throw error;
-        await delay(leaseCheckMs, undefined, { signal: abort.signal });
+        // A statement that was given up takes its whole time again, in which other calls wait for their note.
+        const pauseMs = error instanceof StatementGivenUpError ? givenUpPauseMs : leaseCheckMs;
+        await delay(pauseMs, undefined, { signal: abort.signal });
       }
     }
   }
@@ -263,6 +270,7 @@ interface OwedCall {
 }
 
 const leaseCheckMs = 100;
+const givenUpPauseMs = 5_000;
 /** Timers of the platform fire at once beyond this: 24 days. */
 const maxTimerMs = 2 ** 31 - 1;
 

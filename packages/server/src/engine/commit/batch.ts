@@ -55,7 +55,7 @@ export interface BatchContext extends ReplayContext {
   readonly plans: Plans;
   readonly limits: JobLimits;
   readonly nodeId: string;
-  /** Of the jobs that are loaded. */
+  /** Bounds the states, the inputs, the stored values and the payloads that one batch loads, each of the four by itself. */
   readonly maxBytes: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
   /** Says of each call of this batch in turn whether it will begin as soon as the batch is committed. */

@@ -224,7 +224,7 @@ class Group {
     const isOfJob = command.type === "fact";
     if (isOfJob && sender === "engine") parking.parkJob(command, error);
     else this.#options.onDefect(error, command);
-    const parked = isOfJob ? parking.findJob(command.jobId) : undefined;
+    const parked = isOfJob ? parking.findTrial(command.jobId) : undefined;
     if (parked !== undefined && error instanceof StatementGivenUpError && isOutcome(command)) {
       // What a call brought must not be lost for a shortage that passes.
       setTimeout(() => this.add(waiting), parked.retryInMs).unref();

@@ -6,8 +6,8 @@ import { readValues } from "../../store/jobs/job-values.ts";
 import { type LockedJob, readInputs, TooMuchAtOnceError } from "../../store/jobs/jobs.ts";
 
 /**
- * Gives locked jobs the values that have rows of their own: those of the jobs that `isNeeded` names are read, the others stay unread. Throws `TooMuchAtOnceError` when those of several
- * jobs are more than `maxBytes`.
+ * Gives locked jobs the values that have rows of their own: those of the jobs that `isNeeded` names are read, the others stay unread. Throws
+ * `TooMuchAtOnceError` when the values of several jobs, or their inputs, are more than `maxBytes`.
  */
 export async function openValues(
   transaction: Transaction,

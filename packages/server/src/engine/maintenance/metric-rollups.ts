@@ -67,7 +67,8 @@ async function foldAll(database: Database): Promise<void> {
   do {
     found = await findChangedOrganizations(database, last, maxOrganizationsAtOnce);
     for (const organizationId of found) {
-      while ((await database.transaction((transaction) => fold(transaction, organizationId))) > 0);
+      // What commits add meanwhile waits for the next run: an organization that commits without a pause would keep this one for ever.
+      while ((await database.transaction((transaction) => fold(transaction, organizationId))) === maxChangesAtOnce);
     }
     last = found.at(-1) ?? null;
   } while (found.length === maxOrganizationsAtOnce);

@@ -1,11 +1,7 @@
 import type { UntimedFact } from "../../core/job/fact.ts";
-import {
-  type Database,
-  StatementGivenUpError,
-  StoreUnavailableError,
-  TransactionAbortedError,
-} from "../../store/home/database.ts";
+import type { Database } from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
+import { partsOf } from "../../store/jobs/key-parts.ts";
 import {
   findOrphans,
   findOwned,
@@ -14,6 +10,7 @@ import {
   type TakenJob,
   takeOverJobs,
 } from "../../store/jobs/nodes.ts";
+import { inHalves } from "../in-halves.ts";
 import type { Neighbourhood } from "../node/node.ts";
 import type { Plans } from "../plans/plans.ts";
 import type { Duty } from "./duty.ts";
@@ -45,10 +42,10 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
       const leftOut = plans.parking.leftOut();
       const orphans = limit === 0 ? [] : await findOrphans(database, livingNodeIds, leftOut, limit);
       // What this node cannot go on with is left to one that can.
-      const { plans: compiled } = await plans.load(database, orphans);
-      const ours = orphans.filter(({ versionId }) => compiled.has(versionId));
+      const readable = await plans.findReadable(database, orphans);
+      const ours = orphans.filter(({ versionId }) => readable.has(versionId));
       for (const [deadNodeId, keys] of Map.groupBy(ours, (orphan) => orphan.nodeId)) {
-        await takeOver(options, deadNodeId, keys, ofDeadNode);
+        await takeOver(options, deadNodeId, keys);
       }
       if (orphans.length === limit && ours.length > 0) return { againInMs: 0 };
       await takeBackForgotten(options);
@@ -69,52 +66,26 @@ async function takeBackForgotten(options: TakeoverOptions): Promise<void> {
     options,
     nodeId,
     owned.filter((job) => !options.owes(job.jobId)),
-    ({ leaseEpoch }) => ({ type: "step.interrupted", leaseEpoch, isNodeDead: false }),
   );
 }
 
-/** A call that waited for its turn is innocent of its node's death, and any node may take it. */
-function ofDeadNode({ leaseEpoch, hadBegun }: TakenJob): UntimedFact {
-  return hadBegun
-    ? { type: "step.interrupted", leaseEpoch, isNodeDead: true }
-    : { type: "call.handedBack", leaseEpoch, begun: false };
-}
-
-async function takeOver(
-  options: TakeoverOptions,
-  deadNodeId: string,
-  orphans: readonly OrphanedJob[],
-  factOf: (job: TakenJob) => UntimedFact,
-): Promise<void> {
-  const { database, report } = options;
-  const groups = Map.groupBy(orphans, (orphan) => database.groupOf(orphan.organizationId));
-  for (const keys of groups.values()) {
-    const owned = await own(options, deadNodeId, keys);
-    await Promise.all(owned.map((job) => report(job, factOf(job))));
-  }
-}
-
-/** Takes them over together; one whose row the database cannot write is parked, and keeps no other from being taken. */
-async function own(
-  options: TakeoverOptions,
-  deadNodeId: string,
-  orphans: readonly OrphanedJob[],
-): Promise<readonly TakenJob[]> {
-  const { database, nodeId, plans } = options;
-  try {
-    return await takeOverJobs(database, nodeId, deadNodeId, orphans);
-  } catch (error) {
-    const isAway = error instanceof StoreUnavailableError && !(error instanceof StatementGivenUpError);
-    if (isAway || error instanceof TransactionAbortedError) throw error;
-    const [first] = orphans;
-    if (first !== undefined && orphans.length === 1) {
-      plans.parking.parkJob(first, error);
-      return [];
+/** Takes jobs over together; one whose row the database cannot write is parked, and keeps no other from being taken. */
+async function takeOver(options: TakeoverOptions, ownerId: string, jobs: readonly OrphanedJob[]): Promise<void> {
+  const { database, nodeId, plans, report } = options;
+  const own = (part: readonly OrphanedJob[]) => takeOverJobs(database, nodeId, ownerId, part);
+  const groups = Map.groupBy(jobs, (job) => database.groupOf(job.organizationId));
+  for (const group of groups.values()) {
+    // Each part is one statement: of several, those that landed before one that failed would not be known.
+    for (const part of partsOf(group)) {
+      const taken = await inHalves(part, own, (job, error) => plans.parking.parkJob(job, error));
+      await Promise.all(taken.map((job) => report(job, factOf(job, ownerId !== nodeId))));
     }
-    const middle = Math.ceil(orphans.length / 2);
-    return [
-      ...(await own(options, deadNodeId, orphans.slice(0, middle))),
-      ...(await own(options, deadNodeId, orphans.slice(middle))),
-    ];
   }
+}
+
+/** A call that waited for its turn was not interrupted: it is innocent of its node's death, and any node may take it. */
+function factOf({ leaseEpoch, hadBegun }: TakenJob, isNodeDead: boolean): UntimedFact {
+  return hadBegun
+    ? { type: "step.interrupted", leaseEpoch, isNodeDead }
+    : { type: "call.handedBack", leaseEpoch, begun: false };
 }

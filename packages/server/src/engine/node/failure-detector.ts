@@ -7,6 +7,14 @@ export interface FailureDetectorOptions {
   readonly heartbeatMs: number;
 }
 
+/** How long a node may go without a look or a beat of its own, and still judge the others. */
+export function longestGapMs({
+  leaseMs,
+  heartbeatMs,
+}: Pick<FailureDetectorOptions, "leaseMs" | "heartbeatMs">): number {
+  return Math.max(leaseMs / 2, 2 * heartbeatMs);
+}
+
 export interface Heartbeat {
   readonly nodeId: string;
   readonly heartbeatAt: Timestamp;
@@ -44,11 +52,11 @@ export class FailureDetector {
   }
 
   #judge(nodes: readonly Heartbeat[], askedAt: Moment): ReadonlySet<string> {
-    const { clock, leaseMs, heartbeatMs } = this.#options;
+    const { clock, leaseMs } = this.#options;
     const lastLook = this.#lastLook;
     this.#lastLook = clock.moment();
     // Nobody watched meanwhile: this process was stopped, or the machine slept, and the others perhaps with it.
-    if (lastLook !== undefined && clock.elapsedMs(lastLook) > Math.max(leaseMs / 2, 2 * heartbeatMs)) this.restart();
+    if (lastLook !== undefined && clock.elapsedMs(lastLook) > longestGapMs(this.#options)) this.restart();
     const listed = new Set(nodes.map(({ nodeId }) => nodeId));
     for (const nodeId of this.#seen.keys()) if (!listed.has(nodeId)) this.#seen.delete(nodeId);
     const dead = new Set<string>();

@@ -1,7 +1,7 @@
 import type { Database } from "../../store/home/database.ts";
 import { beat, listNodes, type NodeRow, removeNode } from "../../store/jobs/nodes.ts";
 import type { DatabaseClock, Moment } from "./clock.ts";
-import { FailureDetector } from "./failure-detector.ts";
+import { FailureDetector, longestGapMs } from "./failure-detector.ts";
 
 /** A heartbeat may come late on a busy node: that alone is no outage. */
 const leastReachMs = 2_500;
@@ -53,7 +53,9 @@ export class Node {
 
   /** Looks which nodes are there. To be called at least twice in a lease, since a node that nobody watches is not found dead. */
   async lookAround(): Promise<Neighbourhood> {
-    const { database, nodeId, leaseMs, isAlone } = this.#options;
+    const { database, clock, nodeId, leaseMs, isAlone } = this.#options;
+    // Where this node cannot beat although the store answers, perhaps none can.
+    if (clock.elapsedMs(this.#lastBeat) > longestGapMs(this.#options)) this.#detector.restart();
     const { nodes, deadNodeIds } = await this.#detector.look(() => listNodes(database, leaseMs));
     const others = nodes.filter((node) => node.nodeId !== nodeId);
     this.#livingCount = 1 + others.filter((node) => node.isAlive).length;

@@ -61,6 +61,11 @@ export class Parking {
     return this.#jobs.find(jobId);
   }
 
+  /** The job as parked, also when it is time to try it again; undefined once it has gone on. */
+  findTrial(jobId: string): Parked | undefined {
+    return this.#jobs.findTrial(jobId);
+  }
+
   /** Whether the job was parked and has not gone on since, though it may be time to try it again. */
   isOnTrial(jobId: string): boolean {
     return this.#jobs.has(jobId);
@@ -144,10 +149,15 @@ class ParkingLot {
   }
 
   find(id: string): Parked | undefined {
+    const parked = this.findTrial(id);
+    return parked === undefined || parked.retryInMs === 0 ? undefined : parked;
+  }
+
+  findTrial(id: string): Parked | undefined {
     const place = this.#places.get(id);
+    if (place === undefined) return undefined;
     const now = this.#now();
-    if (place === undefined || now >= place.until) return undefined;
-    return { reason: place.reason, parkedForMs: now - place.since, retryInMs: place.until - now };
+    return { reason: place.reason, parkedForMs: now - place.since, retryInMs: Math.max(0, place.until - now) };
   }
 
   has(id: string): boolean {

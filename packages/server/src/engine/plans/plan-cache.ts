@@ -37,11 +37,14 @@ export class PlanCache {
     if (before !== undefined) this.#drop(before);
     this.#plans.set(versionId, added);
     this.#count(added, added.bytes);
+    // The organization's own plans go first, until it has only its half again.
     for (const one of this.#plans.values()) {
-      const isOwnTooMuch = (this.#bytesByOrganization.get(organizationId) ?? 0) > this.#maxBytes / 2;
-      if (one === added || !(isOwnTooMuch || this.#bytes > this.#maxBytes)) return;
-      // What is the organization's own goes first, until it has its half again.
-      if (!isOwnTooMuch || one.organizationId === organizationId) this.#drop(one);
+      if ((this.#bytesByOrganization.get(organizationId) ?? 0) <= this.#maxBytes / 2) break;
+      if (one !== added && one.organizationId === organizationId) this.#drop(one);
+    }
+    for (const one of this.#plans.values()) {
+      if (one === added || this.#bytes <= this.#maxBytes) return;
+      this.#drop(one);
     }
   }
 

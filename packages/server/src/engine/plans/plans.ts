@@ -6,6 +6,7 @@ import { nameCountOf } from "../../core/definition/definition-size.ts";
 import type { ExecutorCatalog } from "../../core/definition/executor-kind.ts";
 import { compilePlan, type Plan } from "../../core/plan/plan.ts";
 import type { Queryable } from "../../store/home/database.ts";
+import { TooMuchAtOnceError } from "../../store/jobs/jobs.ts";
 import { loadDefinitions, type VersionKey } from "../../store/workflows/versions.ts";
 import { definitionLimits } from "./definition-limits.ts";
 import { type Parked, Parking, UnreadableVersionError } from "./parking.ts";
@@ -18,15 +19,20 @@ export class Plans {
   readonly #executors: ExecutorCatalog;
   readonly #limits: DefinitionLimits;
   readonly #cached: PlanCache;
+  readonly #maxBytes: number;
 
   constructor(executors: ExecutorCatalog, config: Config, parking = new Parking()) {
     this.parking = parking;
     this.#executors = executors;
     this.#limits = definitionLimits(config);
-    this.#cached = new PlanCache(config.planCacheMb * 1024 * 1024);
+    this.#maxBytes = config.planCacheMb * 1024 * 1024;
+    this.#cached = new PlanCache(this.#maxBytes);
   }
 
-  /** Answers for each version either its plan or why there is none: one that fails keeps no other from its plan. */
+  /**
+   * Answers for each version either its plan or why there is none: one that fails keeps no other from its plan. Throws `TooMuchAtOnceError` for
+   * several whose plans are larger together than the cache may be.
+   */
   async load(db: Queryable, versions: readonly VersionKey[]): Promise<LoadedPlans> {
     const plans = new Map<string, Plan>();
     const parked = new Map<string, Parked>();
@@ -38,26 +44,37 @@ export class Plans {
       else if (failure !== undefined) parked.set(version.versionId, failure);
       else missing.set(version.versionId, version);
     }
-    const texts = await loadDefinitions(db, [...missing.values()]);
-    const textOf = new Map(texts.map(({ versionId, definition }) => [versionId, definition]));
-    for (const version of missing.values()) {
+    let bytes = 0;
+    for await (const [version, definition] of definitionsOf(db, [...missing.values()])) {
       const { versionId } = version;
-      const definition = textOf.get(versionId);
       try {
         if (definition === undefined) throw new UnreadableVersionError("the store does not have it");
-        const { plan, bytes } = this.#compile(definition);
-        this.#cached.keep({ ...version, plan, bytes });
+        const compiled = this.#compile(definition);
+        this.#cached.keep({ ...version, ...compiled });
         this.parking.releaseVersion(versionId);
-        plans.set(versionId, plan);
+        plans.set(versionId, compiled.plan);
+        bytes += compiled.bytes;
       } catch (error) {
         this.parking.parkVersion(version, error);
         const failure = this.parking.findVersion(versionId);
         if (failure !== undefined) parked.set(versionId, failure);
       }
+      // Whoever asked holds all of them until it is done, whatever the cache drops meanwhile.
+      if (plans.size > 1 && bytes > this.#maxBytes) throw new TooMuchAtOnceError(plans.size, bytes, "plans");
       // A batch may need hundreds of plans, as after a start: what else is due comes in between.
       if ((definition?.length ?? 0) > longDefinition) await nextTurn();
     }
     return { plans, parked };
+  }
+
+  /** The ids of those versions that this node can compile, however many they are. */
+  async findReadable(db: Queryable, versions: readonly VersionKey[]): Promise<ReadonlySet<string>> {
+    const readable = new Set<string>();
+    for (const version of new Map(versions.map((version) => [version.versionId, version])).values()) {
+      const { plans } = await this.load(db, [version]);
+      if (plans.has(version.versionId)) readable.add(version.versionId);
+    }
+    return readable;
   }
 
   #compile(text: string): { readonly plan: Plan; readonly bytes: number } {
@@ -71,12 +88,27 @@ export class Plans {
   }
 }
 
-/** Both by version id. */
+/** The plans and the failures of some versions, by version id. */
 export interface LoadedPlans {
   readonly plans: ReadonlyMap<string, Plan>;
   /** The versions that cannot be compiled here, or that the store does not have. */
   readonly parked: ReadonlyMap<string, Parked>;
 }
+
+/** The versions with their texts, undefined where the store has none. Few are read at a time: a text may have half a megabyte. */
+async function* definitionsOf(
+  db: Queryable,
+  versions: readonly VersionKey[],
+): AsyncGenerator<[VersionKey, string | undefined]> {
+  for (let first = 0; first < versions.length; first += textsAtOnce) {
+    const portion = versions.slice(first, first + textsAtOnce);
+    const texts = await loadDefinitions(db, portion);
+    const textOf = new Map(texts.map(({ versionId, definition }) => [versionId, definition]));
+    for (const version of portion) yield [version, textOf.get(version.versionId)];
+  }
+}
+
+const textsAtOnce = 50;
 
 /**
  * An estimate of what a plan takes of the heap, measured on the definitions that make most of each: up to 15 bytes for one of their text, and 75

@@ -99,15 +99,16 @@ export class JobReader {
     });
   }
 
-  /** Step runs in the order of their start. Undefined when there is no such job. */
-  async readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun> | undefined> {
-    if ((await this.standing(key)) === undefined) return undefined;
+  /** Step runs in the order of their start; none when there is no such job. */
+  async readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun>> {
     const reader = this.#readerFor(key);
     const found = await readRuns(reader, key, search);
     const values = await valuesAt(
       reader,
       key,
       found.rows.flatMap(({ input, output }) => [input, output]),
+      // The first run of a page is shown with both of its values, however large: otherwise no page could get past it.
+      { freeCount: 2 },
     );
     return cutAtUnread(found, (run) => {
       const shown = shownRun(run, values);
@@ -137,7 +138,7 @@ export class JobReader {
 async function readLarge(db: Queryable, job: Job, withValues: boolean): Promise<WholeJob> {
   const { entries, runs, earlierCounts } = await readNewestRuns(db, job, maxShownStepRuns);
   const places = runs.toReversed().flatMap(({ input, output }) => [output, input]);
-  const values = await valuesAt(db, job, withValues ? places : [], job.input);
+  const values = await valuesAt(db, job, withValues ? places : [], { jobInput: job.input });
   const steps = runs.map((run) => shownRun(run, values));
   return { job, steps, output: outputOf(job, steps), entries, earlierRunCounts: earlierCounts };
 }
@@ -147,7 +148,7 @@ async function valuesAt(
   db: Queryable,
   key: JobKey,
   places: readonly (ValuePlace | undefined)[],
-  jobInput?: JsonObject,
+  { jobInput, freeCount = 1 }: { readonly jobInput?: JsonObject; readonly freeCount?: number } = {},
 ): Promise<ReadValues> {
   const { organizationId, jobId } = key;
   const numbers = new Set(places.flatMap((place) => (place !== undefined && "stored" in place ? place.stored : [])));
@@ -157,6 +158,7 @@ async function valuesAt(
       db,
       [...numbers].map((valueNumber) => ({ organizationId, jobId, valueNumber })),
       maxValuesSize,
+      freeCount,
     ),
     needsInput ? readJobInput(db, key) : jobInput,
   ]);

@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from "../../store/home/database.ts";
+import { isStoreAway } from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 
 /** Reads of single jobs; those that arrive in one turn of the event loop share a statement. */
@@ -42,7 +42,7 @@ export class TurnReads<Found extends JobKey> {
 
   /** One job that cannot be read must not fail the others. A store that is out of reach fails all of them. */
   async #answerApart(waiting: readonly Waiting<Found>[], error: unknown): Promise<void> {
-    if (waiting.length === 1 || error instanceof StoreUnavailableError) {
+    if (waiting.length === 1 || isStoreAway(error)) {
       for (const { reject } of waiting) reject(error);
       return;
     }

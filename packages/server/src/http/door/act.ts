@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Act, CallerAct } from "../../management/act/act.ts";
-import { addressOf } from "./client-address.ts";
+import { sourceOf } from "./client-address.ts";
 import { attemptOf, requestKeyOf } from "./request-key.ts";
 
 /** Who asks for which operation, and from where. */
@@ -8,7 +8,7 @@ export function actOf(request: FastifyRequest): Act {
   const { caller, routeOptions } = request;
   const operation = routeOptions.config.aliasOf ?? routeOptions.schema?.operationId;
   if (operation === undefined) throw new Error("The route has no operationId.");
-  return { actor: caller.principal, operation, requestId: request.id, address: addressOf(request) };
+  return { actor: caller.principal, operation, ...sourceOf(request) };
 }
 
 /** The same with what a change of the control plane needs to know of its caller. Throws 400 for an Idempotency-Key that cannot be one. */

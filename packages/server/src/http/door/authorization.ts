@@ -5,11 +5,10 @@ import type { FailedAccessLimit } from "../../auth/limits/failed-access.ts";
 import type { Permission, PermissionSet } from "../../auth/permissions/permissions.ts";
 import { requirePermission } from "../../auth/permissions/required.ts";
 import { isRoleNameOrId } from "../../auth/permissions/roles.ts";
-import type { RequestSource } from "../../auth/request-source.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import type { ServerParts } from "./app.ts";
 import { checkBounds } from "./bounds-check.ts";
-import { addressOf } from "./client-address.ts";
+import { addressOf, sourceOf } from "./client-address.ts";
 
 /**
  * Authorizes a request. Checks in this order: who makes it (401), whether they have anything to do with this organization (404), whether they may
@@ -79,11 +78,6 @@ function authorizeUnlessOver(
 ): undefined | Promise<undefined> {
   if (failedAccess.isOver(caller.principal.id)) throw failedAccess.error();
   return authorize(request, caller, permission, authenticator);
-}
-
-/** Goes into the audit trail when a token of an issuer outside makes its bearer a member. */
-function sourceOf(request: FastifyRequest): RequestSource {
-  return { requestId: request.id, address: addressOf(request) };
 }
 
 function authorize(

@@ -139,7 +139,7 @@ function asServiceError(error: unknown): ServiceError | undefined {
 function storeUnavailable({ fate }: StoreUnavailableError): ServiceError {
   const detail =
     fate === "unknown"
-      ? "The store is out of reach. Whether this change was kept is not known yet: ask again, best under the same Idempotency-Key."
+      ? "The store is out of reach. The result of this change is unknown. Retry with the same Idempotency-Key."
       : "The store is out of reach. Nothing was changed. Ask again in a moment.";
   return new ServiceError("UnavailableError", detail, { retryAfterSeconds: 2 });
 }

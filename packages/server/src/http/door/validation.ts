@@ -5,7 +5,7 @@ import type { JsonValue } from "../../core/json/json.ts";
 import { sizeOfJson } from "../../core/json/json-size.ts";
 import { type Problem, ProblemList, pointerTo, quoted, sentence } from "../../core/problem.ts";
 import { describeFormat, formatNames, hasFormat, isFormat } from "../../core/schema/format.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import { invalidPart, ServiceError } from "../../core/service-error.ts";
 
 /**
  * Checks what comes in against the very schemas that the document shows. Nothing is coerced or dropped in silence; only a query, which
@@ -69,11 +69,7 @@ function invalid(part: string, value: unknown, errors: readonly ErrorObject[]): 
     const { pointer, detail } = problemOf(error);
     list.add(pointer, detail);
   }
-  const problems = list.toArray();
-  const [first] = problems;
-  const where = first === undefined || first.pointer === "" ? "it" : first.pointer;
-  const message = sentence(`The ${part} is not valid: ${where} ${first?.detail}`);
-  return new ServiceError("ValidationError", message, { problems });
+  return invalidPart(part, list.toArray());
 }
 
 function problemOf(error: ErrorObject): Problem {

@@ -37,7 +37,6 @@ export function jobStepRoutes(app: App, parts: ServerParts): void {
       const plan = await planOfJob(parts, { organizationId, ...version });
       const search = { after: Number(page.after ?? 0), limit: page.limit, status: request.query.status };
       const found = await engine.readSteps(request.params, search);
-      if (found === undefined) throw notFound("job");
       const { rows, ...next } = page.cut(
         found.rows,
         (run) => String(run.sequence),

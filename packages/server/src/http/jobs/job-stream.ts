@@ -83,13 +83,15 @@ async function* follow(
   for (let looks = 1; !closing.aborted; looks += 1) {
     if (looks % looksPerHeartbeat === 0) yield ": still here\n\n";
     const standing = isNew || looks % looksPerHeartbeat === 0 ? await engine.readStanding(key) : undefined;
-    while (standing !== undefined && sent < standing.sequence) {
+    while (standing !== undefined && sent < standing.sequence && !closing.aborted) {
       const found = await engine.readHistory(key, sent, entriesAtOnce);
       if (found === undefined || found.rows.length === 0) return;
       for (const entry of found.rows) {
         yield `id: ${entry.sequence}\nevent: ${entry.type}\ndata: ${JSON.stringify(renderEntry(entry))}\n\n`;
         sent = entry.sequence;
       }
+      // A long history takes a slow reader minutes.
+      if (sent < standing.sequence && !(await isStillAllowed(request, "job:read", parts))) return;
     }
     if (standing !== undefined && isFinishedAt(standing, sent)) return;
     isNew = await bell.heard(lookMs);

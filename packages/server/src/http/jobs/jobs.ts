@@ -10,7 +10,7 @@ import type { Done } from "../../engine/commit/group-commit.ts";
 import type { WholeJob } from "../../engine/engine.ts";
 import { standingOf, wholeJob } from "../../engine/reading/job-reader.ts";
 import { auditOf } from "../../management/act/audit-trail.ts";
-import { StoreUnavailableError } from "../../store/home/database.ts";
+import { ReadDeadlineError, StoreUnavailableError } from "../../store/home/database.ts";
 import type { JobKey, JobStanding } from "../../store/jobs/jobs.ts";
 import type { VersionChoice } from "../../store/workflows/versions.ts";
 import { actOf } from "../door/act.ts";
@@ -279,7 +279,8 @@ async function settledJob(
     await requireStillAllowed(request, "job:submit", parts);
     return await rendered(parts, whole);
   } catch (error) {
-    if (error instanceof ServiceError || error instanceof StoreUnavailableError) return undefined;
+    const isUnread = error instanceof StoreUnavailableError || error instanceof ReadDeadlineError;
+    if (error instanceof ServiceError || isUnread) return undefined;
     throw error;
   }
 }

@@ -128,7 +128,7 @@ function workflowsOf({ workflowId }: Query, reachable: readonly string[] | null)
 async function answerMetric(db: Queryable, subject: Subject, query: Query, now: Timestamp): Promise<Metric> {
   const { metric } = query;
   if (isKeyOf(gauges, metric)) {
-    refuseRange(query);
+    rejectRange(query);
     const counted = await countRunningJobs(db, subject.organizationId, subject.workflowIds);
     return { metric, points: [{ at: toTime(now), value: counted[gauges[metric]] }] };
   }
@@ -173,7 +173,7 @@ function chosenAggregation<const Allowed extends string>(query: Query, allowed: 
   return chosen;
 }
 
-function refuseRange(query: Query): void {
+function rejectRange(query: Query): void {
   for (const name of ["aggregation", "bucket", "from", "to"] as const) {
     if (query[name] !== undefined) throw invalid(name, `has no meaning for ${query.metric}, which is what is now`);
   }

@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Timestamp } from "../../core/job/job-state.ts";
-import { sentence } from "../../core/problem.ts";
-import { notFound, ServiceError } from "../../core/service-error.ts";
+import { invalidPart, notFound } from "../../core/service-error.ts";
 import { parseTime, toTime } from "../../core/time.ts";
 import { pointerToRole } from "../../management/act/grants.ts";
 import { acceptInvitation } from "../../management/membership/invitation-acceptance.ts";
@@ -11,7 +10,7 @@ import {
   revokeInvitation,
 } from "../../management/organizations/invitations.ts";
 import { findInvitation, type Invitation, listInvitations } from "../../store/access/invitations.ts";
-import { actOf, callerActOf } from "../door/act.ts";
+import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { IdempotencyHeaders } from "../door/idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
@@ -193,14 +192,13 @@ function revokeInvitationRoute(app: App, parts: ServerParts): void {
       },
     },
     async (request, reply) => {
-      await revokeInvitation(parts, actOf(request), request.params);
+      await revokeInvitation(parts, callerActOf(request), request.params);
       return reply.code(204).send(null);
     },
   );
 }
 
 function acceptInvitationRoute(app: App, parts: ServerParts): void {
-  const { authenticator } = parts;
   app.post(
     "/invitations/accept",
     {
@@ -220,9 +218,7 @@ function acceptInvitationRoute(app: App, parts: ServerParts): void {
       },
     },
     async (request) => {
-      const accepted = await acceptInvitation(parts, callerActOf(request), request.body.invitation);
-      authenticator.forgetAll();
-      return accepted;
+      return await acceptInvitation(parts, callerActOf(request), request.body.invitation);
     },
   );
 }
@@ -239,8 +235,7 @@ function rolesIn({ role, roles }: { readonly role?: string; readonly roles?: str
     role === undefined
       ? { pointer: "/roles", detail: "is missing" }
       : { pointer: "/role", detail: "stands beside `roles`; give one of the two" };
-  const message = sentence(`The body is not valid: ${problem.pointer} ${problem.detail}`);
-  throw new ServiceError("ValidationError", message, { problems: [problem] });
+  throw invalidPart("body", [problem]);
 }
 
 function renderInvitation(invitation: Invitation, now: Timestamp): Static<typeof InvitationSchema> {

@@ -97,7 +97,7 @@ function getMemberRoute(app: App, parts: ServerParts): void {
 }
 
 function updateMemberRoute(app: App, parts: ServerParts): void {
-  const { database, authenticator } = parts;
+  const { database } = parts;
   app.patch(
     `${path}/:userId`,
     {
@@ -116,14 +116,12 @@ function updateMemberRoute(app: App, parts: ServerParts): void {
     },
     async (request) => {
       const changed = await updateMember(parts, callerActOf(request), request.params, request.body.roles);
-      authenticator.forgetAll();
       return await renderMember(database, changed);
     },
   );
 }
 
 function removeMemberRoute(app: App, parts: ServerParts): void {
-  const { authenticator } = parts;
   app.delete(
     `${path}/:userId`,
     {
@@ -141,14 +139,12 @@ function removeMemberRoute(app: App, parts: ServerParts): void {
     },
     async (request, reply) => {
       await removeMember(parts, callerActOf(request), request.params);
-      authenticator.forgetAll();
       return reply.code(204).send(null);
     },
   );
 }
 
 function leaveOrganizationRoute(app: App, parts: ServerParts): void {
-  const { authenticator } = parts;
   app.post(
     `${path}/me/leave`,
     {
@@ -166,7 +162,6 @@ function leaveOrganizationRoute(app: App, parts: ServerParts): void {
     },
     async (request, reply) => {
       await leaveOrganization(parts, actOf(request), request.params.organizationId);
-      authenticator.forgetAll();
       return reply.code(204).send(null);
     },
   );

@@ -152,7 +152,6 @@ function updateOrganizationRoute(app: App, parts: ServerParts): void {
 }
 
 function deleteOrganizationRoute(app: App, parts: ServerParts): void {
-  const { authenticator } = parts;
   app.delete(
     "/organizations/:organizationId",
     {
@@ -170,7 +169,6 @@ function deleteOrganizationRoute(app: App, parts: ServerParts): void {
     },
     async (request, reply) => {
       await deleteOrganization(parts, actOf(request), request.params.organizationId);
-      authenticator.forgetAll();
       return reply.code(204).send(null);
     },
   );

@@ -125,7 +125,6 @@ function getRoleRoute(app: App, parts: ServerParts): void {
 }
 
 function updateRoleRoute(app: App, parts: ServerParts): void {
-  const { authenticator } = parts;
   const description = descriptionOf(parts);
   app.patch(
     `${path}/:role`,
@@ -152,7 +151,6 @@ function updateRoleRoute(app: App, parts: ServerParts): void {
     },
     async (request) => {
       const changed = await updateRole(parts, callerActOf(request), request.params, request.body);
-      authenticator.forgetAll();
       return renderRole(changed);
     },
   );

@@ -11,7 +11,7 @@ import {
 import { joinAsNewcomer } from "../../management/membership/newcomer.ts";
 import { findUsers } from "../../store/people/users.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { addressOf } from "../door/client-address.ts";
+import { addressOf, sourceOf } from "../door/client-address.ts";
 import { errorKinds } from "../door/errors.ts";
 import { isName } from "../door/schemas.ts";
 import { linkButton } from "./form.ts";
@@ -37,7 +37,7 @@ interface Visit {
  * in the form.
  */
 export function invitationPage(app: App, parts: ServerParts): void {
-  const { engine, database, config, authenticator, signIn, basePath, publicUrl } = parts;
+  const { engine, database, config, signIn, basePath, publicUrl } = parts;
 
   void app.register(async (scope: App) => {
     parseForms(scope);
@@ -126,7 +126,6 @@ export function invitationPage(app: App, parts: ServerParts): void {
   }
 
   function sendJoined(reply: FastifyReply, { shown }: Visit): FastifyReply {
-    authenticator.forgetAll();
     const { organizationId, displayName } = shown.organization;
     const content = html`<p>You are a member of <strong>${displayName}</strong> now.</p>
 ${linkButton(`Sign in to ${displayName}`, `${basePath}/app/organizations/${organizationId}`)}`;
@@ -150,7 +149,7 @@ ${linkButton(`Sign in to ${displayName}`, `${basePath}/app/organizations/${organ
 
 /** The page has no signed-in caller: the form alone says who acts. */
 function visitorActOf(request: FastifyRequest): Omit<Act, "actor"> {
-  return { operation, requestId: request.id, address: addressOf(request) };
+  return { operation, ...sourceOf(request) };
 }
 
 const addressTaken = "This address has an account already. Sign in with it below.";

@@ -3,7 +3,7 @@ import { normalizePassword, problemsOfNewPassword } from "../../auth/passwords/p
 import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import type { Problem } from "../../core/problem.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import { invalidPart, ServiceError } from "../../core/service-error.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { endPasswordLink } from "../../store/people/password-links.ts";
 import {
@@ -82,9 +82,8 @@ async function confirmChange(
 }
 
 function throwProblems(problems: readonly Problem[]): void {
-  const [first] = problems;
-  if (first === undefined) return;
-  throw new ServiceError("ValidationError", `The body is not valid: ${first.pointer} ${first.detail}.`, { problems });
+  if (problems.length === 0) return;
+  throw invalidPart("body", problems);
 }
 
 function changedMeanwhile(): ServiceError {

@@ -33,6 +33,9 @@ export interface RepetitionKey {
   readonly onReplayed: () => void;
 }
 
+/** Tells the database's time. */
+export type Clock = Pick<Engine, "now">;
+
 /** What every change of the control plane works with. */
 export interface ManagementParts {
   readonly database: Database;

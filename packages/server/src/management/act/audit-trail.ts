@@ -3,7 +3,7 @@ import type { UntimedAuditEntry } from "../../engine/commit/command.ts";
 import { newId } from "../../engine/identifier.ts";
 import { type AuditOutcome, insertAuditEntries } from "../../store/audit/audit.ts";
 import type { Database, Transaction } from "../../store/home/database.ts";
-import type { Act, ManagementParts } from "./act.ts";
+import type { Act, Clock } from "./act.ts";
 
 /** What an operation can change; an entry says which one. */
 export const auditTargetTypes = [
@@ -31,8 +31,6 @@ export interface AuditNote {
    */
   readonly details?: JsonObject;
 }
-
-type Clock = Pick<ManagementParts["engine"], "now">;
 
 /**
  * Writes the one row that an accepted change leaves. Call it once in each change, as the last statement of the very transaction that makes the

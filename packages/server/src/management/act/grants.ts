@@ -8,7 +8,7 @@ import { quoted } from "../../core/problem.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { lockOrganization } from "../../store/access/organizations.ts";
 import type { Transaction } from "../../store/home/database.ts";
-import type { CallerAct, ManagementParts } from "./act.ts";
+import type { CallerAct, Clock } from "./act.ts";
 
 /**
  * Who may do what in an organization is changed by one transaction at a time: so two owners who leave at one instant do not both find
@@ -24,7 +24,7 @@ export async function lockGrants(transaction: Transaction, organizationId: strin
  */
 export async function lockGrantsFor(
   transaction: Transaction,
-  clock: Pick<ManagementParts["engine"], "now">,
+  clock: Clock,
   { caller, permission }: CallerAct,
   organizationId: string,
 ): Promise<PermissionSet> {

@@ -11,11 +11,11 @@ import {
   insertExternalIdentity,
   type LinkCandidate,
 } from "../../store/people/external-identities.ts";
-import { endPasswordLink } from "../../store/people/password-links.ts";
-import { replaceRecoveryCodes } from "../../store/people/recovery-codes.ts";
-import { disableTotp, endOtherSessions, holdCredentials, removePassword } from "../../store/people/user-credentials.ts";
+import { holdCredentials, removePassword } from "../../store/people/user-credentials.ts";
 import { revokeAllUserTokens } from "../../store/people/user-tokens.ts";
 import { insertUser } from "../../store/people/users.ts";
+import { endFormerAccess } from "../account/password.ts";
+import { removeSecondFactor } from "../account/second-factor.ts";
 import {
   bringMembershipUpToDate,
   type MembershipParts,
@@ -68,10 +68,10 @@ async function admitKnown(
   const { userId, displayName: userName } = user;
   const today = await membershipToday(parts.database, provider, userId, claims);
   if (today !== "to-be-changed") return resultOf(today, userId, userName);
-  const state = await parts.database.transaction((transaction) =>
+  const { state, isChanged } = await parts.database.transaction((transaction) =>
     bringMembershipUpToDate(parts, transaction, provider, { userId, claims, source }),
   );
-  parts.onChanged();
+  if (isChanged) parts.onChanged();
   return resultOf(state, userId, userName);
 }
 
@@ -86,19 +86,19 @@ async function admitNew(
   if (!hasDomainOf(provider, email)) return rejected("foreign-domain");
   const { database, onChanged } = parts;
   try {
-    return await database.transaction(async (transaction) => {
+    const admission = await database.transaction(async (transaction) => {
       const user = await takeAccount(parts, transaction, provider, { ...claims, email }, source);
       const { userId, userName } = user;
-      const state = await bringMembershipUpToDate(parts, transaction, provider, { userId, claims, source });
+      const { state } = await bringMembershipUpToDate(parts, transaction, provider, { userId, claims, source });
       if (state !== "member") throw new RejectedError(state);
       return resultOf(state, userId, userName);
     });
+    onChanged();
+    return admission;
   } catch (error) {
     // Nothing was written: a person who is rejected leaves no account behind.
     if (error instanceof RejectedError) return rejected(error.reason);
     throw error;
-  } finally {
-    onChanged();
   }
 }
 
@@ -147,11 +147,9 @@ async function holdLinkCandidate(
  */
 async function endEarlierCredentials(transaction: Transaction, userId: string, at: number): Promise<void> {
   await removePassword(transaction, userId, at);
-  await disableTotp(transaction, userId);
-  await replaceRecoveryCodes(transaction, userId, []);
-  await endPasswordLink(transaction, userId);
+  await removeSecondFactor(transaction, userId);
   await revokeAllUserTokens(transaction, userId, at);
-  await endOtherSessions(transaction, userId, null, at);
+  await endFormerAccess(transaction, userId, null, at);
 }
 
 /** Rolls the transaction back. */

@@ -12,7 +12,7 @@ import { findMember, insertMember } from "../../store/access/members.ts";
 import { findOrganization, lockOrganization, type Organization } from "../../store/access/organizations.ts";
 import type { Queryable, Transaction } from "../../store/home/database.ts";
 import { findUsers, type User } from "../../store/people/users.ts";
-import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
+import type { Act, CallerAct, Clock, RevokingParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
 import { transactOnce } from "../act/repetition.ts";
 
@@ -24,17 +24,19 @@ export type AcceptedInvitation = { readonly organizationId: string; readonly rol
  * the invitation may not grant its roles any more.
  */
 export async function acceptInvitation(
-  parts: ManagementParts,
+  parts: RevokingParts,
   act: Act & Partial<Pick<CallerAct, "repetition">>,
   code: string,
 ): Promise<AcceptedInvitation> {
   const userId = act.actor.id;
-  return await transactOnce(parts, { repetition: act.repetition }, { userId }, async (transaction, now) => {
+  const accepted = await transactOnce(parts, { repetition: act.repetition }, { userId }, async (transaction, now) => {
     const invitation = await openInvitation(transaction, code, now);
     const [user] = await findUsers(transaction, [userId]);
     if (user === undefined) throw notFound("invitation");
     return await joinByInvitation(transaction, parts.engine, act, invitation, user);
   });
+  parts.authenticator.forgetAll();
+  return accepted;
 }
 
 /** Finds the invitation that a code stands for and holds its organization until the transaction ends. Throws like `acceptInvitation`. */
@@ -72,7 +74,7 @@ async function readInvitation(
 /** Makes the user a member by an open invitation, which is used up by it. */
 export async function joinByInvitation(
   transaction: Transaction,
-  clock: Pick<ManagementParts["engine"], "now">,
+  clock: Clock,
   act: Act,
   invitation: Invitation,
   { userId, email }: Pick<User, "userId" | "email">,

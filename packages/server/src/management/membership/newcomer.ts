@@ -11,10 +11,10 @@ import { ServiceError } from "../../core/service-error.ts";
 import { isUniqueViolation } from "../../store/home/database.ts";
 import { setPassword } from "../../store/people/user-credentials.ts";
 import { findUserByEmail, insertUser } from "../../store/people/users.ts";
-import type { Act, ManagementParts } from "../act/act.ts";
+import type { Act, RevokingParts } from "../act/act.ts";
 import { joinByInvitation, openInvitation } from "./invitation-acceptance.ts";
 
-export interface NewcomerParts extends ManagementParts {
+export interface NewcomerParts extends RevokingParts {
   readonly signIn: PasswordSignIn;
 }
 
@@ -40,8 +40,10 @@ export async function joinAsNewcomer(parts: NewcomerParts, act: NewcomerAct, new
   const claims = await claimAttempt(database, subjects, engine.now());
   if (claims === undefined) throw tooMany((await blockedForSeconds(database, subjects, engine.now())) ?? 1);
   const isMade = await makeAccount(parts, act, newcomer);
-  if (isMade) await refundAttempt(database, claims);
-  return isMade;
+  if (!isMade) return false;
+  parts.authenticator.forgetAll();
+  await refundAttempt(database, claims);
+  return true;
 }
 
 async function makeAccount(

@@ -18,6 +18,12 @@ export interface MembershipParts extends Pick<ManagementParts, "database" | "eng
 
 export type MembershipState = "member" | "no-role" | "no-organization";
 
+export interface MembershipOutcome {
+  readonly state: MembershipState;
+  /** False when it was so before: a last owner stays one however often the provider no longer says so. */
+  readonly isChanged: boolean;
+}
+
 /** Compares the membership of a user with the claims. Only reads: the usual sign-in changes nothing. */
 export async function membershipToday(
   db: Queryable,
@@ -38,14 +44,14 @@ export async function bringMembershipUpToDate(
   transaction: Transaction,
   provider: ExternalProvider,
   user: { readonly userId: string; readonly claims: ExternalClaims; readonly source: RequestSource },
-): Promise<MembershipState> {
+): Promise<MembershipOutcome> {
   const { engine } = parts;
   const { userId, claims, source } = user;
   const { organizationId } = provider;
   // Changes of who may do what come one after the other, as everywhere.
-  if ((await lockOrganization(transaction, organizationId)) === undefined) return "no-organization";
+  if ((await lockOrganization(transaction, organizationId)) === undefined) return unchanged("no-organization");
   const { member, after } = await compare(transaction, provider, userId, claims);
-  if (member === undefined) return "no-organization";
+  if (member === undefined) return unchanged("no-organization");
   const key = { organizationId, userId };
   const before = member.roles;
   const isKeptOwner =
@@ -59,25 +65,29 @@ export async function bringMembershipUpToDate(
   const actOf = (operation: string): Act => ({ actor, operation, ...source });
   const note = { organizationId, targetType: "member", targetId: userId } as const;
   if (before === undefined) {
-    if (changed.roles.length === 0) return "no-role";
+    if (changed.roles.length === 0) return unchanged("no-role");
     await insertMember(transaction, { ...key, roles: changed.roles, createdAt: engine.now() });
     await updateProvidedMember(transaction, { ...key, ...changed });
     const details = { roles: [...changed.roles] };
     await recordAudit(transaction, engine, actOf("JoinBySingleSignOn"), { ...note, details });
-    return "member";
+    return { state: "member", isChanged: true };
   }
   if (changed.roles.length === 0) {
     await deleteMember(transaction, organizationId, userId);
     const details = { roles: [...before] };
     await recordAudit(transaction, engine, actOf("RemoveMember"), { ...note, details });
-    return "no-role";
+    return { state: "no-role", isChanged: true };
   }
   const held: HeldRoles = { roles: before, providerRoles: member.providerRoles };
-  if (hasSameRoles(held, changed)) return "member";
+  if (hasSameRoles(held, changed)) return unchanged("member");
   await updateProvidedMember(transaction, { ...key, ...changed });
   const details = { roles: { from: [...before], to: [...changed.roles] } };
   await recordAudit(transaction, engine, actOf("UpdateMember"), { ...note, details });
-  return "member";
+  return { state: "member", isChanged: true };
+}
+
+function unchanged(state: MembershipState): MembershipOutcome {
+  return { state, isChanged: false };
 }
 
 async function compare(

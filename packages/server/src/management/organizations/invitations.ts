@@ -11,9 +11,9 @@ import {
   revokeInvitation as revokeInvitationRow,
 } from "../../store/access/invitations.ts";
 import type { Transaction } from "../../store/home/database.ts";
-import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
+import type { Act, CallerAct, Clock, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
-import { lockGrants, lockGrantsFor, requireGrantableRoles } from "../act/grants.ts";
+import { lockGrantsFor, requireGrantableRoles } from "../act/grants.ts";
 import { transactAnew } from "../act/repetition.ts";
 
 export interface InvitationRequest {
@@ -79,11 +79,11 @@ type MadeInvitation = { readonly invitationId: string };
 /** Revokes an invitation for good. Throws 404 when there is none, and 409 when it was accepted. */
 export async function revokeInvitation(
   { database, engine }: ManagementParts,
-  act: Act,
+  act: CallerAct,
   { organizationId, invitationId }: { readonly organizationId: string; readonly invitationId: string },
 ): Promise<void> {
   await database.transaction(async (transaction) => {
-    await lockGrants(transaction, organizationId);
+    await lockGrantsFor(transaction, engine, act, organizationId);
     const invitation = await findInvitation(transaction, organizationId, invitationId);
     if (invitation === undefined) throw notFound("invitation");
     if (invitation.acceptedAt !== null) throw wasAccepted();
@@ -97,7 +97,7 @@ export async function revokeInvitation(
 /** Revokes the invitation of an attempt whose answer was lost: nobody has its link. */
 async function endLostInvitation(
   transaction: Transaction,
-  clock: Pick<ManagementParts["engine"], "now">,
+  clock: Clock,
   act: Act,
   lostId: string | undefined,
   { organizationId, invitationId: replacedBy, createdAt }: Invitation,

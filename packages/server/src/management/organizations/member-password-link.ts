@@ -6,7 +6,7 @@ import { notFound, ServiceError } from "../../core/service-error.ts";
 import { findMember } from "../../store/access/members.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { findCredentials } from "../../store/people/user-credentials.ts";
-import type { CallerAct, ManagementParts } from "../act/act.ts";
+import type { CallerAct, Clock, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor, requireRolesHeld } from "../act/grants.ts";
 import { transactAnew } from "../act/repetition.ts";
@@ -43,7 +43,7 @@ export async function createPasswordLink(
 /** Whoever sets a person's password can sign in as that person. */
 async function requireMayReset(
   transaction: Transaction,
-  clock: Pick<ManagementParts["engine"], "now">,
+  clock: Clock,
   act: CallerAct,
   { organizationId, userId }: MemberKey,
 ): Promise<void> {

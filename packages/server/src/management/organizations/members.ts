@@ -1,7 +1,7 @@
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { deleteMember, findMember, type Member, updateMemberRoles } from "../../store/access/members.ts";
 import type { Transaction } from "../../store/home/database.ts";
-import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
+import type { Act, CallerAct, Clock, RevokingParts } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrants, lockGrantsFor, requireGrantableRoles, requireRolesHeld } from "../act/grants.ts";
 import { requireOtherOwner } from "../membership/last-owner.ts";
@@ -16,12 +16,12 @@ export interface MemberKey {
  * and 409 when the last owner would be none any more.
  */
 export async function updateMember(
-  { database, engine }: ManagementParts,
+  { database, engine, authenticator }: RevokingParts,
   act: CallerAct,
   { organizationId, userId }: MemberKey,
   roles: readonly string[],
 ): Promise<Member> {
-  return await database.transaction(async (transaction) => {
+  const changed = await database.transaction(async (transaction) => {
     const granted = await lockGrantsFor(transaction, engine, act, organizationId);
     const member = await findMember(transaction, organizationId, userId);
     if (member === undefined) throw notFound("member");
@@ -35,11 +35,13 @@ export async function updateMember(
     await recordAudit(transaction, engine, act, note);
     return changed;
   });
+  authenticator.forgetAll();
+  return changed;
 }
 
 /** Removes a member. Throws 403 unless the caller holds all that the member may do, and 409 for the last owner. */
 export async function removeMember(
-  { database, engine }: ManagementParts,
+  { database, engine, authenticator }: RevokingParts,
   act: CallerAct,
   { organizationId, userId }: MemberKey,
 ): Promise<void> {
@@ -50,11 +52,12 @@ export async function removeMember(
     await requireRolesHeld(transaction, organizationId, granted, member.roles);
     await endMembership(transaction, engine, act, member);
   });
+  authenticator.forgetAll();
 }
 
 /** Ends the membership of the actor. Throws 403 for an API token, which has none, and 409 for the last owner. */
 export async function leaveOrganization(
-  { database, engine }: ManagementParts,
+  { database, engine, authenticator }: RevokingParts,
   act: Act,
   organizationId: string,
 ): Promise<void> {
@@ -66,14 +69,10 @@ export async function leaveOrganization(
     if (member === undefined) throw notFound("organization");
     await endMembership(transaction, engine, act, member);
   });
+  authenticator.forgetAll();
 }
 
-async function endMembership(
-  transaction: Transaction,
-  clock: Pick<ManagementParts["engine"], "now">,
-  act: Act,
-  member: Member,
-): Promise<void> {
+async function endMembership(transaction: Transaction, clock: Clock, act: Act, member: Member): Promise<void> {
   const { organizationId, userId, roles } = member;
   await requireOtherOwner(transaction, member);
   await deleteMember(transaction, organizationId, userId);

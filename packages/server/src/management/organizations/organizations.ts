@@ -12,7 +12,7 @@ import {
   updateOrganization as updateOrganizationRow,
 } from "../../store/access/organizations.ts";
 import type { Transaction } from "../../store/home/database.ts";
-import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
+import type { Act, CallerAct, Clock, ManagementParts, RevokingParts } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { transactOnce } from "../act/repetition.ts";
 import { claimKey, type KeyedOrganization, keyOf } from "./organization-key.ts";
@@ -52,7 +52,7 @@ export interface OwnedOrganization extends OrganizationNames {
 /** Writes an organization with its key, its owner and its first audit entry. Throws 409 when another organization has the key. */
 export async function insertOwnedOrganization(
   transaction: Transaction,
-  clock: Pick<ManagementParts["engine"], "now">,
+  clock: Clock,
   act: Act,
   { key: askedFor, ownerId, ...organization }: OwnedOrganization,
 ): Promise<KeyedOrganization> {
@@ -87,7 +87,7 @@ export async function updateOrganization(
 
 /** Deletes an organization. Throws 404 when there is none, and 409 while it has jobs that are not finished. */
 export async function deleteOrganization(
-  { database, engine }: ManagementParts,
+  { database, engine, authenticator }: RevokingParts,
   act: Act,
   organizationId: string,
 ): Promise<void> {
@@ -99,6 +99,7 @@ export async function deleteOrganization(
     const note = { organizationId, targetType: "organization", targetId: organizationId } as const;
     await recordAudit(transaction, engine, act, note);
   });
+  authenticator.forgetAll();
 }
 
 function unfinishedJobs(): ServiceError {

@@ -12,7 +12,7 @@ import {
   type Role,
   updateRole as updateRoleRow,
 } from "../../store/access/roles.ts";
-import type { CallerAct, ManagementParts } from "../act/act.ts";
+import type { CallerAct, ManagementParts, RevokingParts } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor } from "../act/grants.ts";
 import { transactOnce } from "../act/repetition.ts";
@@ -63,14 +63,14 @@ export async function createRole<Answer extends object>(
  * and 409 for a built-in role or a name that is taken.
  */
 export async function updateRole(
-  { database, engine }: ManagementParts,
+  { database, engine, authenticator }: RevokingParts,
   act: CallerAct,
   { organizationId, role: nameOrId }: RoleKey,
   fields: Partial<RoleFields>,
 ): Promise<Role> {
-  refuseBuiltIn(nameOrId);
+  rejectBuiltIn(nameOrId);
   if (fields.name !== undefined && builtInRoles.has(fields.name)) throw builtInName(fields.name);
-  return await database.transaction(async (transaction) => {
+  const changed = await database.transaction(async (transaction) => {
     const granted = await lockGrantsFor(transaction, engine, act, organizationId);
     const role = await findRole(transaction, organizationId, nameOrId);
     if (role === undefined) throw notFound("role");
@@ -85,6 +85,8 @@ export async function updateRole(
     await recordAudit(transaction, engine, act, note);
     return changed;
   });
+  authenticator.forgetAll();
+  return changed;
 }
 
 /** Deletes a role. Throws 403 unless the caller holds all that it permits, and 409 while somebody has it or is invited with it. */
@@ -93,7 +95,7 @@ export async function deleteRole(
   act: CallerAct,
   { organizationId, role: nameOrId }: RoleKey,
 ): Promise<void> {
-  refuseBuiltIn(nameOrId);
+  rejectBuiltIn(nameOrId);
   await database.transaction(async (transaction) => {
     const granted = await lockGrantsFor(transaction, engine, act, organizationId);
     const role = await findRole(transaction, organizationId, nameOrId);
@@ -110,7 +112,7 @@ export async function deleteRole(
   });
 }
 
-function refuseBuiltIn(nameOrId: string): void {
+function rejectBuiltIn(nameOrId: string): void {
   const builtIn = findBuiltInRole(nameOrId);
   if (builtIn !== undefined) throw isBuiltIn(builtIn.name);
 }

@@ -1,6 +1,5 @@
 import { type Bounds, boundsOf } from "../../auth/permissions/token-bounds.ts";
-import { type Problem, sentence } from "../../core/problem.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import { invalidPart } from "../../core/service-error.ts";
 import type { BoundTo } from "../../store/access/tokens.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { findVersionOfJob } from "../../store/jobs/job-lists.ts";
@@ -31,7 +30,9 @@ export function nameBounds({ workflowIds, tags, jobEvent }: Bounds): NamedBounds
 export async function readBoundTo(db: Queryable, organizationId: string, named: NamedBounds): Promise<BoundTo> {
   const { workflowIds, tags, jobEvent } = named;
   if (jobEvent !== undefined && (workflowIds !== undefined || tags !== undefined)) {
-    throw invalid([{ pointer: "/boundTo/jobEvent", detail: "must stand alone, without workflowIds and tags" }]);
+    throw invalidPart("body", [
+      { pointer: "/boundTo/jobEvent", detail: "must stand alone, without workflowIds and tags" },
+    ]);
   }
   return {
     workflowIds: workflowIds === undefined ? null : await knownWorkflows(db, organizationId, workflowIds),
@@ -46,7 +47,7 @@ export function requireFitting(bound: BoundTo, permissions: readonly string[], p
   if (boundsOf(bound)?.jobEvent === undefined) return;
   if (permissions.length === 1 && permissions[0] === "job:event:send") return;
   const detail = "does not fit: a token that is bound to one event has the permission `job:event:send` and no other";
-  throw invalid([{ pointer, detail }]);
+  throw invalidPart("body", [{ pointer, detail }]);
 }
 
 async function knownWorkflows(
@@ -60,18 +61,12 @@ async function knownWorkflows(
   const problems = wanted.flatMap((id, index) =>
     found.has(id) ? [] : [{ pointer: `/boundTo/workflowIds/${index}`, detail }],
   );
-  if (problems.length > 0) throw invalid(problems);
+  if (problems.length > 0) throw invalidPart("body", problems);
   return [...found];
 }
 
 async function knownJob(db: Queryable, organizationId: string, jobId: string): Promise<string> {
   const key = { organizationId, jobId: jobId.toLowerCase() };
   if ((await findVersionOfJob(db, key)) !== undefined) return key.jobId;
-  throw invalid([{ pointer: "/boundTo/jobEvent/jobId", detail: "is no job of this organization" }]);
-}
-
-function invalid(problems: readonly Problem[]): ServiceError {
-  const [first] = problems;
-  const message = sentence(`The body is not valid: ${first?.pointer} ${first?.detail}`);
-  return new ServiceError("ValidationError", message, { problems });
+  throw invalidPart("body", [{ pointer: "/boundTo/jobEvent/jobId", detail: "is no job of this organization" }]);
 }

@@ -1,3 +1,4 @@
+import { actorOf } from "../../auth/authenticator.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound } from "../../core/service-error.ts";
 import type { Transaction } from "../../store/home/database.ts";
@@ -21,8 +22,7 @@ export async function setWorkflowVersionTag<Answer extends object>(
   answerOf: (tag: Tag) => Answer,
 ): Promise<Answer> {
   const { organizationId, workflowId } = workflow;
-  const { type, id } = act.actor;
-  const by = { type, id };
+  const by = actorOf(act.caller);
   return await changeTag(parts, act, workflow, async (transaction, at) => {
     const versionNumber = await findVersionNumber(transaction, workflow, versionId);
     if (versionNumber === undefined) throw notFound("version of this workflow");
@@ -39,11 +39,10 @@ export async function setWorkflowVersionTag<Answer extends object>(
 /** Deletes a tag. Its version stays. Throws 404 when there is none. */
 export async function deleteTag(parts: ManagementParts, act: CallerAct, { tag, ...workflow }: TagKey): Promise<void> {
   const { organizationId, workflowId } = workflow;
-  const { type, id } = act.actor;
   await changeTag(parts, act, workflow, async (transaction, changedAt) => {
     const from = await findTag(transaction, workflow, tag);
     if (!(await deleteTagRow(transaction, workflow, tag))) throw notFound("tag of this workflow");
-    const change = { versionId: null, versionNumber: null, changedBy: { type, id }, changedAt };
+    const change = { versionId: null, versionNumber: null, changedBy: actorOf(act.caller), changedAt };
     await insertTagChange(transaction, workflow, tag, change);
     const details = { workflowId, from: meaningOf(from), to: null };
     await recordAudit(transaction, parts.engine, act, { organizationId, targetType: "tag", targetId: tag, details });

@@ -1,3 +1,4 @@
+import { actorOf } from "../../auth/authenticator.ts";
 import { isSameJson } from "../../core/json/json.ts";
 import { type Problem, sentence } from "../../core/problem.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
@@ -29,7 +30,6 @@ export async function registerWorkflowVersion<Answer extends object>(
 ): Promise<Answer> {
   const { engine } = parts;
   const { organizationId, workflowId } = workflow;
-  const { type, id } = act.actor;
   // An unchanged definition stays deployable when a later release checks more than the one that registered it.
   if (problems.length > 0 && !ifChanged) throw invalidDefinition(problems);
   return await transactOnce(parts, act, { organizationId }, async (transaction, createdAt) => {
@@ -39,7 +39,7 @@ export async function registerWorkflowVersion<Answer extends object>(
       return answerOf(newest, false);
     }
     if (problems.length > 0) throw invalidDefinition(problems);
-    const version = { versionId: engine.newId(), workflowId, definition, createdBy: { type, id }, createdAt };
+    const version = { versionId: engine.newId(), workflowId, definition, createdBy: actorOf(act.caller), createdAt };
     const versionNumber = await insertVersion(transaction, organizationId, version);
     const details = { workflowId, versionNumber };
     const note = { organizationId, targetType: "version", targetId: version.versionId, details } as const;

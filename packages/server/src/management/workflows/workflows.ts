@@ -1,3 +1,4 @@
+import { actorOf } from "../../auth/authenticator.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import {
   deleteWorkflow as deleteWorkflowRow,
@@ -22,10 +23,9 @@ export async function registerWorkflow<Answer extends object>(
   answerOf: (workflow: NewWorkflow) => Answer,
 ): Promise<Answer> {
   const { engine } = parts;
-  const { type, id } = act.actor;
   return await transactOnce(parts, act, { organizationId }, async (transaction, createdAt) => {
     const workflowId = engine.newId();
-    const workflow = { organizationId, workflowId, name, createdBy: { type, id }, createdAt };
+    const workflow = { organizationId, workflowId, name, createdBy: actorOf(act.caller), createdAt };
     if (!(await insertWorkflow(transaction, workflow))) throw nameTaken(name);
     const note = { organizationId, targetType: "workflow", targetId: workflowId, details: { name } } as const;
     await recordAudit(transaction, engine, act, note);

@@ -96,6 +96,11 @@ export class StatementGivenUpError extends StoreUnavailableError {
   }
 }
 
+/** True when the store cannot be reached, so that nothing of any size would pass now. */
+export function isStoreAway(error: unknown): error is StoreUnavailableError {
+  return error instanceof StoreUnavailableError && !(error instanceof StatementGivenUpError);
+}
+
 /** A user's read did not get its turn, or did not end, in its time. */
 export class ReadDeadlineError extends Error {
   readonly deadlineMs: number;

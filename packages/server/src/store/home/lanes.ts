@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { ReadDeadlineError, StoreUnavailableError, sqlState } from "./database.ts";
+import { ReadDeadlineError, sqlState } from "./database.ts";
 import { FairQueue } from "./fair-queue.ts";
 
 /**
@@ -83,14 +83,18 @@ export class ReadLane {
   async #run<Result>(organizationId: string, lateAt: number, work: () => Promise<Result>): Promise<Result> {
     await this.#turn(organizationId, lateAt - performance.now());
     try {
-      return await this.#lane.run(work);
+      return await this.#lane.run(() => {
+        // The lane may have a queue of its own.
+        if (performance.now() > lateAt) throw new ReadDeadlineError(this.#deadlineMs);
+        return work();
+      });
     } catch (error) {
       throw isCancelled(error) ? new ReadDeadlineError(this.#deadlineMs, error) : error;
     } finally {
       // The embedded store answers without a turn of the event loop: a read of many statements would keep every request out until its end.
       await new Promise((resolve) => setImmediate(resolve));
       this.#queue.done(organizationId);
-      this.#admit();
+      this.#beginNext();
     }
   }
 
@@ -102,7 +106,7 @@ export class ReadLane {
       }
       const read: WaitingRead = { organizationId, isGivenUp: false, begin: resolve, timer: undefined };
       this.#queue.add(organizationId, read);
-      this.#admit();
+      this.#beginNext();
       if (!this.#queue.isWaiting(organizationId)) return;
       read.timer = setTimeout(() => {
         read.isGivenUp = true;
@@ -111,7 +115,7 @@ export class ReadLane {
     });
   }
 
-  #admit(): void {
+  #beginNext(): void {
     for (let read = this.#queue.next(); read !== undefined; read = this.#queue.next()) {
       clearTimeout(read.timer);
       if (read.isGivenUp) this.#queue.done(read.organizationId);
@@ -129,5 +133,5 @@ interface WaitingRead {
 
 /** `query_canceled`: the server ended the statement for its time. */
 function isCancelled(error: unknown): boolean {
-  return sqlState(error instanceof StoreUnavailableError ? error.cause : error) === "57014";
+  return sqlState(error) === "57014";
 }

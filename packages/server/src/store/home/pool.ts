@@ -1,8 +1,8 @@
 import pg from "pg";
 import {
   type Database,
+  isStoreAway,
   type Queryable,
-  ReadDeadlineError,
   type Statement,
   StatementGivenUpError,
   StoreUnavailableError,
@@ -58,11 +58,9 @@ function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
     try {
       return await lane.run(() => run(lane.pool, statement, values, options));
     } catch (error) {
-      if (error instanceof ReadDeadlineError) throw error;
       const meaning = meaningOf(error, "nothing-written");
       // A statement alone commits by itself: when its answer is lost, so is the knowledge whether it did.
-      const isAnswerLost = meaning instanceof StoreUnavailableError && !(meaning instanceof StatementGivenUpError);
-      const mayBeWritten = isAnswerLost && !statement.text.startsWith("SELECT");
+      const mayBeWritten = isStoreAway(meaning) && !statement.text.startsWith("SELECT");
       throw mayBeWritten ? new StoreUnavailableError("unknown", error) : meaning;
     }
   };

@@ -41,8 +41,13 @@ export interface ReadValue extends ValueKey {
   readonly value: JsonValue;
 }
 
-/** Reads these values, those of one job the first ones first, as many as fit into `maxBytes` together, and the very first in any case. */
-export async function readValues(db: Queryable, wanted: readonly ValueKey[], maxBytes: number): Promise<ReadValue[]> {
+/** Reads these values, those of one job the first ones first, as many as fit into `maxBytes` together, and the first `freeCount` in any case. */
+export async function readValues(
+  db: Queryable,
+  wanted: readonly ValueKey[],
+  maxBytes: number,
+  freeCount = 1,
+): Promise<ReadValue[]> {
   if (wanted.length === 0) return [];
   const placed = wanted.map((key, place) => ({ ...key, place }));
   let left = maxBytes;
@@ -53,7 +58,7 @@ export async function readValues(db: Queryable, wanted: readonly ValueKey[], max
       value_number: valueNumber,
       place,
     }));
-    const read = await db.query(readValueRows, [JSON.stringify(rows), ...keyArrays(part), left]);
+    const read = await db.query(readValueRows, [JSON.stringify(rows), ...keyArrays(part), left, freeCount]);
     left -= read.reduce((sum, { bytes }) => sum + bytes, 0);
     return read;
   });
@@ -71,6 +76,6 @@ const readValueRows = statement<ReadValue>(
        AND job_value.value_number = wanted.value_number
      WHERE job_value.organization_id = ANY($2::uuid[]) AND job_value.job_id = ANY($3::uuid[])
    ) AS measured
-   WHERE bytes_so_far <= $4 OR place = 0
+   WHERE bytes_so_far <= $4 OR place < $5
    ORDER BY place`,
 );

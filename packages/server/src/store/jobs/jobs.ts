@@ -82,12 +82,17 @@ async function readLarge<Content>(
 ): Promise<ReadonlyMap<string, Content>> {
   const found = new Map<string, Content>();
   if (keys.length === 0) return found;
-  const room = keys.length === 1 ? Number.MAX_SAFE_INTEGER : maxBytes;
-  const contents = await askInParts(keys, (part) => transaction.query(rows, [...keyArrays(part), room]));
-  for (const { jobId, content } of contents) {
-    if (content === null) throw new TooMuchAtOnceError(keys.length, maxBytes);
-    found.set(jobId, content);
-  }
+  let room = keys.length === 1 ? Number.MAX_SAFE_INTEGER : maxBytes;
+  await askInParts(keys, async (part) => {
+    const contents = await transaction.query(rows, [...keyArrays(part), room]);
+    for (const { jobId, content, bytes } of contents) {
+      // The parts share the bound: each of them alone would let as much in as all may.
+      room -= bytes;
+      if (content === null) throw new TooMuchAtOnceError(keys.length, maxBytes);
+      found.set(jobId, content);
+    }
+    return contents;
+  });
   return found;
 }
 
@@ -95,12 +100,14 @@ interface LargeContent<Content> {
   readonly jobId: string;
   /** Null beyond the bound. */
   readonly content: Content | null;
+  /** Length of its text. */
+  readonly bytes: number;
 }
 
-/** The same in smaller portions is fine. */
+/** Thrown for work that may be done in smaller portions. */
 export class TooMuchAtOnceError extends Error {
-  constructor(jobCount: number, bytes: number) {
-    super(`${jobCount} jobs with ${bytes} bytes are too much for one transaction.`);
+  constructor(count: number, bytes: number, things: "jobs" | "plans" = "jobs") {
+    super(`${count} ${things} with ${bytes} bytes are too much for one transaction.`);
     this.name = "TooMuchAtOnceError";
   }
 }
@@ -123,11 +130,14 @@ const lockJobRows = statement<Omit<LockedJob, "state"> & { state: StoredState | 
 );
 
 const largeContents = (column: string) =>
-  `SELECT job_id AS "jobId", CASE WHEN bytes_so_far <= $3 THEN content END AS content
+  `SELECT job_id AS "jobId", CASE WHEN bytes_so_far <= $3 THEN content END AS content, bytes
    FROM (
-     SELECT job_id, ${column} AS content, sum(octet_length(${column}::text)) OVER (ORDER BY organization_id, job_id) AS bytes_so_far
-     FROM job
-     WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
+     SELECT job_id, content, bytes, sum(bytes) OVER (ORDER BY organization_id, job_id) AS bytes_so_far
+     FROM (
+       SELECT organization_id, job_id, ${column} AS content, octet_length(${column}::text) AS bytes
+       FROM job
+       WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
+     ) AS contents
    ) AS measured`;
 
 const readStateRows = statement<LargeContent<StoredState>>(

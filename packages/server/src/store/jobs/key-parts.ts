@@ -8,13 +8,19 @@ export async function askInParts<Key extends { readonly organizationId: string }
   keys: readonly Key[],
   ask: (part: readonly Key[]) => Promise<readonly Row[]>,
 ): Promise<Row[]> {
-  const byOrganization = [...Map.groupBy(keys, (key) => key.organizationId)].sort(([a], [b]) => (a < b ? -1 : 1));
   const rows: Row[] = [];
-  for (let first = 0; first < byOrganization.length; first += organizationsAtOnce) {
-    const part = byOrganization.slice(first, first + organizationsAtOnce).flatMap(([, ofOne]) => ofOne);
-    rows.push(...(await ask(part)));
-  }
+  for (const part of partsOf(keys)) rows.push(...(await ask(part)));
   return rows;
+}
+
+/** The parts of which each is one statement of `askInParts`. */
+export function partsOf<Key extends { readonly organizationId: string }>(keys: readonly Key[]): Key[][] {
+  const byOrganization = [...Map.groupBy(keys, (key) => key.organizationId)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const parts: Key[][] = [];
+  for (let first = 0; first < byOrganization.length; first += organizationsAtOnce) {
+    parts.push(byOrganization.slice(first, first + organizationsAtOnce).flatMap(([, ofOne]) => ofOne));
+  }
+  return parts;
 }
 
 /** A batch of few organizations stays one statement; at most so many times as many look-ups as rows are made. */

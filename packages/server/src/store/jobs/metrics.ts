@@ -46,7 +46,7 @@ interface ArraysOfBucket {
   readonly maximaMs: readonly number[];
 }
 
-/** `allWorkflows` of `core/job/metric-change.ts`: the rows that are the sums over all. */
+/** The workflow of the rows that are the sums over all (`rollUp` of `core/job/metric-change.ts`). */
 const allWorkflows = "ARRAY['00000000-0000-0000-0000-000000000000']::uuid[]";
 
 /** One row for a bucket: as one for a class, a month in hours took the driver four times as long as the store. */

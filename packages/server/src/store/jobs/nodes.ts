@@ -3,7 +3,7 @@ import { type Queryable, statement } from "../home/database.ts";
 import type { JobKey } from "./jobs.ts";
 import { askInParts } from "./key-parts.ts";
 
-/** Renews this node's heartbeat and answers the database's time, by which all leases are counted. */
+/** Renews this node's heartbeat and answers the database's time, by which this node sets its clock. */
 export async function beat(db: Queryable, node: { nodeId: string; name: string }): Promise<Timestamp> {
   const [row] = await db.query(beatNode, [node.nodeId, node.name]);
   if (row === undefined) throw new Error("The heartbeat answered nothing.");
@@ -50,7 +50,7 @@ export async function removeNode(db: Queryable, nodeId: string): Promise<void> {
 
 const removeNodeRow = statement<never>("remove_node", "global", "DELETE FROM node WHERE node_id = $1");
 
-/** Forgets a node that died, once its jobs are taken over; not one that has beaten again. */
+/** Forgets a node that died, unless it has beaten again. Its jobs are found by its absence. */
 export async function removeDeadNode(db: Queryable, { nodeId, heartbeatAt }: NodeRow): Promise<void> {
   await db.query(removeDeadNodeRow, [nodeId, new Date(heartbeatAt).toISOString()]);
 }

@@ -1,6 +1,7 @@
 import type { CountedEntry, JobEnd } from "../../core/job/job-counts.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import { mostBytes } from "./most-bytes.ts";
 
 /** Names one row of the history. */
 export interface HistoryPosition {
@@ -57,22 +58,32 @@ const uncountedColumns = `
   job_history.job_id AS "jobId", job_history.first_sequence AS "firstSequence", job.workflow_id AS "workflowId",
   job.created_at AS "createdAt", ${slimEntries} AS entries`;
 
-/** The next rows of a backlog, the newest job first. */
+/** Earlier releases kept values of any size in the entries; to count them is to unpack them. */
+const maxSliceBytes = 4_000_000;
+
+/** The next rows of a backlog, the newest job first: fewer than `limit` where they are large together. */
 export async function readBacklog(db: Queryable, backlog: Backlog, limit: number): Promise<UncountedRow[]> {
   const { organizationId, before } = backlog;
-  return await db.query(readBacklogRows, [organizationId, before.jobId, before.firstSequence, limit]);
+  return await db.query(readBacklogRows, [organizationId, before.jobId, before.firstSequence, limit, maxSliceBytes]);
 }
 
 const readBacklogRows = statement<UncountedRow>(
   "read_metric_backlog",
   "organization",
   `SELECT ${uncountedColumns}
-   FROM job_history
+   FROM (
+     SELECT *, sum(bytes) OVER (ORDER BY job_id DESC, first_sequence DESC) - bytes AS bytes_before
+     FROM (
+       SELECT organization_id, job_id, first_sequence, entries, ${mostBytes("entries")} AS bytes
+       FROM job_history
+       WHERE organization_id = $1 AND counted IS NULL AND (job_id, first_sequence) < ($2::uuid, $3::integer)
+       ORDER BY job_id DESC, first_sequence DESC
+       LIMIT $4
+     ) AS found
+   ) AS job_history
    JOIN job ON job.organization_id = job_history.organization_id AND job.job_id = job_history.job_id AND job.organization_id = $1
-   WHERE job_history.organization_id = $1 AND job_history.counted IS NULL
-     AND (job_history.job_id, job_history.first_sequence) < ($2::uuid, $3::integer)
-   ORDER BY job_history.job_id DESC, job_history.first_sequence DESC
-   LIMIT $4`,
+   WHERE bytes_before < $5
+   ORDER BY job_history.job_id DESC, job_history.first_sequence DESC`,
 );
 
 /** Moves a backlog's end on, or forgets the backlog when `to` is undefined. False when another node did so first. */

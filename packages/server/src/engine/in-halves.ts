@@ -1,0 +1,25 @@
+import { isStoreAway, TransactionAbortedError } from "../store/home/database.ts";
+
+/**
+ * Does `work` for all items at once, and for ever smaller parts of them where that fails: an item for which it cannot be done fails alone, and
+ * `onFailed` is told. Throws when the store is away, after what was done until then.
+ */
+export async function inHalves<Item, Result>(
+  items: readonly Item[],
+  work: (items: readonly Item[]) => Promise<readonly Result[]>,
+  onFailed: (item: Item, error: unknown) => void,
+): Promise<readonly Result[]> {
+  try {
+    return await work(items);
+  } catch (error) {
+    if (isStoreAway(error) || error instanceof TransactionAbortedError) throw error;
+    const [first] = items;
+    if (first !== undefined && items.length === 1) {
+      onFailed(first, error);
+      return [];
+    }
+    const middle = Math.ceil(items.length / 2);
+    const results = await inHalves(items.slice(0, middle), work, onFailed);
+    return [...results, ...(await inHalves(items.slice(middle), work, onFailed))];
+  }
+}
