@@ -35,3 +35,12 @@ test("a plan that is larger than all the room is kept alone, and the same versio
   expect(kept(cache, "a", "large")).toEqual(["large"]);
   expect(cache.bytes).toBe(500);
 });
+
+test("an organization that drives out its own plans leaves the bound on all of them kept", () => {
+  const cache = new PlanCache(100);
+  keep(cache, "others", 19, "o1", "o2", "o3", "o4", "o5");
+  keep(cache, "more", 5, "m1");
+  keep(cache, "more", 46, "m2");
+  expect(kept(cache, "m1", "m2")).toEqual(["m2"]);
+  expect(cache.bytes).toBeLessThanOrEqual(100);
+});

@@ -6,6 +6,7 @@ import { TestService } from "@stepwell/testing/service.ts";
 import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
+import { BegunCalls } from "../../src/engine/calls/begun-calls.ts";
 import { GroupCommit } from "../../src/engine/commit/group-commit.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { newId } from "../../src/engine/identifier.ts";
@@ -241,6 +242,23 @@ onEveryStore((home) => {
           { timeout: 10_000 },
         )
         .toBe(observer.nodeId);
+    },
+  );
+
+  test.each(["22000", "53100"])(
+    "a call whose begin cannot be noted (%s) keeps no other from being noted",
+    async (sqlState) => {
+      const [node] = (await nodes(1)) as [TestNode];
+      const keys = [await node.job("waiting"), await node.job("waiting"), await node.job("waiting")] as const;
+      const calls = await Promise.all(keys.map(async (key) => ({ ...key, leaseEpoch: (await read(key)).leaseEpoch })));
+      const mend = await failRow(database, keys[1], sqlState);
+      try {
+        const begun = new BegunCalls(database, node.nodeId);
+        const noted = await Promise.allSettled(calls.map((call) => begun.note(call)));
+        expect(noted.map((one) => (one.status === "fulfilled" ? one.value : "failed"))).toEqual([true, "failed", true]);
+      } finally {
+        await mend();
+      }
     },
   );
 
