@@ -88,7 +88,7 @@ export const settings = {
     5_000,
     100,
     600_000,
-    "How long a read of a list, a history or a metric may take, the wait for its turn included. A read that takes longer gets 503.",
+    "How long a read of a list, a history, a large job or a metric may take, the wait for its turn included. A read that takes longer gets 503.",
   ),
   commitTimeoutMs: formerly(
     "STEPWELL_STORE_PATIENCE_MS",
