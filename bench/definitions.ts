@@ -18,9 +18,9 @@ export interface DefinitionsResult {
   readonly subject: "check of a value" | "pattern" | "check of a definition" | "compiling a definition";
   /** The slowest one that was found (`packages/testing/src/costly.ts`). */
   readonly slowest: string;
-  /** Of computing, whatever else the machine does. */
+  /** The time of computing, whatever else the machine does. */
   readonly cpuMs: number;
-  /** Of a pattern: for each unit that it counts as (`core/schema/pattern.ts`). */
+  /** The time of a pattern for each unit that it counts as (`core/schema/pattern.ts`). */
   readonly usPerUnit?: number;
 }
 

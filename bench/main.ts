@@ -89,7 +89,7 @@ function signIn(homes: StoreHomes, options: BenchOptions) {
   return runSignInBench(homes, size, options.runs ?? defaultRuns.load, progress);
 }
 
-/** Without a service: what is measured is this process's own computing. */
+/** The bench starts no service: this process's own computing is measured. */
 function definitions(options: BenchOptions): void {
   for (const result of runDefinitionsBench(options.runs ?? defaultRuns.definitions, progress)) report(result);
 }

@@ -23,7 +23,7 @@ export interface CampaignOptions {
 /** The clients of a campaign, what they know together and what is recorded of them. */
 export class Campaign {
   readonly recorder = new Recorder();
-  /** What this kind of campaign counts besides, for its result. */
+  /** The counts that only this kind of campaign has, for its result. */
   readonly counts: Record<string, number> = {};
   readonly #scene: Scene;
   readonly #population: Population;
@@ -75,7 +75,7 @@ export class Campaign {
     this.#findings.push(violation("the service", detail));
   }
 
-  /** For what a check of this kind of campaign alone finds. */
+  /** Takes the findings of checks that only this kind of campaign makes. */
   addFinding(finding: Finding): void {
     this.#findings.push(finding);
   }

@@ -9,7 +9,7 @@ import { isTerminal, type JobStatus } from "./operation.ts";
 
 export interface LongCall {
   readonly jobId: string;
-  /** Of the node that took the job, and makes its call. */
+  /** The node that took the job, and makes its call. */
   readonly port: number;
 }
 

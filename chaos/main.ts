@@ -97,7 +97,7 @@ function reportNeighbours(
   return isVoid ? exitCodes.void : exitCodes.sound;
 }
 
-/** Of 10,000 samples 100 are beyond the 99th percentile. */
+/** The 99th percentile of 10,000 samples has 100 beyond it. */
 const leastSamples = 10_000;
 
 function progress(line: string): void {

@@ -150,7 +150,7 @@ async function onStore(home: StoreHome, work: (database: Database) => Promise<vo
   }
 }
 
-/** For people: the figures alone and beside, and which requests suffer. */
+/** Prints for people the figures alone and beside, and which requests suffer. */
 function* linesOf({ tenant, alone, beside, hostileAnswers, passes }: NeighbourResult): Generator<string> {
   yield `${tenant}: ${passes ? "passes" : "FAILS"}; hostile answers ${JSON.stringify(hostileAnswers)}`;
   for (const [when, measured] of Object.entries({ alone, beside })) {

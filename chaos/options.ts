@@ -24,7 +24,7 @@ export interface ChaosOptions {
   readonly tenants: readonly string[];
   /** How long each of the two measurements of a tenant's neighbour takes. */
   readonly seconds: number;
-  /** Of the tenant that has too many of them. */
+  /** The tenant that has too many of them. */
   readonly jobs: number;
 }
 

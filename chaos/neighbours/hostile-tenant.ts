@@ -19,7 +19,7 @@ export type Attack = (traffic: Traffic, end: AbortSignal) => Promise<void>;
 export interface Traffic {
   /** Sends one request after the other over each of `connectionCount` connections, whatever the answers are. */
   keepAsking(connectionCount: number, next: () => string | Buffer): Promise<void>;
-  /** The same for answers that are large or never end: they are read and thrown away. */
+  /** Asks for answers that are large or never end: they are read and thrown away. */
   keepReading(connectionCount: number, nextPath: () => string): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export interface Ground {
   readonly functions: FunctionServer;
   /** How many jobs the tenant that has too many of them makes. */
   readonly jobs: number;
-  /** Of the PostgreSQL server; undefined for the embedded store. */
+  /** The address of the PostgreSQL server; undefined for the embedded store. */
   readonly databaseUrl: string | undefined;
   /** Works on the store itself while the service is stopped, and starts the service again. */
   withStore(work: (database: Database) => Promise<void>): Promise<void>;

@@ -19,7 +19,7 @@ class Load {
   readonly #requests: RequestWriter;
   readonly #jobs: string;
   readonly #free: Connection[] = [];
-  /** Of jobs that are submitted, or are about to be: an event waits for its job. */
+  /** The jobs that are submitted, or are about to be: an event waits for its job. */
   readonly #waitingJobIds: Promise<string>[] = [];
   readonly #latenciesMs: Record<RequestKind, number[]> = { submit: [], event: [], read: [], timer: [] };
   readonly #errorTexts: string[] = [];

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { percentile, rounded } from "../../bench/samples.ts";
 
-/** What a measurement of the well-behaved organization gave. Times are in milliseconds. */
+/** The result of one measurement of the well-behaved organization. Times are in milliseconds. */
 export interface Measurement {
   readonly samples: number;
   readonly p50Ms: number;
@@ -20,7 +20,7 @@ export interface Measurement {
 export const requestKinds = ["submit", "event", "read", "timer"] as const;
 export type RequestKind = (typeof requestKinds)[number];
 
-/** What the thread is told at its start. */
+/** The orders of the thread, given at its start. */
 export interface LoadTask {
   readonly port: number;
   readonly token: string;
@@ -32,7 +32,7 @@ export interface LoadTask {
   readonly seconds: number;
 }
 
-/** What the thread answers at its end. */
+/** The answer of the thread at its end. */
 export interface LoadOutcome extends Pick<Measurement, "errors" | "errorTexts" | "machineBusy"> {
   readonly latenciesMs: Readonly<Record<RequestKind, Float64Array>>;
 }

@@ -143,7 +143,7 @@ const settingsPages = [
   ),
 ] as const;
 
-/** For pages that show steps: the executors are asked for while the page's script is on its way. */
+/** Asks for the executors while the script of a page that shows steps is on its way. */
 const showsSteps = { loader: () => void queryClient.prefetchQuery(executorsQuery) };
 
 const organizationPages = [

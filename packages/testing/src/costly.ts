@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../server/src/core/json/json.ts";
 
-/** What makes most of each bound on definitions and of the checks of values: found by searching, kept so that nothing is found twice. */
+/** The definitions and values that make most of each bound: found by searching, kept so that nothing is found twice. */
 
 /** A value and the schema that makes its check long. */
 export interface CostlyCheck {
@@ -171,7 +171,7 @@ function patterns(count: number): JsonValue[] {
   return Array.from({ length: count }, (_, index) => ({ pattern: `^x${index}[a-z]+$` }));
 }
 
-/** The same text at every run, though no part of it repeats soon. */
+/** The text is the same at every run, though no part of it repeats soon. */
 function scattered(letters: string, length: number): string {
   const characters = [...letters];
   let state = 1;

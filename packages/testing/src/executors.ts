@@ -1,5 +1,5 @@
 import { renderExecutor } from "../../server/src/http/workflows/executors.ts";
 import { catalog } from "./catalog.ts";
 
-/** What ListExecutors answers under default settings. */
+/** The answer of ListExecutors under default settings. */
 export const listedExecutors = [...catalog.values()].map(renderExecutor);

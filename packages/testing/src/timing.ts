@@ -17,7 +17,7 @@ export async function canBeToldApart(one: Question, other: Question, count: numb
 /** Asks the service once. The round is that of the count: a question that may be asked once only has so many. */
 export type Question = () => Promise<unknown>;
 
-/** Of a million comparisons of equals, fewer than ten come as far by chance. */
+/** Fewer than ten of a million comparisons of equals come as far by chance. */
 const threshold = 4.5;
 const rounds = 3;
 

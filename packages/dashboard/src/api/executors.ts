@@ -4,7 +4,7 @@ import type { Schemas } from "./document.ts";
 
 export type Executor = Schemas["Executor"];
 
-/** What steps can do on this service. Until it is known, and where it cannot be had, there are none: nothing that is shown depends on it. */
+/** The executors of this service. Until they are known, and where they cannot be had, there are none: nothing that is shown depends on them. */
 export function useExecutors(): readonly Executor[] {
   return useQuery(executorsQuery).data ?? none;
 }

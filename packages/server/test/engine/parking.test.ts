@@ -42,7 +42,7 @@ describe("what is parked", () => {
       clock.now += 1;
       expect(parking.findVersion("v")).toBeUndefined();
       expect(parking.leftOut()).toEqual({ versionIds: [], jobIds: [] });
-      // What is no matter of the definition stays in the log.
+      // An error that is no matter of the definition stays in the log.
       expect(parked?.reason).toBeUndefined();
       return parked?.retryInMs;
     });
@@ -80,7 +80,7 @@ describe("what is parked", () => {
   });
 });
 
-/** What a release to come might let a definition say. */
+/** A definition that a release to come might allow. */
 const laterDefinition = definitionOf({
   name: "ask",
   integrationDetails: {
@@ -109,7 +109,7 @@ onEveryStore((home) => {
     return { organizationId: organization.organizationId, workflowId, versionId };
   }
 
-  /** From here on the version says what no program of today understands. */
+  /** The version says from here on what no program of today understands. */
   async function outdate({ versionId }: { readonly versionId: string }): Promise<void> {
     const text = "UPDATE workflow_version SET definition = $2 WHERE version_id = $1";
     await service.running.database.query(said(text), [versionId, laterDefinition]);
@@ -238,7 +238,7 @@ onEveryStore((home) => {
     expect(outcomes).toMatchObject([{ status: "rejected", reason: parked }, { status: "fulfilled" }]);
     expect(commits.map(({ commandCount }) => commandCount)).toEqual([2]);
     expect(parking.leftOut()).toEqual({ versionIds: [], jobIds: [jobId] });
-    // What needs no step still happens to it.
+    // A fact that needs no step still counts.
     expect(await commit.commit(happening({ ...straight, jobId }, cancelled))).toMatchObject({
       answer: { status: "CANCELLED" },
     });

@@ -35,7 +35,7 @@ onEveryStore((home) => {
   let store: PreparedStore;
   let database: Database;
   let workflow: { readonly organizationId: string; readonly workflowId: string };
-  /** What the machine's clocks say, to every node alike. */
+  /** The machine's clocks, the same for every node. */
   let monotonicMs = 5_000;
   let machineMs = 1_000_000;
   let isStoreAway = false;

@@ -41,7 +41,7 @@ export interface Row {
 /** Who calls, and what they may do. */
 export interface MatrixCaller {
   readonly name: string;
-  /** What the code can tell callers apart by, besides their permissions. `stranger`: nobody that the service knows; `user`: in no organization. */
+  /** The facts by which the code can tell callers apart, besides their permissions. `stranger`: nobody that the service knows; `user`: in no organization. */
   readonly kind: "stranger" | "token" | "owner" | "user" | "built-in role" | "own role" | "several roles";
   readonly token: string | undefined;
   /** The permission of which this token shows what it does, alone or by being all that is missing; or `everything`. */

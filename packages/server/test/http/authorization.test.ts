@@ -18,7 +18,7 @@ import {
 import { buildWorld, type MatrixCaller, publicOperations, rows, unknownId, type World } from "./authorization-rows.ts";
 
 /**
- * Who may do what, for every operation of the document. The code tells two callers apart by the kind of credential that they bring and by whether they
+ * The matrix of who may do what, for every operation of the document. The code tells two callers apart by the kind of credential that they bring and by whether they
  * have the operation's permission, so each operation is tried by one caller of each such class, and not by all callers of all permissions.
  */
 onOneStore((home) => {

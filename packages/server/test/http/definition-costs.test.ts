@@ -90,7 +90,7 @@ onOneStore((home) => {
     const answered = await api.call<ProblemBody>(operationId, { body, status: 400 });
     const { user, system } = process.threadCpuUsage(before);
     expect(answered.body.errors).toHaveLength(1);
-    // Of which this test, which makes and sends the body, takes a part.
+    // This test, which makes and sends the body, takes a part of that time.
     expect((user + system) / 1000).toBeLessThan(300);
   });
 });

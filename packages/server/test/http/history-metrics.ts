@@ -1,6 +1,6 @@
 import { type Database, statement } from "../../src/store/home/database.ts";
 
-/** What metrics should answer, computed anew from the jobs and their histories, in the way of the releases that kept no rollups. */
+/** The answers that metrics should give, computed anew from the jobs and their histories, in the way of the releases that kept no rollups. */
 export interface ExpectedMetrics {
   readonly jobs_submitted: number;
   readonly jobs_succeeded: number;

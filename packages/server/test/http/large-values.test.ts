@@ -87,7 +87,7 @@ onEveryStore((home) => {
     const { jobId } = await submitAndWait(api, workflowId, input);
     const note = "y".repeat(length);
     await send(api, jobId, "open", { note });
-    // What an earlier release reads of it, which knows no numbers: nothing, rather than a state in which values are missing.
+    // An earlier release, which knows no numbers, reads nothing of it, rather than a state in which values are missing.
     const [state] = await service.running.database.query(
       said<{ isNull: boolean }>(
         `SELECT state::text = 'null' AS "isNull" FROM job WHERE organization_id = $1 AND job_id = $2`,

@@ -63,7 +63,7 @@ onEveryStore((home) => {
         await expectAll();
         await foldTwice(database);
         await expectAll();
-        // The same from the history alone: as an earlier release left it, and as its node writes it beside this one.
+        // The history alone gives the same: as an earlier release left it, and as its node writes it beside this one.
         for (const counted of [null, false] as const) {
           await forgetCounts(database, organizationId, counted);
           await untilCounted(database);
@@ -203,7 +203,7 @@ async function expectMetrics(
   await expectAnswers(api, workflowId, await metricsOfHistory(database, organizationId, workflowId));
 }
 
-/** By hours and by days: counts alike, averages and maxima too, quantiles within 5 %. */
+/** Counts, averages and maxima are the same by hours and by days, quantiles within 5 %. */
 async function expectAnswers(api: Client, workflowId: string | null, expected: ExpectedMetrics): Promise<void> {
   const only = workflowId === null ? {} : { workflowId };
   const { job_duration_seconds, step_duration_seconds, ...counts } = expected;

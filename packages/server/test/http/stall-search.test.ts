@@ -81,7 +81,7 @@ function registrationOf(attempt: Attempt, workflowId: string): Request {
 
 interface Target {
   readonly workflowId: string;
-  /** Of the version whose definition the attempt made, if it was taken. */
+  /** The version whose definition the attempt made, if it was taken. */
   readonly versionId: string | undefined;
 }
 

@@ -18,7 +18,7 @@ type ValueRecipe =
   | { readonly type: "text"; readonly parts: readonly string[]; readonly count: number }
   | { readonly type: "list" | "object" | "nest"; readonly of: ValueRecipe; readonly count: number };
 
-/** What is chosen from, by a generator of numbers that a seed determines. */
+/** The choices of a generator of numbers that a seed determines. */
 export class Chance {
   #state: number;
 
@@ -56,7 +56,7 @@ export function newAttempt(chance: Chance): Attempt {
   };
 }
 
-/** The same with one thing changed. */
+/** Changes one thing of it. */
 export function changed(attempt: Attempt, chance: Chance): Attempt {
   switch (chance.below(5)) {
     case 0:
@@ -118,7 +118,7 @@ function schemaText(recipe: SchemaRecipe, room: number): string {
   }
 }
 
-/** Both leave room for what JSON adds when it holds JSON as a text. */
+/** The two leave room for what JSON adds when it holds JSON as a text. */
 const maxSchemaLength = 350_000;
 const maxValueLength = 900_000;
 

@@ -8,7 +8,7 @@ import { createInvitationCode, createToken } from "../../src/auth/credentials/to
 import { setDisabled } from "../../src/store/people/user-credentials.ts";
 import { buildWorld, rows, unknownId, type World } from "./authorization-rows.ts";
 
-// What can be told apart is asked for three rounds, each of hundreds of answers.
+// Each pair is asked for three rounds, each of hundreds of answers.
 vi.setConfig({ testTimeout: 600_000 });
 
 /** An answer about somebody or something that exists takes as long as one about nobody and nothing. */

@@ -47,7 +47,7 @@ const bounds = { share: 20, limit: 500 };
 
 test.each<[name: string, maxPages: number, ask: (db: Database) => Promise<unknown>]>([
   ["find_due_jobs", 100, (db) => findDueJobs(db, now, 500)],
-  // For each version the ways down two indexes, and the rows that they lead to.
+  // Each version costs the ways down two indexes, and the rows that they lead to.
   ["find_due_jobs_in_turn", 500 * 9, (db) => findDueJobsInTurn(db, now, versions, parkedIds, bounds)],
   ["list_version_keys", 50, (db) => listVersionKeys(db, { organizationId: backlogId, versionId: backlogId }, 500)],
   ["find_next_wake", 10, (db) => findNextWake(db, now)],

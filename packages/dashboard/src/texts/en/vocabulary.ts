@@ -1,4 +1,4 @@
-/** What each word of the definition language means, where completion offers it; empty where the word says it. Executors and their configs have their words from the service. */
+/** The meaning of each word of the definition language, where completion offers it; empty where the word says it. Executors and their configs have their words from the service. */
 export const vocabulary = {
   end: "Ends the job",
   root: {

@@ -7,7 +7,7 @@ export interface BrowserOptions {
   readonly width?: number;
 }
 
-/** What a test file sees of the Chromium that all files of a worker share; each page has cookies and storage of its own. */
+/** The part of the Chromium of a worker that one test file sees; each page has cookies and storage of its own. */
 export class TestBrowser {
   #contexts: BrowserContext[] = [];
   #faults: string[] = [];

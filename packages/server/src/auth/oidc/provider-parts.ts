@@ -18,7 +18,7 @@ export interface OpenIdProviderParts {
   /** Where clients reach the service, without a slash at the end. Known once it listens. */
   readonly publicUrl: () => string;
   readonly pages: ProviderPages;
-  /** What stands before the provider's own endpoints, from the outside in. */
+  /** The handlers before the provider's own endpoints, the outermost first. */
   readonly middlewares: (provider: Provider) => readonly Middleware[];
   /** On this node it holds at once that sessions ended. */
   readonly onSessionsEnded: () => void;

@@ -57,7 +57,7 @@ class NameCounter {
     }
   }
 
-  /** Apart from those in its properties. */
+  /** Counts the names in a schema, apart from those in its properties. */
   #namesIn(schema: Schema): number {
     let count = 0;
     // A set that grows while it is walked is walked to its end.

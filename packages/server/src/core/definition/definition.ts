@@ -92,7 +92,7 @@ function readDefinition(raw: RawObject, reading: Reading): Definition | undefine
   const [first, ...others] = roughSteps.flatMap((step) => completeStep(step) ?? []);
   if (first === undefined || others.length + 1 < roughSteps.length) return undefined;
   const steps: Steps = [first, ...others];
-  // What flows along broken transitions, or is described by broken schemas, would be reported wrongly.
+  // A data flow along broken transitions, or through broken schemas, would be reported wrongly.
   if (areSchemasSound && areTransitionsSound && checkSize(steps, problems)) {
     checkSharedEvents(steps, problems);
     checkDataFlow(steps, problems, warnings);

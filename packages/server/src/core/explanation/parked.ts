@@ -16,7 +16,7 @@ export interface ParkedCircumstances {
   readonly now: Timestamp;
 }
 
-/** What follows from it: another node may be able to go on, and this one tries again. */
+/** Another node may be able to go on with a parked job, and this one tries again. */
 export function parked(circumstances: ParkedCircumstances): Explanation {
   const { job, nodeName, isVersion, reason, parkedForMs, retryInMs, now } = circumstances;
   const what = isVersion

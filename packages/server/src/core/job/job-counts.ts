@@ -1,7 +1,7 @@
 import type { HistoryEntry } from "./history.ts";
 import type { Job, Timestamp } from "./job-state.ts";
 
-/** What metrics count. Those that end in `Duration` also measure. A job that succeeded is counted by its duration. */
+/** The measures of metrics. Those that end in `Duration` also have a time; a job that succeeded is counted by its duration. */
 export type Measure =
   | "jobsSubmitted"
   | "jobsFailed"
@@ -19,7 +19,7 @@ export interface Count {
   readonly durationMs: number | null;
 }
 
-/** What is known of a job before the entries. */
+/** The facts about a job from before the entries. */
 export interface EarlierLife {
   readonly createdAt: Timestamp;
   /** How it had ended, when it had. */
@@ -37,7 +37,7 @@ export interface JobEnd {
 export type CountedEntry = Pick<HistoryEntry, "type" | "at"> & { readonly step?: string; readonly visit?: number };
 
 /**
- * What these entries of one job count for. A job that is resumed has not ended, so its end is taken back at the time for which it was counted.
+ * Counts these entries of one job. A job that is resumed has not ended, so its end is taken back at the time for which it was counted.
  * Each row of the history adds the same whenever it is counted, since what it depends on was committed before it: the job's row was locked.
  * Not complete when the earlier life lacks something that they depend on.
  */
@@ -91,7 +91,7 @@ export function countEntries(
   return { counts, isComplete };
 }
 
-/** What the row of a job tells of its life; `before` is undefined for a new one. */
+/** Tells a job's life as its row has it; `before` is undefined for a new one. */
 export function earlierLifeOf(before: Job | undefined, createdAt: Timestamp): EarlierLife {
   return { createdAt, end: before && endOf(before), startOf: (step, visit) => before && startIn(before, step, visit) };
 }

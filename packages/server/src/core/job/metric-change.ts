@@ -1,14 +1,14 @@
 import { durationClassOf } from "./duration-class.ts";
 import type { Count, Measure } from "./job-counts.ts";
 
-/** What is added up. */
+/** The sums of a metric. */
 export interface MetricSums {
   readonly count: number;
   readonly totalMs: number;
   readonly maxMs: number;
 }
 
-/** What jobs of one workflow add to one measure in one hour, counted from 1970. What is not measured has the duration class 0. */
+/** The change that jobs of one workflow make to one measure in one hour, counted from 1970. A measure without durations has the class 0. */
 export interface MetricChange extends MetricSums {
   readonly workflowId: string;
   readonly measure: Measure;
@@ -48,7 +48,7 @@ export function sumChanges(changes: Iterable<MetricChange>): MetricChange[] {
   );
 }
 
-/** What to add to the rollups: each change counts for its hour and its day, in its workflow and in all. */
+/** Answers the rows to add to the rollups: each change counts for its hour and its day, in its workflow and in all. */
 export function rollUp(changes: readonly MetricChange[]): MetricRollup[] {
   const rows = changes.flatMap(({ hour, ...change }) =>
     [change.workflowId, allWorkflows].flatMap((workflowId) =>

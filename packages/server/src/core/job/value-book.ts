@@ -8,7 +8,7 @@ import { placesIn, type StoredState, type ValueNumbers, withoutPlaces } from "./
 /** A value that is to have a row of its own. */
 export interface NewValue {
   readonly valueNumber: number;
-  /** As JSON. */
+  /** The value as JSON text. */
   readonly text: string;
   readonly bytes: number;
 }
@@ -20,7 +20,7 @@ export interface KnownValue {
   readonly bytes: number | undefined;
 }
 
-/** From here on a value gets a row of its own, in bytes of its text. */
+/** A value of more bytes of text than this gets a row of its own. */
 export const maxInlineBytes = 2_048;
 
 /**

@@ -9,7 +9,7 @@ export function canonicalJson(value: JsonValue): string {
 }
 
 /**
- * What it costs to make that text, in units of some 50 ns; the same for equal values. Counts until `limit` is passed, so that a huge value costs
+ * Answers the cost of making that text, in units of some 50 ns; equal values have the same. It counts until `limit` is passed, so that a huge value costs
  * no more than that; but an object's keys are always listed whole, and counted.
  */
 export function costOfCanonicalJson(value: JsonValue, limit: number): number {
@@ -30,5 +30,5 @@ export function costOfCanonicalJson(value: JsonValue, limit: number): number {
 }
 
 const none: readonly string[] = [];
-/** To list and to sort them. */
+/** Each key has to be listed and sorted. */
 const costPerKey = 8;

@@ -26,7 +26,7 @@ function compareValue(value: JsonValue, to: Schema): Outcome {
   if (isFit === undefined) return mayNotFit("a value that takes too long to check");
   if (isFit) return fits;
   const problem = firstProblem(to, value, maxChecksPerValue);
-  // To find a problem costs more than to find that there is one: the checks may be used up before.
+  // Finding a problem costs more than finding that there is one: the checks may be used up before.
   const why = problem === undefined ? "" : ` (${problem.detail})`;
   const finding = `${describeShort(value)}, which does not fit${why}`;
   return { allFit: false, noneFits: true, misfits: [{ pointer: problem?.pointer ?? "", finding, isCertain: true }] };

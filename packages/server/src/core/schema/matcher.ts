@@ -92,7 +92,7 @@ function hasFewStates({ dfa }: RE2Set, maxSteps: number): boolean {
   return true;
 }
 
-/** What a unit of a pattern's work is worth here: a step takes some 50 ns. */
+/** A unit of a pattern's work counts as this many steps here; a step takes some 50 ns. */
 const stepsPerWork = 50;
 const stepsPerState = 4;
 const endOfText = -1;
@@ -101,7 +101,7 @@ interface State {
   readonly nfaStates: readonly number[];
 }
 
-/** What the matcher takes, or may come to take, of the heap. */
+/** The bytes of heap that the matcher takes, or may come to take. */
 function bytesOf({ dfa, prog }: RE2Set, isSmall: boolean): number {
   const states = isSmall ? stateBytes - dfa.memBudget : stateBytes;
   const ranges = prog.inst.reduce((sum, { runes }) => sum + runes.length, 0);

@@ -32,7 +32,7 @@ export interface AllowedValues {
   readonly scalars: ReadonlySet<JsonValue>;
   /** Arrays and objects, in the form in which equal ones are the same text. */
   readonly compounds: ReadonlySet<string>;
-  /** Of the one whose form costs most: a value that costs more is none of them. */
+  /** The cost of the form that costs most: a value that costs more equals none of them. */
   readonly maxCompoundCost: number;
 }
 

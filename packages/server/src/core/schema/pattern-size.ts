@@ -4,7 +4,7 @@ export interface PatternSize {
   readonly instructions: number;
   /** Ranges of characters that its instructions hold. */
   readonly ranges: number;
-  /** Those that its text names, which are sorted. */
+  /** The ranges that its text names; they are sorted when it is compiled. */
   readonly readRanges: number;
   /** Characters whose other cases the parser of `(?i)` looks up one by one. */
   readonly foldedCharacters: number;
@@ -58,7 +58,7 @@ const empty: Size = { instructions: 0, ranges: 0 };
 /** Its two ends, and something in between though it be empty. */
 const groupEnds: Size = { instructions: 3, ranges: 0 };
 const branch: Size = { instructions: 2, ranges: 0 };
-/** What every pattern has besides: a failure, a match, a start. */
+/** Every pattern has these besides: a failure, a match, a start. */
 const ends: Size = { instructions: 3, ranges: 0 };
 
 function plus(one: Size, other: Size): Size {

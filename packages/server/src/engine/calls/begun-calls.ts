@@ -4,7 +4,7 @@ import { inHalves } from "../in-halves.ts";
 
 /**
  * Notes in the store that calls begin which had to wait for their turn. A node that dies is told by it apart from the calls that it only held.
- * Those that come while a note is under way share the next one.
+ * Calls that come while a note is under way share the next one.
  */
 export class BegunCalls {
   readonly #database: Database;

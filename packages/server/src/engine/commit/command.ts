@@ -36,7 +36,7 @@ export interface FactCommand extends CommandFields {
 /** An audit entry before it is in a transaction, which gives it its time. */
 export type UntimedAuditEntry = Omit<AuditEntry, "organizationId" | "entryId" | "recordedAt">;
 
-/** What became of one command. */
+/** The outcome of one command. */
 export type Outcome =
   | { readonly type: "done"; readonly answer: JsonObject; readonly job: Job; readonly entries: readonly HistoryEntry[] }
   | { readonly type: "replayed"; readonly answer: JsonObject }

@@ -49,7 +49,7 @@ export interface CommitStats {
 
 export type Done = Extract<Outcome, { type: "done" | "replayed" }>;
 
-/** Who sends a command: a caller's has a deadline, the engine's own facts wait until the store is back. */
+/** The sender of a command: a caller's command has a deadline, the engine's own facts wait until the store is back. */
 export type Sender = "caller" | "engine";
 
 /**
@@ -211,13 +211,13 @@ class Group {
       if (batch.length === 1 && first !== undefined) return this.#fail(first, error);
       const size = error instanceof StatementGivenUpError ? partOfSlow(batch.length) : Math.ceil(batch.length / 2);
       for (let start = 0; start < batch.length; start += size) {
-        // Whoever waited for too long was answered meanwhile.
+        // Callers that waited for too long were answered meanwhile.
         await this.#commitWhole(this.#dismissLate(batch.slice(start, start + size), asError(error)));
       }
     }
   }
 
-  /** What the engine cannot bring to its end parks the job: it would come back at once, and fail again. */
+  /** Answers a command that failed alone. A fact of the engine parks its job: it would come back at once, and fail again. */
   #fail(waiting: Waiting, error: unknown): void {
     const { command, sender, reject } = waiting;
     const { parking } = this.#options.plans;
@@ -226,7 +226,7 @@ class Group {
     else this.#options.onDefect(error, command);
     const parked = isOfJob ? parking.findTrial(command.jobId) : undefined;
     if (parked !== undefined && error instanceof StatementGivenUpError && isOutcome(command)) {
-      // What a call brought must not be lost for a shortage that passes.
+      // The outcome of a call must not be lost for a shortage that passes.
       setTimeout(() => this.add(waiting), parked.retryInMs).unref();
       return;
     }
@@ -346,7 +346,7 @@ function partOfSlow(count: number): number {
   return count > 20 ? Math.ceil(Math.sqrt(count)) : 1;
 }
 
-/** What a call brought. */
+/** True for the outcome of a call. */
 function isOutcome(command: Command): boolean {
   return command.type === "fact" && (command.fact.type === "step.succeeded" || command.fact.type === "step.failed");
 }

@@ -9,11 +9,11 @@ import type { JsonObject, JsonValue } from "../../core/json/json.ts";
  */
 export type Executor = (PassKind | WaitKind | CallExecutor) & ExecutorDescription;
 
-/** What people are told of an executor, besides its type and the descriptions in its config schema. */
+/** The texts about an executor for people, besides the descriptions in its config schema. */
 export interface ExecutorDescription {
   /** Its name in lists and pictures. */
   readonly title: string;
-  /** What a step with this executor does, in one sentence. */
+  /** One sentence that says what a step with this executor does. */
   readonly summary: string;
   /** The config fields that this service's operator does not allow, each with the setting that allows it. `checkConfig` refuses them. */
   readonly disallowedConfigFields?: ReadonlyMap<string, string>;

@@ -55,7 +55,7 @@ export function metricRollupsDuty(database: Database): Duty {
         [backlog] = await listBacklogs(database, 1);
       }
       if (!hasBacklog && uncounted.length < maxRowsAtOnce) return undefined;
-      // As long a pause as the work took: history that waited for years need not take the store from anybody.
+      // The pause is as long as the work: history that waited for years need not take the store from anybody.
       return { againInMs: performance.now() - begun };
     },
   };
@@ -67,7 +67,7 @@ async function foldAll(database: Database): Promise<void> {
   do {
     found = await findChangedOrganizations(database, last, maxOrganizationsAtOnce);
     for (const organizationId of found) {
-      // What commits add meanwhile waits for the next run: an organization that commits without a pause would keep this one for ever.
+      // Changes that are added meanwhile wait for the next run: an organization that commits without a pause would keep this one for ever.
       while ((await database.transaction((transaction) => fold(transaction, organizationId))) === maxChangesAtOnce);
     }
     last = found.at(-1) ?? null;

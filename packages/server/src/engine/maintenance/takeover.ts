@@ -41,7 +41,7 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
       const limit = Math.min(maxJobsAtOnce, roomCount());
       const leftOut = plans.parking.leftOut();
       const orphans = limit === 0 ? [] : await findOrphans(database, livingNodeIds, leftOut, limit);
-      // What this node cannot go on with is left to one that can.
+      // A job with which this node cannot go on is left to a node that can.
       const readable = await plans.findReadable(database, orphans);
       const ours = orphans.filter(({ versionId }) => readable.has(versionId));
       for (const [deadNodeId, keys] of Map.groupBy(ours, (orphan) => orphan.nodeId)) {

@@ -47,7 +47,7 @@ export function timersDuty(options: TimersOptions): Duty {
       after = turn.last;
       const chosen = choose([...turn.due, ...oldest], options);
       const woken = await Promise.all(chosen.map((job) => wake(job)));
-      // What cannot be taken is no reason to come back at once.
+      // Jobs that cannot be taken are no reason to come back at once.
       if (isBacklog && (woken.includes(true) || after !== undefined)) return { againInMs: 0 };
       const next = await findNextWake(database, now);
       return next === null ? undefined : { againInMs: Math.min(everyMs, Math.max(0, next - clock.now())) };
@@ -75,7 +75,7 @@ async function takeTurn(options: TimersOptions, now: Timestamp, after: VersionKe
   return { due, last: listed.length === maxVersionsAtOnce ? listed.at(-1) : undefined };
 }
 
-/** As many as one round takes, of those that are not parked and whose call finds a place. */
+/** Chooses the jobs that this round takes: not parked, and with room for their call, up to its bound. */
 function choose(candidates: readonly DueJob[], options: TimersOptions): DueJob[] {
   const { parking, roomCount, crowdedOrganizations, countCalls } = options;
   const { versionIds, jobIds } = parking.leftOut();

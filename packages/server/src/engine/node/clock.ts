@@ -37,7 +37,7 @@ export class DatabaseClock {
   }
 }
 
-/** What both clocks of the machine said at one moment. */
+/** The readings of the machine's two clocks at one moment. */
 export interface Moment {
   readonly monotonicMs: number;
   readonly machineMs: number;

@@ -46,7 +46,7 @@ export class Node {
     });
     clock.adjust(databaseNow, before.monotonicMs, clock.moment().monotonicMs);
     if (clock.elapsedMs(this.#lastBeat) >= leaseMs) this.#leaseTerm += 1;
-    // From before the statement: it may have waited, and the lease must never be thought longer than it is.
+    // The time is taken before the statement: it may have waited, and the lease must never be thought longer than it is.
     this.#lastBeat = before;
     await this.lookAround();
   }

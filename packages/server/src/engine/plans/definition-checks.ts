@@ -5,10 +5,10 @@ import type { Problem } from "../../core/problem.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { FairQueue } from "../../store/home/fair-queue.ts";
 
-/** What a new definition was found to be: valid when there are no problems. */
+/** The findings about a new definition: it is valid when there are no problems. */
 export interface DefinitionFindings {
   readonly problems: Problem[];
-  /** What may go wrong when a job runs. */
+  /** Things that may go wrong when a job runs. */
   readonly warnings: Problem[];
 }
 
@@ -17,7 +17,7 @@ export interface DefinitionCheckOptions {
   readonly onFailure: (error: unknown) => void;
   /** How long one check may take. */
   readonly deadlineMs?: number;
-  /** What one check may take of memory. */
+  /** The memory that one check may take. */
   readonly maxMemoryMb?: number;
 }
 
@@ -115,7 +115,7 @@ export class DefinitionChecks {
     return worker;
   }
 
-  /** Without the thread: what it does now, nobody waits for. */
+  /** The thread is let go at once: nobody waits for what it does now. */
   #giveUp(error: ServiceError): void {
     void this.#worker?.terminate();
     this.#worker = undefined;

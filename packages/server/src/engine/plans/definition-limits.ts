@@ -1,7 +1,7 @@
 import type { Config } from "../../config.ts";
 import type { DefinitionLimits } from "../../core/definition/definition.ts";
 
-/** What new definitions are held against. Those that are registered are not. */
+/** The limits for new definitions. Registered ones are not held against them. */
 export function definitionLimits(config: Config): DefinitionLimits {
   return {
     maxDefinitionBytes: config.maxDefinitionBytes,

@@ -79,7 +79,7 @@ export class Parking {
     this.#jobs.release(jobId);
   }
 
-  /** What searches leave out at present. */
+  /** The versions and jobs that searches leave out at present. */
   leftOut(): LeftOutJobs {
     return { versionIds: this.#versions.ids(), jobIds: this.#jobs.ids() };
   }
@@ -184,7 +184,7 @@ class ParkingLot {
     return this.#places.size;
   }
 
-  /** What nobody has tried again for long went on elsewhere, or has ended. */
+  /** A thing that nobody has tried again for long went on elsewhere, or has ended. */
   #forgetOld(now: number): void {
     for (const [id, { until }] of this.#places) {
       if (this.#places.size <= maxParked && now < until + forgetAfterMs) return;
@@ -196,5 +196,5 @@ class ParkingLot {
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
 const forgetAfterMs = 600_000;
-/** Of each kind. Searches send their ids to the store each time; what is beyond that is tried more often. */
+/** The bound holds for versions and for jobs each. Searches send their ids to the store each time; what is beyond the bound is tried more often. */
 const maxParked = 1_000;

@@ -59,7 +59,7 @@ export class Plans {
         const failure = this.parking.findVersion(versionId);
         if (failure !== undefined) parked.set(versionId, failure);
       }
-      // Whoever asked holds all of them until it is done, whatever the cache drops meanwhile.
+      // The batch that asked holds all of them until it is done, whatever the cache drops meanwhile.
       if (plans.size > 1 && bytes > this.#maxBytes) throw new TooMuchAtOnceError(plans.size, bytes, "plans");
       // A batch may need hundreds of plans, as after a start: what else is due comes in between.
       if ((definition?.length ?? 0) > longDefinition) await nextTurn();

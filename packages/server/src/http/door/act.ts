@@ -3,7 +3,7 @@ import type { Act, CallerAct } from "../../management/act/act.ts";
 import { sourceOf } from "./client-address.ts";
 import { attemptOf, requestKeyOf } from "./request-key.ts";
 
-/** Who asks for which operation, and from where. */
+/** Makes the act that a request asks for: its actor, its operation, its id and its address. */
 export function actOf(request: FastifyRequest): Act {
   const { caller, routeOptions } = request;
   const operation = routeOptions.config.aliasOf ?? routeOptions.schema?.operationId;
@@ -11,7 +11,7 @@ export function actOf(request: FastifyRequest): Act {
   return { actor: caller.principal, operation, ...sourceOf(request) };
 }
 
-/** The same with what a change of the control plane needs to know of its caller. Throws 400 for an Idempotency-Key that cannot be one. */
+/** Makes an act with what a change of the control plane needs to know of its caller. Throws 400 for an Idempotency-Key that cannot be one. */
 export function callerActOf(request: FastifyRequest): CallerAct {
   const { caller, routeOptions } = request;
   const key = requestKeyOf(request);

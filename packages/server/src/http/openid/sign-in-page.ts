@@ -99,7 +99,7 @@ function show(
   const email = view.email ?? (typeof params.login_hint === "string" ? params.login_hint : undefined);
   const action = signInPath(parts.publicUrl(), uid);
   const { providers } = parts.singleSignOn;
-  // Whoever signs in elsewhere is not asked for a password here.
+  // A person who signs in elsewhere is not asked for a password here.
   const asksPassword = view.asksPassword ?? (view.email !== undefined || providers.length === 0);
   const content = signInForm({ ...view, email, action, forDevice, asksPassword, externalProviders: providers });
   showPage(ctx, look, { status, title: view.firstStep === undefined ? "Sign in" : "Second factor", content });

@@ -16,7 +16,7 @@ export interface SecondFactorParts extends ManagementParts {
   readonly secrets: SecretBox;
 }
 
-/** What the user proves to know before a second factor is taken away or renewed. */
+/** The proof that the user gives before a second factor is taken away or renewed. */
 export interface SecondFactorProof {
   readonly password: string;
   readonly code: string;

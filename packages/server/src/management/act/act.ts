@@ -6,7 +6,7 @@ import type { Actor } from "../../core/job/job-state.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Database } from "../../store/home/database.ts";
 
-/** Who does what, and from where: the audit trail keeps all of it. */
+/** One act: the actor, the operation and where it came from. The audit trail keeps all of it. */
 export interface Act extends RequestSource {
   readonly actor: Actor & { readonly name?: string };
   /** The operation's name in the HTTP document. */
@@ -25,7 +25,7 @@ export interface CallerAct extends Act {
 
 export interface RepetitionKey {
   readonly key: string;
-  /** Of the whole request: the same key with another request is a conflict. */
+  /** The hash covers the whole request: the same key with another request is a conflict. */
   readonly requestHash: Buffer;
   /** The number of this attempt, from 1; 0 when the client does not count. */
   readonly attempt: number;
@@ -36,7 +36,7 @@ export interface RepetitionKey {
 /** Tells the database's time. */
 export type Clock = Pick<Engine, "now">;
 
-/** What every change of the control plane works with. */
+/** The parts that every change of the control plane works with. */
 export interface ManagementParts {
   readonly database: Database;
   readonly engine: Pick<Engine, "now" | "newId">;

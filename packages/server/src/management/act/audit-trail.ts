@@ -5,7 +5,7 @@ import { type AuditOutcome, insertAuditEntries } from "../../store/audit/audit.t
 import type { Database, Transaction } from "../../store/home/database.ts";
 import type { Act, Clock } from "./act.ts";
 
-/** What an operation can change; an entry says which one. */
+/** The kinds of things that an operation can change; an entry names one. */
 export const auditTargetTypes = [
   "organization",
   "member",
@@ -20,13 +20,13 @@ export const auditTargetTypes = [
 
 export type AuditTargetType = (typeof auditTargetTypes)[number];
 
-/** What a change adds to what its act says by itself. */
+/** The part of an entry that its act does not say by itself. */
 export interface AuditNote {
   readonly targetType: AuditTargetType;
-  /** As the interface names it: an id, or a name where things are known by their name (a tag, a role). */
+  /** The interface's name for it: an id, or a name where things are known by their name (a tag, a role). */
   readonly targetId: string;
   /**
-   * What changed, where it is small: for something new its fields, for a change `changesOf(before, after)`. Never a secret (a token, a link,
+   * The change, where it is small: for something new its fields, for a change `changesOf(before, after)`. Never a secret (a token, a link,
    * a password, a hash of one), never a definition's or a payload's text.
    */
   readonly details?: JsonObject;
@@ -63,7 +63,7 @@ export async function recordDenial(
 
 type DeniedNote = Omit<AuditNote, "targetId"> & { readonly targetId: string | null };
 
-/** For a change that goes through the group commit: the entry goes with the command, and is written with what that changes. */
+/** Makes the entry of a change that goes through the group commit: it goes with the command, and is written with what that changes. */
 export function auditOf(
   { actor, operation: action, requestId, address }: Act,
   { targetType, targetId, details = {} }: DeniedNote,
@@ -74,7 +74,7 @@ export function auditOf(
   return { actor: who, action, outcome, targetType, targetId, requestId, address, details };
 }
 
-/** Those of the fields of `after` that differ: `{"name": {"from": "a", "to": "b"}}`. A field that is not there is null. */
+/** Answers the fields of `after` that differ: `{"name": {"from": "a", "to": "b"}}`. A field that is not there is null. */
 export function changesOf<Fields extends object>(before: Fields, after: Partial<Fields>): JsonObject {
   const changes: JsonObject = {};
   for (const [name, to = null] of Object.entries(after) as [string, JsonValue | undefined][]) {

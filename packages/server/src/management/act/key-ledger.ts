@@ -7,7 +7,7 @@ import { claimKeys, storeAnswers } from "../../store/jobs/idempotency.ts";
 import { claimUserKey, storeUserAnswer } from "../../store/people/user-idempotency.ts";
 import type { RepetitionKey } from "./act.ts";
 
-/** Whose keys they are: the same key of another organization or user is another key. */
+/** The owner of a key: the same key of another organization or user is another key. */
 export type KeyScope = { readonly organizationId: string } | { readonly userId: string };
 
 /** The record of one key in one transaction. */

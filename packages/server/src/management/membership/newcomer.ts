@@ -68,7 +68,7 @@ async function makeAccount(
       return true;
     });
   } catch (error) {
-    // The same address was taken at this instant, by way of another organization's invitation.
+    // Another organization's invitation took the same address at this instant.
     if (isUniqueViolation(error)) return false;
     throw error;
   }

@@ -40,7 +40,7 @@ export async function createPasswordLink(
   });
 }
 
-/** Whoever sets a person's password can sign in as that person. */
+/** A caller who sets a person's password can sign in as that person. */
 async function requireMayReset(
   transaction: Transaction,
   clock: Clock,

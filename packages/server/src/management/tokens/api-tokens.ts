@@ -174,7 +174,7 @@ async function endLostToken(
   return lost;
 }
 
-/** What the audit trail keeps of a token: nothing that it could be recognized by elsewhere. */
+/** Names the fields of a token that the audit trail keeps: none by which it could be recognized elsewhere. */
 function auditedFields(token: ApiToken): JsonObject {
   const { name, permissions, expiresAt } = token;
   const bounds = boundsOf(token);

@@ -5,7 +5,7 @@ import type { Queryable } from "../../store/home/database.ts";
 import { findVersionOfJob } from "../../store/jobs/job-lists.ts";
 import { findWorkflowIds } from "../../store/workflows/workflows.ts";
 
-/** What a token is bound to, as requests and answers name it. A field that is left out binds it to nothing. */
+/** The bounds of a token, as requests and answers name them. A field that is left out binds it to nothing. */
 export interface NamedBounds {
   workflowIds?: string[];
   tags?: string[];

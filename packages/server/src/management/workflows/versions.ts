@@ -11,7 +11,7 @@ import { transactOnce } from "../act/repetition.ts";
 
 export interface NewVersion {
   readonly definition: string;
-  /** What its check found; none when it is valid. */
+  /** The problems that its check found; none when it is valid. */
   readonly problems: readonly Problem[];
   /** Registers nothing when the newest version's definition is equal. */
   readonly ifChanged: boolean;

@@ -3,10 +3,10 @@
  * the server plans each once per connection and a test can read them all and hold them against the rules of `docs/store.md`.
  */
 export interface Database extends Queryable {
-  /** The same store for requests: looking credentials up, and changing resources. Never waits in the way of commits, heartbeat and duties. */
+  /** The lane for requests, which look credentials up and change resources. It never keeps commits, heartbeat or duties waiting. */
   readonly requests: Database;
   /**
-   * The same store for one read of a list, a history or a metric of one organization: a bounded number at once, in turns with other
+   * The lane for one read of a list, a history, a large job or a metric of one organization: a bounded number at once, in turns with other
    * organizations. Its time begins now; a statement that comes too late throws `ReadDeadlineError`.
    */
   reader(organizationId: string): Reader;

@@ -57,7 +57,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
         // A statement runs to its end before anything else does: some milliseconds' worth.
         sliceRows: 5_000,
         closeHome: async () => {
-          // What is in the log only would have to be replayed at the next start.
+          // Changes that are only in the log would have to be replayed at the next start.
           await pglite.exec("CHECKPOINT");
           await pglite.close();
           unlock();

@@ -43,7 +43,7 @@ class Turns {
     try {
       return await work();
     } finally {
-      // Who is next takes over at once, so that nobody slips in between.
+      // The next in line takes over at once, so that nobody slips in between.
       const next = this.#waiting.find((queue) => queue.length > 0)?.shift();
       if (next === undefined) this.#isTaken = false;
       else next();

@@ -54,7 +54,7 @@ export const wholeState = "coalesce(short_state, state)";
 export interface WrittenJob extends Omit<Job, "state"> {
   readonly state: StoredState;
   readonly wakeAt: Timestamp | null;
-  /** Of a job that waits for events: those that are missing. */
+  /** The events that a waiting job lacks; null for any other job. */
   readonly awaitingEventIds: readonly string[] | null;
   /** The epoch of a call that begins with this write; null leaves what the row has. */
   readonly begunEpoch: number | null;
@@ -64,7 +64,7 @@ export function writtenPartOf(job: WrittenJob): Row<typeof writtenColumns> {
   return { ...fixedPartOf(job), ...changedPartOf(job) };
 }
 
-/** What an update writes. */
+/** Answers the columns that an update writes. */
 export function changedPartOf(job: WrittenJob): Row<typeof updatedColumns & typeof begunColumn> {
   return { ...updatedPartOf(job), begun_epoch: job.begunEpoch };
 }
@@ -123,7 +123,7 @@ function recordValue(column: string, source: string): string {
   return column === "state" ? `coalesce(${source}.state, 'null')` : `${source}.${column}`;
 }
 
-/** As a record in a statement is described. */
+/** Lists the columns with their types, as a statement describes a record. */
 export function typesOf(columns: object): string {
   return Object.entries(columns)
     .map(([column, type]) => `${column} ${type}`)
@@ -136,7 +136,7 @@ function fieldOf(column: string): string {
 
 function isoOrNull(at: Timestamp | null): string | null {
   if (at === null) return null;
-  // What happened in one commit bears one time: a job of a few quick steps has it in four columns.
+  // All times of one commit are the same: a job of a few quick steps has that time in four columns.
   if (at !== latest.at) latest = { at, text: new Date(at).toISOString() };
   return latest.text;
 }

@@ -3,7 +3,7 @@ import { type Queryable, statement } from "../home/database.ts";
 import type { JobKey } from "./jobs.ts";
 import { mostBytes } from "./most-bytes.ts";
 
-/** What one commit added to a job's history. */
+/** The entries that one commit added to a job's history. */
 export interface HistoryCommit {
   readonly firstSequence: number;
   readonly entries: readonly HistoryEntry[];

@@ -9,9 +9,9 @@ export interface JobSearch {
   readonly workflowId: string | null;
   readonly versionId: string | null;
   readonly versionNumber: number | null;
-  /** From this instant on. */
+  /** The first instant that counts. */
   readonly createdAfter: Timestamp | null;
-  /** Up to this instant, without it. */
+  /** The instant before which jobs count. */
   readonly createdBefore: Timestamp | null;
   readonly awaitingEventId: string | null;
   /** Only jobs that wait for events now, or only those that do not. */
@@ -22,11 +22,11 @@ export interface JobSearch {
 
 export interface JobRow extends PlainJob {
   readonly status: JobStatus;
-  /** Those that it waits for and that are not there yet. */
+  /** The events that it waits for and that are not there yet. */
   readonly awaitingEventIds: readonly string[] | null;
-  /** Of a job that is RUNNING. */
+  /** The current step of a RUNNING job; null otherwise. */
   readonly stepName: string | null;
-  /** Of a job that is FAILED. */
+  /** The error of a FAILED job; null otherwise. */
   readonly error: JobError | null;
 }
 
@@ -108,7 +108,7 @@ async function* slicesOf(db: Reader, search: JobSearch, order: Order, fromJobId:
   yield { from, to: null };
 }
 
-/** What indexes give in the order of the list. */
+/** The conditions that indexes answer, in the order of the list. */
 const walked = `
    organization_id = $1
      AND ($2::text IS NULL OR status = $2)
@@ -203,7 +203,7 @@ function searchValues(search: JobSearch): unknown[] {
 /** A job's id is made when its request comes, its `created_at` when it is committed, and nodes' clocks differ a little. */
 const idSlackMs = 60_000;
 
-/** Between which ids (UUID version 7) jobs of these times have theirs. */
+/** The bounds of the ids (UUID version 7) that jobs of these times have. */
 function idRange(after: Timestamp | null, before: Timestamp | null): [string | null, string | null] {
   return [after === null ? null : firstIdAt(after - idSlackMs), before === null ? null : lastIdAt(before + idSlackMs)];
 }
@@ -222,12 +222,12 @@ function idAt(at: Timestamp, rest: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-${rest}`;
 }
 
-/** What a job runs. All of it stays as it was when the job was submitted. */
+/** The version that a job runs. All of it stays as it was when the job was submitted. */
 export interface VersionOfJob {
   readonly workflowId: string;
   readonly versionId: string;
   readonly versionNumber: number;
-  /** By which the version was chosen. */
+  /** The tag by which the version was chosen. */
   readonly tag: string | null;
 }
 

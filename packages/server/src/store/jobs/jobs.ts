@@ -295,7 +295,7 @@ const readJobInputRow = statement<Pick<Job, "input">>(
 export interface JobStanding extends JobKey {
   readonly sequence: number;
   readonly status: JobStatus;
-  /** For events. */
+  /** True while it waits for events. */
   readonly isWaiting: boolean;
 }
 

@@ -8,14 +8,14 @@ import { changeColumns } from "./metric-rollups.ts";
 export interface MetricRange {
   readonly organizationId: string;
   readonly from: Timestamp;
-  /** Without this instant itself. */
+  /** The end; this instant does not count. */
   readonly to: Timestamp;
   readonly bucketSeconds: number;
   /** Only of these workflows; null: of all. */
   readonly workflowIds: readonly string[] | null;
 }
 
-/** What happened in one bucket; of durations, by their classes. A class may stand there more than once. */
+/** The sums of one bucket; durations are given by their classes. A class may stand there more than once. */
 export interface MetricRow {
   readonly bucket: number;
   readonly classes: readonly DurationCount[];

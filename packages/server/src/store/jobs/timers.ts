@@ -34,7 +34,7 @@ export interface DueVersion extends VersionKey {
 
 /**
  * The due jobs of these versions, in turn: first the one of each organization that is due for longest, then the second of each, and so on.
- * Of each version at most `share` waits and as many others are looked at, however many are due.
+ * At most `share` waits and as many others of each version are looked at, however many are due.
  */
 export async function findDueJobsInTurn(
   db: Queryable,
