@@ -106,7 +106,10 @@ export class LongCalls {
     let known: JobStatus | "unknown" = "unknown";
     for (;;) {
       const outcome = await caller.ask(request, ({ status }: { status: JobStatus }) => status);
-      if (outcome.type === "refused") return "lost";
+      if (outcome.type === "refused" && outcome.code === "NotFoundError") {
+        caller.close();
+        return "lost";
+      }
       if (outcome.type === "ok") known = outcome.answer;
       if ((known !== "unknown" && isTerminal(known)) || performance.now() > deadlineMs) {
         caller.close();

@@ -90,11 +90,20 @@ function reportNeighbours(
   { store, seconds }: Pick<ChaosOptions, "store" | "seconds">,
   cases: readonly NeighbourResult[],
 ): number {
-  const isVoid = cases.length === 0 || cases.some(({ beside }) => beside.samples < leastSamples);
-  if (isVoid) progress(`void: fewer than ${leastSamples} samples`);
+  const isSmall = cases.length === 0 || cases.some(({ beside }) => beside.samples < leastSamples);
+  if (isSmall) progress(`void: fewer than ${leastSamples} samples`);
+  const idle = cases.filter(({ hostileAnswers }) => isIdle(hostileAnswers));
+  for (const { tenant } of idle) progress(`void: none of the requests of ${tenant} was answered`);
+  const isVoid = isSmall || idle.length > 0;
   process.stdout.write(`${JSON.stringify({ chaos: "neighbours", store, seconds, cases, void: isVoid })}\n`);
   if (cases.some(({ passes }) => !passes)) return exitCodes.findings;
   return isVoid ? exitCodes.void : exitCodes.sound;
+}
+
+/** A tenant that asks, and whose every connection is lost, is no burden to anybody. */
+function isIdle(answers: NeighbourResult["hostileAnswers"]): boolean {
+  const kinds = Object.keys(answers);
+  return kinds.length > 0 && kinds.every((kind) => kind === "lost");
 }
 
 /** The 99th percentile of 10,000 samples has 100 beyond it. */

@@ -34,7 +34,11 @@ export async function playOutages({ cycles, speed, program, progress }: Campaign
     for (let cycle = 1; cycle <= cycles + 1; cycle += 1) {
       const load = campaign.startLoad(ports, wholeBetween(2, 4));
       const begun = await calls.submit(ports, callsPerNode + callsInLinePerNode);
-      while (calls.countBegun(begun) < callsPerNode * nodes.length) await sleep(20);
+      const deadline = performance.now() + beginTimeoutMs;
+      while (calls.countBegun(begun) < callsPerNode * nodes.length) {
+        if (performance.now() > deadline) throw new Error(`Of ${begun.length} calls ${calls.countBegun(begun)} began.`);
+        await sleep(20);
+      }
       await sleep(between(0, callMs / 3));
       campaign.countInterruption(load);
       const victim = cycle > cycles ? pick(others) : undefined;
@@ -77,6 +81,7 @@ const callsPerNode = 10;
 /** They begin while the database is away, as soon as others have ended. */
 const callsInLinePerNode = 5;
 const recoveryMs = 60_000;
+const beginTimeoutMs = 60_000;
 
 const callLimits = { STEPWELL_MAX_CALLS_PER_ORGANIZATION: String(callsPerNode) };
 

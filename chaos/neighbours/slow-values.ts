@@ -16,6 +16,7 @@ export const slowValues: HostileTenant = {
         asked.push(Buffer.from(requests.post(`/organizations/${organizationId}/jobs`, body)));
       }
     }
+    if (asked.length === 0) throw new Error("The service took none of the costly schemas: there is nothing to submit.");
     return (traffic) => traffic.keepAsking(8, inTurn(asked));
   },
 };

@@ -12,6 +12,7 @@ const imports = readdirSync(source, { recursive: true, encoding: "utf8" })
   .flatMap((file) =>
     [
       ...readFileSync(join(source, file), "utf8").matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from "(\.[^"]+)";/gms),
+      ...readFileSync(join(source, file), "utf8").matchAll(/\bimport\((type)?"(\.[^"]+)"\)/g),
     ].map(([, isType, path = ""]) => {
       const target = relative(source, resolve(source, dirname(file), path));
       return { file, target, room: roomOf(file), from: roomOf(target), isType: isType !== undefined };
@@ -111,7 +112,7 @@ function filesOf(room: string): string[] {
 /** The names that a file imports from the store, without types. */
 function valuesFromStore(file: string): string[] {
   const text = readFileSync(join(source, file), "utf8");
-  return [...text.matchAll(/^import\s+(type\s)?([^;]*?)\s+from "((?:\.\.\/)+)store\/[^"]+";/gms)]
+  return [...text.matchAll(/^(?:import|export)\s+(type\s)?([^;]*?)\s+from "((?:\.\.\/)+)store\/[^"]+";/gms)]
     .filter(([, isType]) => isType === undefined)
     .flatMap(([, , clause = ""]) => clause.replace(/[{}]/g, "").split(","))
     .map((name) => name.trim())

@@ -2,9 +2,8 @@ import { randomBytes } from "node:crypto";
 import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, inject } from "vitest";
-import { onServer } from "./postgres-server.ts";
+import { newDatabase } from "./own-database.ts";
 import { scope } from "./scope.ts";
-import { templateDatabase } from "./stores-setup.ts";
 
 /** One of the two homes of the store, empty and at the newest schema. */
 export interface StoreHome {
@@ -59,29 +58,6 @@ async function copyEmbedded(): Promise<PreparedStore> {
 }
 
 async function copyDatabase(): Promise<PreparedStore> {
-  const server = inject("postgresUrl");
-  const name = `stepwell_${randomBytes(6).toString("hex")}`;
-  // PostgreSQL copies a template for one at a time.
-  await retrying(() =>
-    onServer(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`)),
-  );
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  return {
-    environment: { DATABASE_URL: url.href },
-    async remove() {
-      await onServer(server, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
-    },
-  };
-}
-
-async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let left = 20; ; left -= 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (left === 0) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
+  const { url, remove } = await newDatabase("newest");
+  return { environment: { DATABASE_URL: url }, remove };
 }

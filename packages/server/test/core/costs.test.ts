@@ -7,7 +7,10 @@ import { describe, expect, test } from "vitest";
 import { parseDefinition } from "../../src/core/definition/definition.ts";
 import { compilePlan } from "../../src/core/plan/plan.ts";
 import { ProblemList } from "../../src/core/problem.ts";
+import { compiled } from "../../src/core/schema/matcher.ts";
 import { anything } from "../../src/core/schema/node.ts";
+import { readPattern } from "../../src/core/schema/pattern.ts";
+import { maxPatternWork } from "../../src/core/schema/pattern-book.ts";
 import { sizeOfPattern } from "../../src/core/schema/pattern-size.ts";
 import { checkValue, parseSchemas } from "../../src/core/schema/schema.ts";
 
@@ -27,6 +30,10 @@ describe("a pattern that costs more than its text shows is refused, or is compil
     const definition = { workflowName: "w", steps: [], definitions: { subject: { pattern } } };
     const text = JSON.stringify(definition);
     expect(cpuMsOf(() => parseDefinition(text, catalog, limits))).toBeLessThan(boundMs);
+    const { work } = readPattern(pattern);
+    // Another text each time, since a pattern that was compiled before costs nothing.
+    let run = 0;
+    if (work <= maxPatternWork) expect(cpuMsOf(() => compiled(`${pattern}|${run++}`, work))).toBeLessThan(boundMs);
   });
 
   test("as are many of them", () => {

@@ -50,7 +50,7 @@ export function readStep(value: JsonValue, pointer: string, surroundings: StepSu
   const retry = readRetry(raw, details.kind);
   const timeoutSeconds = readTimeout(raw, details.kind, configTimeoutMs);
   const transitionToStep = readTransition(raw, surroundings);
-  const onFailure = readFailureWay(raw, name, surroundings);
+  const onFailure = readFailureTransition(raw, name, surroundings);
   const isFailureTransitionBroken = onFailure === undefined && value.onFailure !== undefined;
   return { name, ...details, retry, timeoutSeconds, transitionToStep, onFailure, isFailureTransitionBroken };
 }
@@ -177,7 +177,7 @@ function readTransition(raw: RawObject, { stepNames }: StepSurroundings): string
   return readStepName(raw, "transitionToStep", "the name of a step, or null to end the job", stepNames);
 }
 
-function readFailureWay(
+function readFailureTransition(
   raw: RawObject,
   ownName: string | undefined,
   { stepNames }: StepSurroundings,
