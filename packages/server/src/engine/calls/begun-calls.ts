@@ -40,10 +40,14 @@ export class BegunCalls {
   async #noteGroup(group: readonly Waiting[]): Promise<void> {
     const failed = new Set<Waiting>();
     const note = (part: readonly Waiting[]) =>
-      markBegun(
-        this.#database,
-        this.#nodeId,
-        part.map(({ call }) => call),
+      this.#database.transaction(
+        (transaction) =>
+          markBegun(
+            transaction,
+            this.#nodeId,
+            part.map(({ call }) => call),
+          ),
+        { lockTimeoutMs },
       );
     try {
       const owned = await inHalves(group, note, (waiting, error) => {
@@ -57,6 +61,9 @@ export class BegunCalls {
     }
   }
 }
+
+/** How long the calls wait for one whose row another transaction holds. */
+const lockTimeoutMs = 50;
 
 interface Waiting {
   readonly call: OwnedCall;

@@ -98,6 +98,8 @@ interface LoadedJobs {
   readonly open: Map<string, OpenJob>;
   /** Those whose organization is deleted: nothing begins there any more. */
   readonly gone: ReadonlySet<Command>;
+  /** Those whose job or organization another transaction holds. */
+  readonly held: ReadonlySet<Command>;
   readonly choices: ReadonlyMap<Command, ChosenVersion>;
   readonly plans: LoadedPlans;
   /** Jobs that are in the store, and of whose version there is no plan here. */
@@ -114,13 +116,19 @@ async function loadJobs(
   const submits = commands.filter((command) => command.type === "submit");
   const facts = commands.filter((command) => command.type === "fact");
   const beginnings = commands.filter((command) => command.type === "submit" || command.fact.type === "job.resumed");
-  const [living, chosen, locked] = await Promise.all([
+  const [organizations, chosen, { locked, held: heldJobs }] = await Promise.all([
     holdOrganizations(
       transaction,
       beginnings.map(({ organizationId }) => organizationId),
     ),
     chooseVersions(transaction, submits),
     lockJobs(transaction, facts, context.maxBytes),
+  ]);
+  const { living, claimed } = organizations;
+  const heldKeys = new Set(heldJobs.map(keyOf));
+  const held = new Set<Command>([
+    ...beginnings.filter(({ organizationId }) => claimed.has(organizationId)),
+    ...facts.filter((command) => heldKeys.has(keyOf(command))),
   ]);
   const gone = new Set(beginnings.filter(({ organizationId }) => !living.has(organizationId)));
   const choices = new Map<Command, ChosenVersion>();
@@ -153,7 +161,7 @@ async function loadJobs(
     loadUnlistedEvents(transaction, facts, open),
     loadPayloads(transaction, factsByJob, open, context.maxBytes),
   ]);
-  return { open, gone, choices, plans, parked, keptEvents, audited: [] };
+  return { open, gone, held, choices, plans, parked, keptEvents, audited: [] };
 }
 
 function newlyOpened(job: Job, plan: Plan, values: ValueBook, before?: Job): OpenJob {
@@ -197,6 +205,7 @@ async function loadUnlistedEvents(
 }
 
 function applyCommand(jobs: LoadedJobs, command: Command, context: BatchContext): Outcome {
+  if (jobs.held.has(command)) return { type: "held" };
   return command.type === "submit" ? applySubmit(jobs, command, context) : applyFact(jobs, command, context);
 }
 

@@ -41,5 +41,7 @@ export type Outcome =
   | { readonly type: "done"; readonly answer: JsonObject; readonly job: Job; readonly entries: readonly HistoryEntry[] }
   | { readonly type: "replayed"; readonly answer: JsonObject }
   | { readonly type: "refused"; readonly error: ServiceError }
+  /** Another transaction holds what the command is about: nothing was done, and it is tried again. */
+  | { readonly type: "held" }
   /** A defect: the state machine threw. */
   | { readonly type: "failed"; readonly error: unknown };

@@ -4,8 +4,10 @@ import type { JobLimits } from "../../core/job/draft.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import {
   type Database,
+  RowHeldError,
   StatementGivenUpError,
   StoreUnavailableError,
+  type Transaction,
   TransactionAbortedError,
 } from "../../store/home/database.ts";
 import { hasCommit } from "../../store/jobs/jobs.ts";
@@ -47,6 +49,9 @@ export interface CommitStats {
   readonly leaseTerm: number;
 }
 
+/** What a command is answered in the end. */
+type Answer = Exclude<Outcome, { type: "held" }>;
+
 export type Done = Extract<Outcome, { type: "done" | "replayed" }>;
 
 /** The sender of a command: a caller's command has a deadline, the engine's own facts wait until the store is back. */
@@ -74,7 +79,7 @@ export class GroupCommit {
     const deadline = sender === "caller" ? performance.now() + this.#options.commitTimeoutMs : Number.POSITIVE_INFINITY;
     this.#count(organizationId, 1);
     try {
-      const outcome = await new Promise<Outcome>((resolve, reject) => {
+      const outcome = await new Promise<Answer>((resolve, reject) => {
         this.#groupFor(organizationId).add({ command, sender, deadline, resolve, reject });
       });
       if (outcome.type === "refused" || outcome.type === "failed") throw outcome.error;
@@ -124,8 +129,18 @@ interface Waiting {
   readonly sender: Sender;
   /** Reading of the monotonic timer past which the caller gets 503. */
   readonly deadline: number;
-  readonly resolve: (outcome: Outcome) => void;
+  readonly resolve: (outcome: Answer) => void;
   readonly reject: (error: unknown) => void;
+  /** Undefined until another transaction was found to hold what the command is about. */
+  readonly held?: Held;
+}
+
+interface Held {
+  /** Reading of the monotonic timer past which it is not tried again. */
+  readonly deadline: number;
+  readonly pauseMs: number;
+  /** Whether the batch has to wait for the row before it can pass it over, so that the command goes alone. */
+  readonly isWaitedFor: boolean;
 }
 
 /** The commands of organizations that can change in one transaction. */
@@ -184,7 +199,8 @@ class Group {
         left.push(...this.#queue.slice(index));
         break;
       }
-      const isOnTrial = this.#options.plans.parking.isOnTrial(waiting.command.jobId);
+      const isOnTrial =
+        waiting.held?.isWaitedFor === true || this.#options.plans.parking.isOnTrial(waiting.command.jobId);
       if ((key !== undefined && keys.has(key)) || (isOnTrial && batch.length > 0)) {
         left.push(waiting);
         continue;
@@ -208,13 +224,36 @@ class Group {
       await this.#commitUntilKnown(batch);
     } catch (error) {
       const [first] = batch;
-      if (batch.length === 1 && first !== undefined) return this.#fail(first, error);
+      if (batch.length === 1 && first !== undefined) {
+        if (error instanceof RowHeldError) this.#tryLater(first, true);
+        else this.#fail(first, error);
+        return;
+      }
       const size = error instanceof StatementGivenUpError ? partOfSlow(batch.length) : Math.ceil(batch.length / 2);
       for (let start = 0; start < batch.length; start += size) {
         // Callers that waited for too long were answered meanwhile.
         await this.#commitWhole(this.#dismissLate(batch.slice(start, start + size), asError(error)));
       }
     }
+  }
+
+  /** Another node holds a row for some milliseconds; a session that somebody forgot may hold it for hours. */
+  #tryLater(waiting: Waiting, isWaitedFor: boolean): void {
+    const now = performance.now();
+    const before = waiting.held;
+    const firstPauseMs = isWaitedFor ? lockTimeoutMs : heldPauseMs;
+    const held: Held = {
+      deadline: before?.deadline ?? Math.min(waiting.deadline, now + this.#options.commitTimeoutMs),
+      pauseMs: before === undefined ? firstPauseMs : Math.min(before.pauseMs * 2, firstPauseMs * 10),
+      isWaitedFor,
+    };
+    if (now < held.deadline) {
+      setTimeout(() => this.add({ ...waiting, held }), Math.min(held.pauseMs, held.deadline - now)).unref();
+      return;
+    }
+    const cause = new RowHeldError();
+    if (waiting.sender === "engine") this.#fail(waiting, cause);
+    else waiting.reject(heldByOthers(cause));
   }
 
   /** Answers a command that failed alone. A fact of the engine parks its job: it would come back at once, and fail again. */
@@ -278,11 +317,12 @@ class Group {
     const commands = batch.map(({ command }) => command);
     let attempt: Attempt | undefined;
     try {
-      return await database.transaction(async (transaction) => {
+      const work = async (transaction: Transaction) => {
         const applied = await applyBatch(transaction, commands, context);
         attempt = { batch, applied, commitId, startedAt, leaseTerm };
         return attempt;
-      });
+      };
+      return await database.transaction(work, { lockTimeoutMs });
     } catch (error) {
       if (attempt !== undefined && error instanceof StoreUnavailableError && error.fate === "unknown") {
         throw new FateUnknownError(attempt, error);
@@ -305,7 +345,8 @@ class Group {
     for (const [index, waiting] of batch.entries()) {
       const outcome = applied.outcomes[index];
       if (outcome?.type === "failed") this.#fail(waiting, outcome.error);
-      if (outcome === undefined || outcome.type === "failed") continue;
+      if (outcome?.type === "held") this.#tryLater(waiting, false);
+      if (outcome === undefined || outcome.type === "failed" || outcome.type === "held") continue;
       if (outcome.type === "done") this.#options.plans.parking.releaseJob(waiting.command.jobId);
       waiting.resolve(outcome);
     }
@@ -351,6 +392,12 @@ function isOutcome(command: Command): boolean {
   return command.type === "fact" && (command.fact.type === "step.succeeded" || command.fact.type === "step.failed");
 }
 
+function heldByOthers(cause: Error): ServiceError {
+  const message =
+    "Another transaction in the database holds the job or the organization that this change is about, and has not let go of it in time. Nothing was changed. Send the request again in a moment. Where that does not help, the operator finds the session that holds it in pg_stat_activity.";
+  return new ServiceError("UnavailableError", message, { retryAfterSeconds: 2, cause });
+}
+
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
@@ -358,3 +405,7 @@ function asError(error: unknown): Error {
 /** How long to wait before the store is asked again. */
 const retryStoreMs = 200;
 const watchdogMs = 250;
+/** How long a batch waits for a row that it cannot pass over, such as an idempotency key that another node claims at this moment. */
+const lockTimeoutMs = 50;
+/** How soon a command is tried again whose row was passed over. */
+const heldPauseMs = 5;

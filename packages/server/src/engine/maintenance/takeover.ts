@@ -29,6 +29,8 @@ export interface TakeoverOptions {
 }
 
 const maxJobsAtOnce = 500;
+/** How long the others wait for a job whose row another transaction holds; it is parked then. */
+const lockTimeoutMs = 50;
 
 /** Takes over the jobs of nodes that are dead or have left, and makes their calls again. */
 export function takeoverDuty(options: TakeoverOptions): Duty {
@@ -72,7 +74,8 @@ async function takeBackForgotten(options: TakeoverOptions): Promise<void> {
 /** Takes jobs over together; one whose row the database cannot write is parked, and keeps no other from being taken. */
 async function takeOver(options: TakeoverOptions, ownerId: string, jobs: readonly OrphanedJob[]): Promise<void> {
   const { database, nodeId, plans, report } = options;
-  const own = (part: readonly OrphanedJob[]) => takeOverJobs(database, nodeId, ownerId, part);
+  const own = (part: readonly OrphanedJob[]) =>
+    database.transaction((transaction) => takeOverJobs(transaction, nodeId, ownerId, part), { lockTimeoutMs });
   const groups = Map.groupBy(jobs, (job) => database.groupOf(job.organizationId));
   for (const group of groups.values()) {
     // Each part is one statement: of several, those that landed before one that failed would not be known.

@@ -1,5 +1,5 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
-import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import { type Queryable, type Statement, statement, type Transaction } from "../home/database.ts";
 
 export interface Organization {
   readonly organizationId: string;
@@ -140,15 +140,41 @@ export async function deleteOrganization(
   await transaction.query(deleteWorkflowsOfOrganization, [organizationId, deletedAt]);
 }
 
-/** Of these organizations those that are not deleted. They cannot be claimed, until the transaction ends. */
+export interface HeldOrganizations {
+  /** Those that are not deleted. They cannot be claimed, until the transaction ends. */
+  readonly living: ReadonlySet<string>;
+  /** Those that another transaction has claimed: whether they live will be known when it ends. */
+  readonly claimed: ReadonlySet<string>;
+}
+
+/** Waits for no other transaction, as `lockJobs` does not. */
 export async function holdOrganizations(
   transaction: Transaction,
   organizationIds: readonly string[],
+): Promise<HeldOrganizations> {
+  const asked = [...new Set(organizationIds)];
+  const living = await organizationsOf(transaction, holdOrganizationRows, asked);
+  const missing = asked.filter((organizationId) => !living.has(organizationId));
+  return { living, claimed: await organizationsOf(transaction, findLivingOrganizations, missing) };
+}
+
+async function organizationsOf(
+  transaction: Transaction,
+  rows: Statement<{ organizationId: string }>,
+  organizationIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (organizationIds.length === 0) return new Set();
-  const rows = await transaction.query(holdOrganizationRows, [[...new Set(organizationIds)]]);
-  return new Set(rows.map((row) => row.organizationId));
+  const found = await transaction.query(rows, [organizationIds]);
+  return new Set(found.map((row) => row.organizationId));
 }
+
+const findLivingOrganizations = statement<{ organizationId: string }>(
+  "find_living_organizations",
+  "organization",
+  `SELECT organization_id AS "organizationId"
+   FROM organization
+   WHERE organization_id = ANY($1::uuid[]) AND deleted_at IS NULL`,
+);
 
 const holdOrganizationRows = statement<{ organizationId: string }>(
   "hold_organizations",
@@ -156,8 +182,7 @@ const holdOrganizationRows = statement<{ organizationId: string }>(
   `SELECT organization_id AS "organizationId"
    FROM organization
    WHERE organization_id = ANY($1::uuid[]) AND deleted_at IS NULL
-   ORDER BY organization_id
-   FOR KEY SHARE`,
+   FOR KEY SHARE SKIP LOCKED`,
 );
 
 const deleteOrganizationRow = statement<never>(

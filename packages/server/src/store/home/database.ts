@@ -11,7 +11,10 @@ export interface Database extends Queryable {
    */
   reader(organizationId: string): Reader;
   /** Runs `work` in one transaction at READ COMMITTED: commits when it returns, rolls back when it throws. */
-  transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  transaction<Result>(
+    work: (transaction: Transaction) => Promise<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result>;
   /**
    * The group of organizations that can change in one transaction with this one. One single group on the embedded store and on
    * a PostgreSQL server; the shard where a server is sharded by organization.
@@ -27,6 +30,14 @@ export interface Queryable {
 }
 
 export type Transaction = Queryable;
+
+export interface TransactionOptions {
+  /**
+   * How long a statement waits for a row that another transaction holds, before it throws `RowHeldError`. By default it waits until its whole time
+   * is up.
+   */
+  readonly lockTimeoutMs?: number;
+}
 
 export interface Reader extends Queryable {
   /**
@@ -93,6 +104,15 @@ export class StatementGivenUpError extends StoreUnavailableError {
   constructor(cause: unknown) {
     super("nothing-written", cause);
     this.name = "StatementGivenUpError";
+  }
+}
+
+/** Another transaction holds a row that a statement needs, for longer than the statement may wait (55P03): nothing was written. */
+export class RowHeldError extends StatementGivenUpError {
+  constructor(cause?: unknown) {
+    super(cause);
+    this.name = "RowHeldError";
+    this.message = "Another transaction holds a row that is needed.";
   }
 }
 

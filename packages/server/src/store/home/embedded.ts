@@ -54,6 +54,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
       {
         preparedStatements: true,
         groupOf: () => "embedded",
+        isShared: false,
         // A statement runs to its end before anything else does: some milliseconds' worth.
         sliceRows: 5_000,
         closeHome: async () => {

@@ -3,11 +3,13 @@ import {
   type Database,
   isStoreAway,
   type Queryable,
+  RowHeldError,
   type Statement,
   StatementGivenUpError,
   StoreUnavailableError,
   sqlState,
   TransactionAbortedError,
+  type TransactionOptions,
 } from "./database.ts";
 import type { Lane, Lanes } from "./lanes.ts";
 
@@ -15,6 +17,8 @@ export interface PoolOptions {
   /** False behind a PgBouncer that breaks named statements. */
   readonly preparedStatements: boolean;
   readonly groupOf: (organizationId: string) => string;
+  /** Whether other connections than this one can hold rows. */
+  readonly isShared: boolean;
   /** `Reader.sliceRows`. */
   readonly sliceRows: number | null;
   readonly closeHome: () => Promise<void>;
@@ -67,12 +71,12 @@ function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
 }
 
 function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"] {
-  return (work) =>
+  return (work, { lockTimeoutMs } = {}) =>
     lane.run(async () => {
       const client = await connect(lane.pool);
       const failures: unknown[] = [];
       try {
-        const result = await work(begin(client, options, failures));
+        const result = await work(begin(client, options, failures, lockTimeoutMs));
         await commit(client);
         client.release();
         return result;
@@ -99,8 +103,15 @@ async function run<Row>(
 }
 
 /** BEGIN goes out together with the first read; what writes waits until the transaction is known to have begun. */
-function begin(client: pg.PoolClient, options: PoolOptions, failures: unknown[]): Queryable {
-  const begun = asked(client.query("BEGIN"));
+function begin(
+  client: pg.PoolClient,
+  options: PoolOptions,
+  failures: unknown[],
+  lockTimeoutMs: TransactionOptions["lockTimeoutMs"],
+): Queryable {
+  // A setting of this transaction alone: a connection pooler gives each transaction another session.
+  const isBounded = lockTimeoutMs !== undefined && options.isShared;
+  const begun = asked(client.query(isBounded ? `BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}` : "BEGIN"));
   begun.catch(() => {});
   return {
     async query(statement, values) {
@@ -155,6 +166,7 @@ function meaningOf(error: unknown, fate: "nothing-written" | "unknown"): unknown
     return new StoreUnavailableError("unknown", error);
   }
   if (state === undefined) return error;
+  if (state === "55P03") return new RowHeldError(error);
   if (givenUp.test(state)) return new StatementGivenUpError(error);
   return connectionTrouble.test(state) ? new StoreUnavailableError(fate, error) : error;
 }

@@ -33,6 +33,7 @@ export function openPostgres(options: PostgresOptions): Database {
   return poolDatabase(lanes, {
     preparedStatements: options.preparedStatements,
     groupOf: () => "server",
+    isShared: true,
     sliceRows: null,
     closeHome: async () => {},
   });

@@ -41,16 +41,23 @@ export type LockedJob = Omit<Job, "state" | "input"> & {
   readonly input: JsonObject | null;
 };
 
+export interface LockedJobs {
+  readonly locked: readonly LockedJob[];
+  /** Jobs whose rows another transaction holds: nothing is known of them now. */
+  readonly held: readonly JobKey[];
+}
+
 /**
- * Locks the jobs' rows in the order of their keys, so that two transactions never wait for each other, and answers those that exist.
+ * Locks the jobs' rows and answers those that exist. It waits for no other transaction: one that holds a row for long would keep the jobs of
+ * everybody else waiting with it.
  * Throws `TooMuchAtOnceError` when several jobs hold more than `maxBytes` together: some hundred of a few MiB each are gigabytes.
  */
 export async function lockJobs(
   transaction: Transaction,
   keys: readonly JobKey[],
   maxBytes: number,
-): Promise<LockedJob[]> {
-  if (keys.length === 0) return [];
+): Promise<LockedJobs> {
+  if (keys.length === 0) return { locked: [], held: [] };
   const locked = await askInParts(keys, (part) => transaction.query(lockJobRows, keyArrays(part)));
   const states = await readLarge(
     transaction,
@@ -58,11 +65,19 @@ export async function lockJobs(
     locked.filter(({ state }) => state === null),
     maxBytes,
   );
-  return locked.map((job) => {
-    const state = job.state ?? states.get(job.jobId);
-    if (state === undefined) throw new Error(`The state of job ${job.jobId} is not in the store.`);
-    return { ...job, state };
-  });
+  const found = new Set(locked.map(({ jobId }) => jobId));
+  return {
+    locked: locked.map((job) => {
+      const state = job.state ?? states.get(job.jobId);
+      if (state === undefined) throw new Error(`The state of job ${job.jobId} is not in the store.`);
+      return { ...job, state };
+    }),
+    // A row that was passed over still exists. This look comes later, so a job that is missing from it as well is gone.
+    held: await readStandings(
+      transaction,
+      keys.filter(({ jobId }) => !found.has(jobId)),
+    ),
+  };
 }
 
 /** The inputs of these jobs, by job id, bounded as `lockJobs` is. */
@@ -125,8 +140,7 @@ const lockJobRows = statement<Omit<LockedJob, "state"> & { state: StoredState | 
      CASE WHEN ${isInputSmall} THEN input END AS input
    FROM job
    WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
-   ORDER BY organization_id, job_id
-   FOR UPDATE`,
+   FOR UPDATE SKIP LOCKED`,
 );
 
 const largeContents = (column: string) =>

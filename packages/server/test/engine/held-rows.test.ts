@@ -1,0 +1,168 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { definitionOf, straightDefinition, waitingDefinition, waitStep } from "@stepwell/testing/definitions.ts";
+import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
+import { onServer } from "@stepwell/testing/postgres-server.ts";
+import type { TestOrganization } from "@stepwell/testing/service.ts";
+import pg from "pg";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { BegunCalls } from "../../src/engine/calls/begun-calls.ts";
+import { byWayOf, useCluster } from "./cluster.ts";
+
+// Below the time that a statement may take: a batch that waited for a row would lose its callers.
+const cluster = useCluster(2, { STEPWELL_COMMIT_TIMEOUT_MS: "1500", STEPWELL_POLL_MS: "50" });
+
+let own: TestOrganization;
+let other: TestOrganization;
+/** The workflow of `own` that waits for `approved`. */
+let waiting: { workflowId: string };
+/** The workflow of `other` that runs through by itself. */
+let straight: { workflowId: string };
+
+beforeAll(async () => {
+  own = await cluster.node(0).newOrganization();
+  other = await cluster.node(0).newOrganization();
+  waiting = await deploy(own.api, waitingDefinition);
+  straight = await deploy(other.api, straightDefinition);
+});
+
+/** Holds what these statements lock, as a session that somebody forgot does, until it is let go or its test ends. */
+async function hold(...statements: readonly (readonly [text: string, values: readonly unknown[]])[]) {
+  const session = new pg.Client({ connectionString: cluster.databaseUrl });
+  await session.connect();
+  let isHeld = true;
+  const letGo = async () => {
+    if (isHeld) await session.end();
+    isHeld = false;
+  };
+  onTestFinished(letGo);
+  await session.query("BEGIN");
+  for (const [text, values] of statements) await session.query(text, [...values]);
+  return letGo;
+}
+
+const holdJob = (jobId: string) => hold(["SELECT FROM job WHERE job_id = $1 FOR UPDATE", [jobId]]);
+
+async function send(api: Client, jobId: string, eventId: string): Promise<void> {
+  await api.call("SendJobEvent", { params: { jobId }, body: { eventId } });
+}
+
+async function answerOf(request: Promise<unknown>): Promise<string> {
+  return await request.then(() => "done", String);
+}
+
+/** The other organization's jobs, one after the other. Each is answered well before its deadline, or fails the test. */
+async function neighbourGoesOn(): Promise<void> {
+  for (let count = 0; count < 20; count += 1) {
+    expect(await submitAndWait(other.api, straight.workflowId)).toMatchObject({ status: "SUCCEEDED" });
+  }
+}
+
+async function statusOf(jobId: string): Promise<string> {
+  return (await own.api.call<JobBody>("GetJob", { params: { jobId } })).body.status;
+}
+
+test("a job whose row another session holds keeps nobody else waiting, and goes on when it is let go", async () => {
+  const { jobId } = await submitAndWait(own.api, waiting.workflowId);
+  const letGo = await holdJob(jobId);
+
+  const late = answerOf(send(own.api, jobId, "approved"));
+  await neighbourGoesOn();
+  expect(await late).toContain("pg_stat_activity");
+  expect(await statusOf(jobId)).toBe("RUNNING");
+
+  const inTime = send(own.api, jobId, "approved");
+  await letGo();
+  await inTime;
+  expect(await statusOf(jobId)).toBe("SUCCEEDED");
+});
+
+test("a job that does not exist is not taken for one that is held", async () => {
+  await expect(send(own.api, cluster.node(0).running.engine.newId(), "approved")).rejects.toThrow("404");
+});
+
+test("a timer of a job whose row is held keeps nobody else's timer waiting, and ends its wait when it is let go", async () => {
+  const impatient = definitionOf({ ...waitStep("approve", ["approved"], null), timeoutSeconds: 1 });
+  const [ofOwn, ofOther] = [await deploy(own.api, impatient), await deploy(other.api, impatient)];
+  const held = await submitAndWait(own.api, ofOwn.workflowId);
+  const letGo = await holdJob(held.jobId);
+
+  const free = await submitAndWait(other.api, ofOther.workflowId);
+  // Sooner than a statement that waits for the row is given up.
+  const ended = await other.api.call<JobBody>("GetJob", { params: { jobId: free.jobId }, query: { waitSeconds: 4 } });
+  expect(ended.body.status).toBe("FAILED");
+  expect(await statusOf(held.jobId)).toBe("RUNNING");
+
+  await letGo();
+  await expect.poll(() => statusOf(held.jobId), { timeout: 20_000 }).toBe("FAILED");
+});
+
+test("an idempotency key that another transaction claims keeps nobody else waiting", async () => {
+  const key = "claimed-elsewhere";
+  const letGo = await hold([
+    `INSERT INTO idempotency_key (organization_id, idempotency_key, request_hash, claim_id, created_at)
+     VALUES ($1, $2, '\\x00', gen_random_uuid(), now())`,
+    [own.organizationId, key],
+  ]);
+  const submit = () =>
+    own.api.call<JobBody>("SubmitJob", {
+      body: { workflowId: waiting.workflowId },
+      headers: { "Idempotency-Key": key },
+    });
+
+  const late = answerOf(submit());
+  await neighbourGoesOn();
+  expect(await late).toContain("503");
+
+  const inTime = submit();
+  await letGo();
+  expect((await inTime).body.status).toBe("PENDING");
+});
+
+test("an organization whose row is held begins no job meanwhile, and keeps nobody else waiting", async () => {
+  const letGo = await hold(["SELECT FROM organization WHERE organization_id = $1 FOR UPDATE", [own.organizationId]]);
+
+  const late = answerOf(submitAndWait(own.api, waiting.workflowId));
+  await neighbourGoesOn();
+  expect(await late).toContain("pg_stat_activity");
+
+  const inTime = submitAndWait(own.api, waiting.workflowId);
+  await letGo();
+  expect(await inTime).toMatchObject({ status: "RUNNING" });
+});
+
+test("a call whose row is held keeps no other call from its begin", { timeout: 4_000 }, async () => {
+  const { database, engine } = cluster.node(0).running;
+  const jobs = await Promise.all([1, 2, 3].map(() => submitAndWait(own.api, waiting.workflowId)));
+  const [first, held, last] = jobs.map(({ jobId }) => ({ organizationId: own.organizationId, jobId, leaseEpoch: 7 }));
+  if (first === undefined || held === undefined || last === undefined) throw new Error("There are three jobs.");
+  await onServer(cluster.databaseUrl, (client) =>
+    client.query("UPDATE job SET node_id = $1, lease_epoch = 7, awaiting_event_ids = NULL WHERE job_id = ANY($2)", [
+      engine.nodeId,
+      jobs.map(({ jobId }) => jobId),
+    ]),
+  );
+  await hold(["UPDATE job SET updated_at = now() WHERE job_id = $1", [held.jobId]]);
+
+  const begun = new BegunCalls(database, engine.nodeId);
+  const noted = await Promise.allSettled([first, held, last].map((call) => begun.note(call)));
+
+  expect(noted.map((one) => (one.status === "fulfilled" ? one.value : "failed"))).toEqual([true, "failed", true]);
+});
+
+test("events that come to two nodes for one job at the same time are all kept", async () => {
+  const { jobId } = await submitAndWait(own.api, waiting.workflowId);
+  const [here, there] = [cluster.node(0), cluster.node(1)].map((node) => byWayOf(node, own));
+  if (here === undefined || there === undefined) throw new Error("There are two nodes.");
+  const sendAll = async (api: typeof here, name: string) => {
+    for (let count = 0; count < 40; count += 1) await send(api, jobId, `${name} ${count}`);
+  };
+
+  await Promise.all([sendAll(here, "here"), sendAll(here, "here too"), sendAll(there, "there")]);
+  await send(there, jobId, "approved");
+
+  const { body } = await here.call<{ entries: { type: string }[] }>("GetJobHistory", {
+    params: { jobId },
+    query: { pageSize: 200 },
+  });
+  expect(body.entries.filter(({ type }) => type === "event.received")).toHaveLength(121);
+});
