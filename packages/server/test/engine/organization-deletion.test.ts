@@ -5,6 +5,7 @@ import { onServer } from "@stepwell/testing/postgres-server.ts";
 import { expect, test, vi } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { applyBatch, type BatchContext } from "../../src/engine/commit/batch.ts";
+import { Turns } from "../../src/engine/commit/turns.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { Plans } from "../../src/engine/plans/plans.ts";
 import { claimOrganization, deleteOrganization } from "../../src/store/access/organizations.ts";
@@ -58,7 +59,7 @@ test.each(["SubmitJob", "ResumeJob"])(
         operation === "SubmitJob"
           ? there.callAny(operation, { body: { workflowId } })
           : there.callAny(operation, { params: { jobId } });
-      await untilOneWaitsForALock();
+      await untilOneIsQueued();
       return { asked };
     });
 
@@ -85,9 +86,16 @@ function batchContext(): BatchContext {
     commitId: randomUUID(),
     idempotencyHours: config.idempotencyHours,
     maxBytes: config.maxBatchBytes,
+    turn: new Turns().begin(),
     hasRoomForCall: () => true,
     beginsAtOnce: () => true,
   };
+}
+
+/** What needs the organization is tried again and again. */
+async function untilOneIsQueued(): Promise<void> {
+  const { engine } = cluster.node(1).running;
+  await vi.waitFor(() => expect(engine.gauges().queuedFacts).toBe(1), { timeout: 4_000, interval: 20 });
 }
 
 async function untilOneWaitsForALock(): Promise<void> {

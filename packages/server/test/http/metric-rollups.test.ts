@@ -8,6 +8,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { applyBatch } from "../../src/engine/commit/batch.ts";
+import { Turns } from "../../src/engine/commit/turns.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { metricRollupsDuty } from "../../src/engine/maintenance/metric-rollups.ts";
 import { Plans } from "../../src/engine/plans/plans.ts";
@@ -131,6 +132,7 @@ describe("on a PostgreSQL server", () => {
       commitId: randomUUID(),
       idempotencyHours: 24,
       maxBytes: 100_000,
+      turn: new Turns().begin(),
       hasRoomForCall: () => true,
       beginsAtOnce: () => true,
     };

@@ -34,6 +34,7 @@ import type { LoadedPlans, Plans } from "../plans/plans.ts";
 import type { Command, FactCommand, Outcome, SubmitCommand } from "./command.ts";
 import { openValues } from "./open-values.ts";
 import { type ReplayContext, replayKnownKeys, replyTo, settleKeys } from "./replay.ts";
+import type { BatchTurn } from "./turns.ts";
 
 /** One job that the batch changed. */
 export interface ChangedJob {
@@ -57,6 +58,7 @@ export interface BatchContext extends ReplayContext {
   readonly nodeId: string;
   /** Bounds the states, the inputs, the stored values and the payloads that one batch loads, each of the four by itself. */
   readonly maxBytes: number;
+  readonly turn: BatchTurn;
   readonly hasRoomForCall: (organizationId: string) => boolean;
   /** Says of each call of this batch in turn whether it will begin as soon as the batch is committed. */
   readonly beginsAtOnce: (organizationId: string) => boolean;
@@ -74,7 +76,10 @@ export async function applyBatch(
   const replies = await replayKnownKeys(transaction, commands, context);
   const fresh = commands.filter((command) => !replies.has(command));
   const jobs = await loadJobs(transaction, fresh, context);
-  for (const command of fresh) replies.set(command, applyCommand(jobs, command, context));
+  for (const command of fresh) {
+    const outcome = context.turn.take(command.organizationId, () => applyCommand(jobs, command, context));
+    replies.set(command, outcome ?? { type: "deferred" });
+  }
   await writeJobs(transaction, jobs, context);
   await settleKeys(transaction, fresh, replies);
   return { outcomes: commands.map((command) => replyTo(replies, command)), changed: changedJobs(jobs) };

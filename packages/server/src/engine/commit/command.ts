@@ -43,5 +43,7 @@ export type Outcome =
   | { readonly type: "refused"; readonly error: ServiceError }
   /** Another transaction holds what the command is about: nothing was done, and it is tried again. */
   | { readonly type: "held" }
+  /** Its organization has had its time in this batch: nothing was done, and it goes into a later one. */
+  | { readonly type: "deferred" }
   /** A defect: the state machine threw. */
   | { readonly type: "failed"; readonly error: unknown };

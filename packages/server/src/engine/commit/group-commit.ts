@@ -16,6 +16,7 @@ import { jobParked } from "../plans/parking.ts";
 import type { Plans } from "../plans/plans.ts";
 import { type AppliedBatch, applyBatch, type BatchContext, type ChangedJob } from "./batch.ts";
 import type { Command, Outcome } from "./command.ts";
+import { Turns } from "./turns.ts";
 
 export interface GroupCommitOptions {
   readonly database: Database;
@@ -50,7 +51,7 @@ export interface CommitStats {
 }
 
 /** What a command is answered in the end. */
-type Answer = Exclude<Outcome, { type: "held" }>;
+type Answer = Exclude<Outcome, { type: "held" | "deferred" }>;
 
 export type Done = Extract<Outcome, { type: "done" | "replayed" }>;
 
@@ -146,6 +147,7 @@ interface Held {
 /** The commands of organizations that can change in one transaction. */
 class Group {
   readonly #options: GroupCommitOptions;
+  readonly #turns = new Turns();
   #queue: Waiting[] = [];
   #isDraining = false;
   #underWay: readonly Waiting[] = [];
@@ -155,10 +157,21 @@ class Group {
   }
 
   add(waiting: Waiting): void {
+    const restMs = this.#turns.restMs(waiting.command.organizationId);
+    if (restMs > 0) {
+      this.#addAfter(restMs, waiting);
+      return;
+    }
     this.#queue.push(waiting);
     if (this.#isDraining) return;
     this.#isDraining = true;
     setImmediate(() => void this.#drain());
+  }
+
+  #addAfter(restMs: number, waiting: Waiting): void {
+    const leftMs = waiting.deadline - performance.now();
+    const addOrRefuse = () => (leftMs > restMs ? this.add(waiting) : waiting.reject(tooCostly()));
+    setTimeout(addOrRefuse, Math.max(0, Math.min(restMs, leftMs))).unref();
   }
 
   async #drain(): Promise<void> {
@@ -192,6 +205,11 @@ class Group {
     for (const [index, waiting] of this.#queue.entries()) {
       const { organizationId, idempotency } = waiting.command;
       const key = idempotency === undefined ? undefined : `${organizationId} ${idempotency.key}`;
+      const restMs = this.#turns.restMs(organizationId);
+      if (restMs > 0) {
+        this.#addAfter(restMs, waiting);
+        continue;
+      }
       const isFull =
         batch.length >= this.#options.maxBatchSize ||
         (batch.length > 0 && bytes + waiting.command.bytes > this.#options.maxBatchBytes);
@@ -311,6 +329,7 @@ class Group {
       commitId,
       idempotencyHours,
       maxBytes: maxBatchBytes,
+      turn: this.#turns.begin(),
       hasRoomForCall,
       beginsAtOnce: countCalls(),
     };
@@ -344,11 +363,14 @@ class Group {
     this.#options.onCommitted(applied.changed, { commandCount: batch.length, durationMs, leaseTerm });
     for (const [index, waiting] of batch.entries()) {
       const outcome = applied.outcomes[index];
-      if (outcome?.type === "failed") this.#fail(waiting, outcome.error);
-      if (outcome?.type === "held") this.#tryLater(waiting, false);
-      if (outcome === undefined || outcome.type === "failed" || outcome.type === "held") continue;
-      if (outcome.type === "done") this.#options.plans.parking.releaseJob(waiting.command.jobId);
-      waiting.resolve(outcome);
+      if (outcome === undefined) continue;
+      if (outcome.type === "failed") this.#fail(waiting, outcome.error);
+      else if (outcome.type === "held") this.#tryLater(waiting, false);
+      else if (outcome.type === "deferred") this.add(waiting);
+      else {
+        if (outcome.type === "done") this.#options.plans.parking.releaseJob(waiting.command.jobId);
+        waiting.resolve(outcome);
+      }
     }
   }
 
@@ -390,6 +412,12 @@ function partOfSlow(count: number): number {
 /** True for the outcome of a call. */
 function isOutcome(command: Command): boolean {
   return command.type === "fact" && (command.fact.type === "step.succeeded" || command.fact.type === "step.failed");
+}
+
+function tooCostly(): ServiceError {
+  const message =
+    "To hold this organization's values against its schemas takes this node longer than the organization's share of its time. Nothing was changed. Send fewer jobs and events at once, or make the schemas simpler: patterns and large enumerations cost most.";
+  return new ServiceError("RateLimitError", message, { retryAfterSeconds: 1 });
 }
 
 function heldByOthers(cause: Error): ServiceError {
