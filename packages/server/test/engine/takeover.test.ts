@@ -116,7 +116,7 @@ onEveryStore((home) => {
         nodeId: this.nodeId,
         limits: { maxStepRuns: 100, maxEvents: 100, maxOutputBytes: 10_000 },
         hasRoomForCall: () => true,
-        countCalls: () => () => this.#hasFreeSlots,
+        beginsAtOnce: () => () => this.#hasFreeSlots,
         leaseTerm: () => this.node.leaseTerm(),
         onCommitted: (changed) => {
           for (const { job, call } of changed) if (call !== undefined) this.#owed.add(job.jobId);

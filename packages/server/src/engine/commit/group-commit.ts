@@ -29,7 +29,7 @@ export interface GroupCommitOptions {
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
   /** Begins to count the calls of one batch: answers of each in turn whether it will begin at once. */
-  readonly countCalls: () => (organizationId: string) => boolean;
+  readonly beginsAtOnce: () => (organizationId: string) => boolean;
   /** This node's, by which it owns the calls that a commit hands to it. */
   readonly leaseTerm: () => number;
   /** Called after each commit, before its callers are answered. Must not throw. */
@@ -259,7 +259,7 @@ class Group {
   }
 
   async #attempt(batch: readonly Waiting[]): Promise<Attempt> {
-    const { plans, limits, nodeId, idempotencyHours, maxBatchBytes, hasRoomForCall, countCalls, clock, database } =
+    const { plans, limits, nodeId, idempotencyHours, maxBatchBytes, hasRoomForCall, beginsAtOnce, clock, database } =
       this.#options;
     const startedAt = performance.now();
     const commitId = randomUUID();
@@ -273,7 +273,7 @@ class Group {
       idempotencyHours,
       maxBytes: maxBatchBytes,
       hasRoomForCall,
-      beginsAtOnce: countCalls(),
+      beginsAtOnce: beginsAtOnce(),
     };
     const commands = batch.map(({ command }) => command);
     let attempt: Attempt | undefined;
