@@ -40,6 +40,6 @@ export type UntimedAuditEntry = Omit<AuditEntry, "organizationId" | "entryId" | 
 export type Outcome =
   | { readonly type: "done"; readonly answer: JsonObject; readonly job: Job; readonly entries: readonly HistoryEntry[] }
   | { readonly type: "replayed"; readonly answer: JsonObject }
-  | { readonly type: "refused"; readonly error: ServiceError }
+  | { readonly type: "rejected"; readonly error: ServiceError }
   /** A defect: the state machine threw. */
   | { readonly type: "failed"; readonly error: unknown };

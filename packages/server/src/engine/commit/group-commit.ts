@@ -67,7 +67,7 @@ export class GroupCommit {
     this.#options = options;
   }
 
-  /** Answers once the change is committed. Throws `ServiceError` when the command was refused, or when the store is out of reach. */
+  /** Answers once the change is committed. Throws `ServiceError` when the command was rejected, or when the store is out of reach. */
   async commit(command: Command, sender: Sender = "caller"): Promise<Done> {
     const { organizationId } = command;
     if (sender === "caller") this.#requireRoom(organizationId);
@@ -77,7 +77,7 @@ export class GroupCommit {
       const outcome = await new Promise<Outcome>((resolve, reject) => {
         this.#groupFor(organizationId).add({ command, sender, deadline, resolve, reject });
       });
-      if (outcome.type === "refused" || outcome.type === "failed") throw outcome.error;
+      if (outcome.type === "rejected" || outcome.type === "failed") throw outcome.error;
       return outcome;
     } finally {
       this.#count(organizationId, -1);
