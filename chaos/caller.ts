@@ -44,7 +44,7 @@ function outcomeOf<Body, Result>({ status, body }: Answer, read: (body: Body) =>
   const parsed = JSON.parse(text) as unknown;
   if (status < 300) return { type: "ok", answer: read(parsed as Body) };
   const { code } = parsed as { readonly code?: string };
-  return { type: "refused", httpStatus: status, code: code ?? "without a code" };
+  return { type: "rejected", httpStatus: status, code: code ?? "without a code" };
 }
 
 /** Stands before the status in the reason of an outcome that the service itself could not tell. */

@@ -92,7 +92,7 @@ export class LongCalls {
     const request = this.#requests.post(`/organizations/${this.#organizationId}/jobs`, body, randomUUID());
     for (;;) {
       const outcome = await caller.ask(request, ({ jobId }: { jobId: string }) => jobId);
-      if (outcome.type === "refused") throw new Error(`A job was refused: ${outcome.httpStatus} ${outcome.code}.`);
+      if (outcome.type === "rejected") throw new Error(`A job was refused: ${outcome.httpStatus} ${outcome.code}.`);
       caller.close();
       if (outcome.type === "ok") return outcome.answer;
       await sleep(pauseMs);
@@ -106,7 +106,7 @@ export class LongCalls {
     let known: JobStatus | "unknown" = "unknown";
     for (;;) {
       const outcome = await caller.ask(request, ({ status }: { status: JobStatus }) => status);
-      if (outcome.type === "refused" && outcome.code === "NotFoundError") {
+      if (outcome.type === "rejected" && outcome.code === "NotFoundError") {
         caller.close();
         return "lost";
       }

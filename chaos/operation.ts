@@ -34,7 +34,7 @@ export type JobStatus = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED" | "CANCEL
  */
 export type Outcome<Answer> =
   | { readonly type: "ok"; readonly answer: Answer }
-  | { readonly type: "refused"; readonly httpStatus: number; readonly code: string }
+  | { readonly type: "rejected"; readonly httpStatus: number; readonly code: string }
   | { readonly type: "info"; readonly reason: string };
 
 interface Timed {

@@ -87,7 +87,7 @@ export class Population {
     if (outcome.type === "ok") job?.sent.push(sending.eventId);
     const isRepeated = outcome.type === "info" || (sending.idempotencyKey !== null && chance(0.1));
     if (isRepeated) this.#repetitions.push({ type: "sendEvent", sending });
-    if (outcome.type === "refused" && outcome.httpStatus === 409 && job !== undefined) this.#end(job);
+    if (outcome.type === "rejected" && outcome.httpStatus === 409 && job !== undefined) this.#end(job);
   }
 
   #learnStatus({ jobId }: JobKey, status: JobStatus): void {

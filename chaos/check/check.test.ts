@@ -82,13 +82,13 @@ test("a duplicate that was acknowledged needs its first to be there", async () =
 });
 
 test("an event that a live job refused is a violation", async () => {
-  const refused = send(sendingOf("event-9", "part-2"), { type: "refused", httpStatus: 409, code: "ConflictError" }, 9);
+  const refused = send(sendingOf("event-9", "part-2"), { type: "rejected", httpStatus: 409, code: "ConflictError" }, 9);
   expect(details(await check({ operations: (operations) => [...operations, refused] }))).toContain("refused");
 });
 
 test("a key that was answered and is then refused is a violation", async () => {
   const sending = { ...sendingOf("event-1", "part-1"), idempotencyKey: "key-3" };
-  const refused = send(sending, { type: "refused", httpStatus: 409, code: "ConflictError" }, 9);
+  const refused = send(sending, { type: "rejected", httpStatus: 409, code: "ConflictError" }, 9);
   const first = send(sending, ok({ outcome: "matched" }), 8);
   const findings = await check({
     operations: (all) => [...all.filter(({ type }) => type !== "sendEvent"), first, refused],

@@ -37,7 +37,7 @@ function checkSending(job: FinalJob, { sending, attempts }: SendingRecord, liste
     findings.push(lost(sending, "is called a duplicate, but none is listed"));
   }
   for (const { outcome } of attempts) {
-    if (outcome.type !== "refused" || (outcome.httpStatus === 409 && isTerminal(job.status))) continue;
+    if (outcome.type !== "rejected" || (outcome.httpStatus === 409 && isTerminal(job.status))) continue;
     const detail = `Event ${sending.eventId} was refused: ${outcome.httpStatus} ${outcome.code}; the job is ${job.status}.`;
     findings.push(violation(job.jobId, detail));
   }
@@ -53,7 +53,7 @@ function isRefusedAfterAnswer({ idempotencyKey }: EventSending, attempts: Sendin
   if (idempotencyKey === null) return false;
   const answered = attempts.filter(({ outcome }) => outcome.type === "ok").map(({ endedAtMs }) => endedAtMs);
   const firstAnswerMs = Math.min(...answered);
-  return attempts.some(({ outcome, startedAtMs }) => outcome.type === "refused" && startedAtMs > firstAnswerMs);
+  return attempts.some(({ outcome, startedAtMs }) => outcome.type === "rejected" && startedAtMs > firstAnswerMs);
 }
 
 /**

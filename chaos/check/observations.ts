@@ -18,12 +18,12 @@ function* complaints(job: FinalJob, { reads, cancels, sendings }: JobRecord): Ge
     if (outcome.type === "ok" && job.status !== "CANCELLED") yield `It was cancelled, and now it is ${job.status}.`;
   }
   for (const { type, outcome } of [...reads, ...cancels]) {
-    if (outcome.type !== "refused") continue;
+    if (outcome.type !== "rejected") continue;
     if (type === "cancel" && outcome.httpStatus === 409 && isTerminal(job.status)) continue;
     yield `A client's ${type} was refused: ${outcome.httpStatus} ${outcome.code}; the job is ${job.status}.`;
   }
   const sentLate = [...sendings.values()].flatMap(({ attempts }) => attempts);
-  const refusals = [...sentLate, ...cancels].filter(({ outcome }) => outcome.type === "refused");
+  const refusals = [...sentLate, ...cancels].filter(({ outcome }) => outcome.type === "rejected");
   const ends = [...seen.filter(({ status }) => isTerminal(status)), ...refusals].map(({ endedAtMs }) => endedAtMs);
   const knownEndMs = Math.min(...ends);
   for (const { status, startedAtMs } of seen) {

@@ -17,7 +17,7 @@ export function checkOrigin(job: FinalJob, { submissions }: Ledger): Finding[] {
   if (job.workflowId !== submission.workflowId || job.organizationId !== submission.organizationId) {
     findings.push(violation(job.jobId, "It belongs to another workflow or organization than was asked."));
   }
-  if (attempts.every(({ outcome }) => outcome.type === "refused")) {
+  if (attempts.every(({ outcome }) => outcome.type === "rejected")) {
     findings.push(violation(job.jobId, "Its submission was refused, and yet it is there."));
   }
   return findings;
@@ -55,7 +55,7 @@ function checkSubmission({ submission, attempts }: SubmissionRecord, found: read
     );
   }
   for (const { outcome } of attempts) {
-    if (outcome.type !== "refused") continue;
+    if (outcome.type !== "rejected") continue;
     findings.push(violation(nonce, `Submitted ${key}, it was refused: ${outcome.httpStatus} ${outcome.code}.`));
   }
   return findings;

@@ -26,10 +26,9 @@ function limits(...options: string[]) {
   return run(environment, "organization", "limits", organizationId, ...options);
 }
 
-async function policyAt(baseUrl: string | undefined): Promise<string | null> {
+async function get(baseUrl: string | undefined, path = ""): Promise<Response> {
   const headers = { Authorization: `Bearer ${token}` };
-  const answer = await fetch(`${baseUrl}/organizations/${organizationId}`, { headers });
-  return answer.headers.get("ratelimit-policy");
+  return await fetch(`${baseUrl}/organizations/${organizationId}${path}`, { headers });
 }
 
 test("the operator sets one limit and leaves the other, and takes it back", async () => {
@@ -40,11 +39,21 @@ test("the operator sets one limit and leaves the other, and takes it back", asyn
   expect(back.output).toMatch(/requests per minute +120\nsubmits per minute +default \(750000/);
 });
 
-test("what is set holds when the service starts; while it holds the embedded store, the command says what to do", async () => {
-  await limits("--requests-per-minute", "120");
+test("what is set holds when the service starts, and the audit trail tells of it; while it holds the embedded store, the command says what to do", async () => {
+  await limits("--requests-per-minute", "240");
   const service = start(environment, "serve");
   const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
-  expect(await policyAt(baseUrl)).toBe('"requests";q=120;w=60');
+  expect((await get(baseUrl)).headers.get("ratelimit-policy")).toBe('"requests";q=240;w=60');
+  const newest = await get(baseUrl, "/audit?action=UpdateOrganizationLimits&pageSize=1");
+  expect(await newest.json()).toMatchObject({
+    entries: [
+      {
+        actor: { type: "service", id: "stepwell organization limits" },
+        target: { type: "organization", id: organizationId },
+        details: { requestsPerMinute: { to: 240 } },
+      },
+    ],
+  });
   expect(await limits("--requests-per-minute", "7")).toMatchObject({
     code: 1,
     complaint: expect.stringMatching(/^stepwell: A running service holds the embedded store\. Stop it, [^\n]*\n$/),

@@ -105,7 +105,7 @@ export class NodeEngine implements Engine {
       commitTimeoutMs: config.commitTimeoutMs,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: (organizationId) => this.#dispatcher.hasRoom(organizationId),
-      countCalls: () => this.#dispatcher.countCalls(),
+      beginsAtOnce: () => this.#dispatcher.beginsAtOnce(),
       leaseTerm: () => this.#node.leaseTerm(),
       onCommitted: (changed, stats) => {
         // What is committed must never look like a batch that failed, or it would be applied again.
@@ -127,7 +127,7 @@ export class NodeEngine implements Engine {
       wake: (key) => this.#tell(key, { type: "timer.due" }),
       roomCount,
       crowdedOrganizations: () => this.#dispatcher.crowdedOrganizations(),
-      countCalls: () => this.#dispatcher.countCalls(),
+      beginsAtOnce: () => this.#dispatcher.beginsAtOnce(),
     });
     this.#takeover = takeoverDuty({
       database,

@@ -1,18 +1,23 @@
 import type { Config } from "../config.ts";
-import { openStore } from "../service.ts";
+import type { Act } from "../management/act/act.ts";
 import {
-  findOrganizationLimits,
-  type OrganizationLimits,
-  setOrganizationLimits,
-} from "../store/access/organization-limits.ts";
+  type LimitChanges,
+  readOrganizationLimits,
+  updateOrganizationLimits,
+} from "../management/organizations/organization-limits.ts";
+import { openStore } from "../service.ts";
+import type { OrganizationLimits } from "../store/access/organization-limits.ts";
 import { findOrganization } from "../store/access/organizations.ts";
 import { DirectoryLockedError } from "../store/home/directory-lock.ts";
 
-/** Undefined leaves a limit as it is, null makes it the configuration's again, 0 lifts it. */
-export interface LimitChanges {
-  readonly requestsPerMinute?: number | null;
-  readonly submitsPerMinute?: number | null;
-}
+export type { LimitChanges };
+
+const act = {
+  actor: { type: "service", id: "stepwell organization limits" },
+  operation: "UpdateOrganizationLimits",
+  requestId: "",
+  address: "",
+} as const satisfies Act;
 
 /**
  * Changes the limits of one organization in the store, past any running service: they are the operator's, not the organization's. Answers
@@ -26,19 +31,9 @@ export async function changeOrganizationLimits(
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(organizationId)) throw unknownOrganization(organizationId);
   const database = await openStore(config).catch(explainLock);
   try {
-    return await database.transaction(async (transaction) => {
-      if ((await findOrganization(transaction, organizationId)) === undefined)
-        throw unknownOrganization(organizationId);
-      const known = await findOrganizationLimits(transaction, organizationId);
-      const limits = {
-        organizationId,
-        requestsPerMinute: known?.requestsPerMinute ?? null,
-        submitsPerMinute: known?.submitsPerMinute ?? null,
-        ...changes,
-      };
-      if (Object.keys(changes).length > 0) await setOrganizationLimits(transaction, limits);
-      return limits;
-    });
+    if ((await findOrganization(database, organizationId)) === undefined) throw unknownOrganization(organizationId);
+    if (Object.keys(changes).length === 0) return await readOrganizationLimits(database, organizationId);
+    return await updateOrganizationLimits(database, act, organizationId, changes);
   } finally {
     await database.close();
   }

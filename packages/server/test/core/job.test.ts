@@ -74,7 +74,7 @@ describe("a job of steps that need no outside call", () => {
     const plan = planOf(steps);
     const limits = { ...jobLimits, maxStepRuns: 1_000 };
     const change = submitJob(plan, { ...new Story([noop("a", null)]).job, at: 5, hasRoomForCall: true }, limits);
-    if ("problems" in change) throw new Error("refused");
+    if ("problems" in change) throw new Error("rejected");
     expect(change.job.state).toMatchObject({ status: "RUNNING", step: { phase: "next", name: "s200", wakeAt: 5 } });
   });
 
@@ -310,13 +310,13 @@ describe("an event", () => {
     expect(
       finished.apply({ type: "event.received", eventId: "x", sentBy: someone, keptAs: null }).verdict,
     ).toMatchObject({
-      type: "refused",
+      type: "rejected",
       code: "ConflictError",
     });
     const full = new Story([wait("w", ["x"], null)]);
     for (let count = 0; count < jobLimits.maxEvents; count += 1) full.send(`other ${count}`);
     expect(full.apply({ type: "event.received", eventId: "another", sentBy: someone, keptAs: null })).toMatchObject({
-      verdict: { type: "refused", code: "RateLimitError", detail: expect.stringContaining("no step of its version") },
+      verdict: { type: "rejected", code: "RateLimitError", detail: expect.stringContaining("no step of its version") },
       entries: [],
     });
   });
@@ -328,7 +328,7 @@ describe("an event", () => {
     expect(ids.slice(1).map((id) => story.send(id))).toEqual(ids.slice(1).map(() => "matched"));
     expect(
       story.apply({ type: "event.received", eventId: "x 0", sentBy: someone, keptAs: null }).verdict,
-    ).toMatchObject({ type: "refused", code: "RateLimitError", detail: expect.stringContaining("that steps") });
+    ).toMatchObject({ type: "rejected", code: "RateLimitError", detail: expect.stringContaining("that steps") });
   });
 
   test("may be named like a member of every object", () => {
@@ -452,7 +452,7 @@ describe("cancel and resume", () => {
   test("a job that ended well can be neither cancelled nor resumed", () => {
     const story = new Story([noop("a", null)]);
     for (const type of ["job.cancelled", "job.resumed"] as const) {
-      expect(story.apply({ type, by: someone }).verdict).toMatchObject({ type: "refused", code: "ConflictError" });
+      expect(story.apply({ type, by: someone }).verdict).toMatchObject({ type: "rejected", code: "ConflictError" });
     }
   });
 

@@ -134,7 +134,7 @@ export class Story {
   send(eventId: string, more: Partial<Pick<EventReceived, "payload" | "step" | "visit">> = {}): string {
     const { verdict } = this.apply({ type: "event.received", eventId, ...more, sentBy: someone, keptAs: null });
     if (verdict.type === "event") return verdict.outcome;
-    return verdict.type === "refused" ? verdict.code : verdict.type;
+    return verdict.type === "rejected" ? verdict.code : verdict.type;
   }
 
   succeed(output: JsonObject): Change {

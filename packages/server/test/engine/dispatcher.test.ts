@@ -131,7 +131,7 @@ test("a call that waited begins once the store has noted it, and never when its 
 
 test("the calls of one commit are counted against the free places, of all and of their organization", () => {
   const { dispatcher } = heldDispatcher({ maxCalls: 3, maxCallsPerOrganization: 2 });
-  const beginsAtOnce = dispatcher.countCalls();
+  const beginsAtOnce = dispatcher.beginsAtOnce();
   expect(["a", "a", "a", "b", "b"].map(beginsAtOnce)).toEqual([true, true, false, true, false]);
 });
 

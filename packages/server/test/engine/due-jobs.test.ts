@@ -54,7 +54,7 @@ onEveryStore((home) => {
       },
       roomCount: () => 5_000,
       crowdedOrganizations: () => [],
-      countCalls: () => () => false,
+      beginsAtOnce: () => () => false,
       ...options,
     });
     return { timers, woken };
@@ -137,7 +137,7 @@ onEveryStore((home) => {
     const { timers, woken } = duty({
       roomCount: () => 0,
       crowdedOrganizations: () => [organizationId],
-      countCalls: () => () => free-- > 0,
+      beginsAtOnce: () => () => free-- > 0,
     });
 
     await timers.runOnce();

@@ -57,7 +57,7 @@ onEveryStore((home) => {
       commitTimeoutMs: config.commitTimeoutMs,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: () => true,
-      countCalls: () => () => true,
+      beginsAtOnce: () => () => true,
       leaseTerm: () => 1,
       onCommitted: (_changed, stats) => commits.push(stats),
       onDefect: (_error, command) => defects.push(command),

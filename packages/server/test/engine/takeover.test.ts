@@ -4,7 +4,7 @@ import { callingDefinition } from "@stepwell/testing/functions/function-server.t
 import { said } from "@stepwell/testing/notes.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { BegunCalls } from "../../src/engine/calls/begun-calls.ts";
 import { GroupCommit } from "../../src/engine/commit/group-commit.ts";
@@ -98,7 +98,10 @@ onEveryStore((home) => {
       everyMs: leaseMs / 4,
       lookAround: () => this.node.lookAround(),
       plans: this.#plans,
-      report: async (key, fact) => void (await this.#commit.commit(happening(key, fact), "engine")),
+      report: async (key, fact) => {
+        const done = await this.#commit.commit(happening(key, fact), "engine").catch(() => undefined);
+        return done !== undefined;
+      },
       owes: (jobId) => this.#owed.has(jobId),
       roomCount: () => 100,
     });
@@ -113,13 +116,18 @@ onEveryStore((home) => {
         nodeId: this.nodeId,
         limits: { maxStepRuns: 100, maxEvents: 100, maxOutputBytes: 10_000 },
         hasRoomForCall: () => true,
-        countCalls: () => () => this.#hasFreeSlots,
+        beginsAtOnce: () => () => this.#hasFreeSlots,
         leaseTerm: () => this.node.leaseTerm(),
         onCommitted: (changed) => {
           for (const { job, call } of changed) if (call !== undefined) this.#owed.add(job.jobId);
         },
         onDefect: (error) => expect.unreachable(String(error)),
       });
+    }
+
+    /** Loses the call of a job, as a defect would. */
+    forget({ jobId }: JobKey): void {
+      this.#owed.delete(jobId);
     }
 
     /** A job whose call this node owes: begun, or waiting for its turn. */
@@ -273,6 +281,48 @@ onEveryStore((home) => {
     expect(taken).toEqual([{ ...key, leaseEpoch: leaseEpoch + 1, hadBegun: true }]);
     expect(await read(key)).toMatchObject({ nodeId: third.nodeId, state: { step: { interruptions: 1 } } });
   });
+
+  test("an interruption counts also when the node that took the job over could not write it at first", async () => {
+    const [leaving, observer] = (await nodes(2)) as [TestNode, TestNode];
+    const key = await leaving.job("begun");
+    const mend = await failRow(database, key, "22000", "INSERT ON job_history");
+    await leaving.node.leave();
+
+    await observer.takeover.runOnce();
+    expect(await read(key)).toMatchObject({ nodeId: observer.nodeId, state: { step: { attempt: 1 } } });
+    await database.query(age, [observer.nodeId]);
+    await mend();
+
+    const { step } = await untilCalledAgain(key, observer);
+    expect(step).toMatchObject({ attempt: 2, interruptions: 1 });
+  });
+
+  test("a call that its living node forgot is made again and counts for no interruption, however many others the node owes", async () => {
+    const [node] = (await nodes(1)) as [TestNode];
+    const keys = await Promise.all(Array.from({ length: 600 }, () => node.job("begun")));
+    const forgotten = keys.at(-1) as JobKey;
+    node.forget(forgotten);
+    await database.query(age, [node.nodeId]);
+
+    const { step } = await untilCalledAgain(forgotten, node);
+    expect(step).toMatchObject({ attempt: 2, interruptions: 0 });
+  });
+
+  /** As if nothing had happened to the node's jobs for longer than a lease. */
+  const age = said<never>("UPDATE job SET updated_at = updated_at - interval '1 hour' WHERE node_id = $1");
+
+  async function untilCalledAgain(key: JobKey, node: TestNode) {
+    return await vi.waitFor(
+      async () => {
+        await node.takeover.runOnce();
+        const { state } = await read(key);
+        if (state.status !== "RUNNING" || state.step.phase !== "calling" || state.step.attempt < 2)
+          throw new Error("It was not called again.");
+        return state;
+      },
+      { interval: 50, timeout: 10_000 },
+    );
+  }
 
   test("a job that its owner has gone on with is not taken over, and a call that lost its job is not begun", async () => {
     const [owner, other] = (await nodes(2)) as [TestNode, TestNode];

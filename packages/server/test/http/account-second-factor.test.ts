@@ -35,7 +35,7 @@ onOneStore((home) => {
     const confirmed = await client.call<{ recoveryCodes: string[] }>("ConfirmSecondFactor", { body: { code } });
     expect(new Set(confirmed.body.recoveryCodes).size).toBe(10);
     expect(await signIn.attempt(attemptOf(person))).toEqual({ outcome: "code-needed" });
-    expect(await signIn.attempt(attemptOf(person, { code }))).toEqual({ outcome: "refused" });
+    expect(await signIn.attempt(attemptOf(person, { code }))).toEqual({ outcome: "rejected" });
     const [recoveryCode] = confirmed.body.recoveryCodes;
     expect(await signIn.attempt(attemptOf(person, { code: recoveryCode }))).toMatchObject({ outcome: "accepted" });
     const account = await client.call("GetAccount");

@@ -59,7 +59,7 @@ onOneStore((home) => {
       expect(before.outcome).toBe("accepted");
       const body = { currentPassword: rightPassword, newPassword };
       await person.client.call("ChangePassword", { body, status: 204 });
-      expect(await signIn.attempt(attemptOf(person))).toEqual({ outcome: "refused" });
+      expect(await signIn.attempt(attemptOf(person))).toEqual({ outcome: "rejected" });
       expect(await signIn.attempt(attemptOf(person, { password: newPassword }))).toMatchObject({ outcome: "accepted" });
       const { activities } = (await person.client.call<Activities>("ListAccountActivity")).body;
       expect(actionsOf(activities)).toEqual(["password-changed", "sign-in-refused"]);

@@ -3,9 +3,10 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, noopStep, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody, type RegisteredVersion, submitAndWait } from "@stepwell/testing/flow.ts";
 import { said } from "@stepwell/testing/notes.ts";
+import { startPostgresServer } from "@stepwell/testing/processes/postgres-process.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore, onOneStore } from "@stepwell/testing/stores.ts";
-import { expect, test } from "vitest";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { describe, expect, test } from "vitest";
 
 interface Entry {
   readonly sequence: number;
@@ -258,24 +259,23 @@ onEveryStore((home) => {
   }
 });
 
-// The log of a server is everybody's.
-onOneStore((home) => {
-  const service = useService(home);
+describe("on a server of its own, whose log has nothing but what the service writes", () => {
+  const service = useService({
+    name: "postgres",
+    prepare: async () => {
+      // A whole page goes to the log when it is first changed after a checkpoint, whatever the change: those would hide the event's own bytes.
+      const server = await startPostgresServer(["full_page_writes=off", "autovacuum=off", "fsync=off"]);
+      return { environment: { DATABASE_URL: await server.createDatabase("stepwell") }, remove: () => server.stop() };
+    },
+  });
 
-  /** The least of some, since the other tests write to the same log meanwhile. */
-  async function leastLogBytes(count: number, write: (index: number) => Promise<unknown>): Promise<number> {
-    const { database } = service.running;
-    const at = async () =>
-      (await database.query(said<{ at: number }>("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS at"), []))[0]
-        ?.at ?? 0;
-    const sizes: number[] = [];
-    for (let index = 0; index < count; index += 1) {
-      const before = await at();
-      await write(index);
-      sizes.push((await at()) - before);
-    }
-    return Math.min(...sizes);
-  }
+  const logPosition = async () => {
+    const [row] = await service.running.database.query(
+      said<{ position: number }>("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS position"),
+      [],
+    );
+    return row?.position ?? Number.NaN;
+  };
 
   test("an event writes little, however large the job's input is, also when it ends a wait whose output is its input", async () => {
     const { api } = await service.newOrganization();
@@ -286,10 +286,12 @@ onOneStore((home) => {
         .repeat(13),
     };
     const jobIds: string[] = [];
-    for (let index = 0; index < 9; index += 1) jobIds.push((await submitAndWait(api, workflowId, input)).jobId);
-    const job = (index: number) => jobIds[index] ?? "";
-    expect(await leastLogBytes(9, (index) => send(api, job(index), "other"))).toBeLessThan(10_000);
-    expect(await leastLogBytes(9, (index) => send(api, job(index), "x"))).toBeLessThan(10_000);
-    expect(await leastLogBytes(9, (index) => send(api, job(index), "y"))).toBeLessThan(10_000);
+    for (let count = 0; count < 9; count += 1) jobIds.push((await submitAndWait(api, workflowId, input)).jobId);
+    for (const eventId of ["other", "x", "y"]) {
+      const before = await logPosition();
+      for (const jobId of jobIds) await send(api, jobId, eventId);
+      // The mean, since a heartbeat or the folding of metrics may fall between.
+      expect(((await logPosition()) - before) / jobIds.length).toBeLessThan(10_000);
+    }
   });
 });

@@ -150,6 +150,16 @@ onOneStore((home) => {
     expect((await api.call("ListOrganizations")).body).toMatchObject({ organizations: [body] });
   });
 
+  test("an organization without a key is given one with its next change", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    const { body } = await api.call<Organization>("GetOrganization");
+    await service.running.database.query(said("DELETE FROM organization_key WHERE organization_id = $1"), [
+      organizationId,
+    ]);
+    const displayName = "Another";
+    expect((await api.call("UpdateOrganization", { body: { displayName } })).body).toEqual({ ...body, displayName });
+  });
+
   test("a first answer that an earlier release kept, without a key, is completed", async () => {
     const user = await service.newUser();
     const options = { body: acme, headers: { "idempotency-key": "k" } };

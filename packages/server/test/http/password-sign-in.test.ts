@@ -30,7 +30,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(attemptOf(person))).toMatchObject({ outcome: "accepted", userId });
     const shouted = { email: person.email.toUpperCase() };
     expect(await signIn.attempt(attemptOf(shouted))).toMatchObject({ outcome: "accepted", userId });
-    expect(await signIn.attempt(attemptOf(person, wrong))).toEqual({ outcome: "refused" });
+    expect(await signIn.attempt(attemptOf(person, wrong))).toEqual({ outcome: "rejected" });
   });
 
   test("the same password typed on another keyboard is the same password", async () => {
@@ -46,7 +46,7 @@ onOneStore((home) => {
     const signIn = signInAt(service, () => start);
     const guesses = Array.from({ length: 1_000 }, () => signIn.attempt(attemptOf(person, wrong)));
     const results = await Promise.allSettled(guesses);
-    expect(countOf(results, "refused")).toBe(5);
+    expect(countOf(results, "rejected")).toBe(5);
     expect(await refusedCount(service, person)).toBe(5);
     expect(signIn.hasher.hashCount).toBe(5);
     expect(await signIn.attempt(attemptOf(person))).toEqual({ outcome: "blocked", retryAfterSeconds: 1 });
@@ -72,7 +72,7 @@ onOneStore((home) => {
     for (let index = 0; index < 10; index += 1) {
       outcomes.push((await signIn.attempt(attemptOf(person, wrong))).outcome);
     }
-    expect(outcomes.filter((outcome) => outcome === "refused")).toHaveLength(5);
+    expect(outcomes.filter((outcome) => outcome === "rejected")).toHaveLength(5);
   });
 
   test("guesses at many accounts from one place are held back too, and a neighbour in the same /64 with them", async () => {
@@ -82,7 +82,7 @@ onOneStore((home) => {
     for (let index = 0; index < 130; index += 1) {
       const address = `2001:db8:7:8::${index.toString(16)}`;
       const result = await signIn.attempt(attemptOf({ email: `${index}@spray.example.org` }, { ...wrong, address }));
-      if (result.outcome === "refused") looked += 1;
+      if (result.outcome === "rejected") looked += 1;
     }
     expect(looked).toBe(100);
     const person = await newPerson(service);
@@ -158,7 +158,7 @@ onOneStore((home) => {
       const signIn = signInAt(service, () => start);
       const target = await make();
       for (let index = 1; index <= 5; index += 1) {
-        expect(await signIn.attempt(attemptOf(target))).toEqual({ outcome: "refused" });
+        expect(await signIn.attempt(attemptOf(target))).toEqual({ outcome: "rejected" });
         expect(signIn.hasher.hashCount).toBe(index);
       }
       expect(await signIn.attempt(attemptOf(target))).toEqual({ outcome: "blocked", retryAfterSeconds: 1 });
@@ -175,7 +175,7 @@ onOneStore((home) => {
     const person = await newPerson(service);
     const signIn = signInAt(service, () => start);
     for (let index = 0; index < 20; index += 1) {
-      expect(await signIn.attempt(attemptOf(person, { password }))).toEqual({ outcome: "refused" });
+      expect(await signIn.attempt(attemptOf(person, { password }))).toEqual({ outcome: "rejected" });
     }
     expect(signIn.hasher.hashCount).toBe(0);
     expect(await signIn.attempt(attemptOf(person))).toMatchObject({ outcome: "accepted" });
@@ -207,7 +207,7 @@ onOneStore((home) => {
     for (let index = 0; index < 10; index += 1) {
       await signIn.attempt(attemptOf(person));
       const guess = await signIn.attempt(attemptOf(person, { code: "000000" }));
-      if (guess.outcome === "refused") looked += 1;
+      if (guess.outcome === "rejected") looked += 1;
     }
     expect(looked).toBe(5);
     const right = attemptOf(person, { code: second.codeAt(start) });
@@ -235,14 +235,14 @@ onOneStore((home) => {
     const all = await Promise.all(Array.from({ length: 4 }, () => signIn.attempt(attemptOf(person, { code }))));
     expect(all.filter(({ outcome }) => outcome === "accepted")).toHaveLength(1);
     now += 30_000;
-    expect(await signIn.attempt(attemptOf(person, { code }))).toEqual({ outcome: "refused" });
+    expect(await signIn.attempt(attemptOf(person, { code }))).toEqual({ outcome: "rejected" });
     const early = second.codeAt(now + 30_000);
     expect(await signIn.attempt(attemptOf(person, { code: early }))).toMatchObject({ outcome: "accepted" });
     // What lies before a used step is used up with it.
-    expect(await signIn.attempt(attemptOf(person, { code: second.codeAt(now) }))).toEqual({ outcome: "refused" });
+    expect(await signIn.attempt(attemptOf(person, { code: second.codeAt(now) }))).toEqual({ outcome: "rejected" });
     now += 120_000;
     const stale = second.codeAt(now - 60_000);
-    expect(await signIn.attempt(attemptOf(person, { code: stale }))).toEqual({ outcome: "refused" });
+    expect(await signIn.attempt(attemptOf(person, { code: stale }))).toEqual({ outcome: "rejected" });
     const late = second.codeAt(now - 30_000);
     expect(await signIn.attempt(attemptOf(person, { code: late }))).toMatchObject({ outcome: "accepted" });
   });
@@ -265,7 +265,7 @@ onOneStore((home) => {
     const second = await giveSecondFactor(service, person);
     const signIn = signInAt(service, () => start);
     const code = second.codeAt(start);
-    expect(await signIn.attempt(attemptOf(person, { ...wrong, code }))).toEqual({ outcome: "refused" });
+    expect(await signIn.attempt(attemptOf(person, { ...wrong, code }))).toEqual({ outcome: "rejected" });
     expect(await signIn.attempt(attemptOf(person, { code }))).toMatchObject({ outcome: "accepted" });
   });
 });
@@ -278,7 +278,7 @@ describe("on two nodes", () => {
     const nodes = [cluster.node(0), cluster.node(1)].map((node) => signInAt(node, () => node.running.engine.now()));
     const guesses = Array.from({ length: 1_000 }, (_, index) => nodes[index % 2]?.attempt(attemptOf(person, wrong)));
     const results = await Promise.allSettled(guesses);
-    const looked = countOf(results, "refused");
+    const looked = countOf(results, "rejected");
     expect(looked).toBeGreaterThanOrEqual(5);
     expect(looked).toBeLessThanOrEqual(20);
     expect(await refusedCount(cluster.node(0), person)).toBe(looked);

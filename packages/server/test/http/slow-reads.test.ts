@@ -32,29 +32,31 @@ onEveryStore((home) => {
     world = await makeWorld();
   }, 60_000);
 
-  test("jobs are submitted and the node stays ready while two dozen long reads go on", async () => {
+  test("jobs are submitted and the node stays ready while dozens of long reads go on", async () => {
     const { api, seeded, workflowId } = world;
     // No index helps with these: each looks at all of the organization's jobs.
     const nowhere = { awaitingEventId: "nobody awaits it", createdAfter: "2001-01-01T00:00:00Z", isWaiting: false };
-    const state = { isOver: false };
-    const reads = Promise.all(
-      Array.from({ length: 12 }, (_, index) => [
-        api.call("ListJobs", { query: { ...nowhere, order: index % 2 === 0 ? "newest" : "oldest" } }),
-        api.call("GetMetrics", { query: { metric: "step_duration_seconds", bucket: "day" } }),
-      ]).flat(),
-    ).then(() => {
-      state.isOver = true;
-    });
-    const tookMs: number[] = [];
+    const readings = Array.from({ length: 24 }, (_, index) => [
+      () => api.call("ListJobs", { query: { ...nowhere, order: index % 2 === 0 ? "newest" : "oldest" } }),
+      () => api.call("GetMetrics", { query: { metric: "step_duration_seconds", bucket: "day" } }),
+    ]).flat();
+    const state = { endedReads: 0, isSubmitting: true };
+    const readers = Promise.all(
+      readings.map(async (read) => {
+        for (; state.isSubmitting; state.endedReads += 1) await read();
+      }),
+    );
+    // In reads and not in milliseconds, which would tell the speed of the machine: in a queue with the others a submission would outlast all of them.
+    const endedMeanwhile: number[] = [];
     for (let count = 0; count < 11; count += 1) {
-      const begun = performance.now();
+      const endedBefore = state.endedReads;
       await api.call("SubmitJob", { body: { workflowId: count % 2 === 0 ? workflowId : seeded.workflowId } });
-      tookMs.push(performance.now() - begun);
+      endedMeanwhile.push(state.endedReads - endedBefore);
       expect((await fetch(`${service.baseUrl}/health/ready`)).status).toBe(200);
     }
-    expect(state.isOver).toBe(false);
-    expect(tookMs.toSorted((one, other) => one - other)[5]).toBeLessThan(500);
-    await reads;
+    state.isSubmitting = false;
+    await readers;
+    expect(endedMeanwhile.toSorted((one, other) => one - other)[5]).toBeLessThan(readings.length / 2);
   }, 60_000);
 
   test("a list comes together from slices, from both ends, in pages that leave nothing out", async () => {

@@ -52,7 +52,7 @@ test.each<[name: string, maxPages: number, ask: (db: Database) => Promise<unknow
   ["list_version_keys", 50, (db) => listVersionKeys(db, { organizationId: backlogId, versionId: backlogId }, 500)],
   ["find_next_wake", 10, (db) => findNextWake(db, now)],
   ["find_orphaned_jobs", 200, (db) => findOrphans(db, [randomUUID()], leftOut, 500)],
-  ["find_owned_jobs", 200, (db) => findOwned(db, nodeId, 1_000, leftOut, 500)],
+  ["find_owned_jobs", 200, (db) => findOwned(db, { nodeId, ageMs: 1_000, after: uuid(0) }, leftOut, 500)],
 ])("%s reads past no backlog", async (name, maxPages, ask) => {
   const asked = await askedFor(name, ask);
   for (const mode of planModes) {

@@ -36,10 +36,10 @@ export function externalServer(url: string): DatabaseServer {
   };
 }
 
-/** PostgreSQL 18 from npm in a temporary directory, with the durability that it has by default (fsync on). */
-export async function startPostgresServer(): Promise<PostgresServer> {
+/** PostgreSQL 18 from npm in a temporary directory, with the durability that it has by default (fsync on) unless a setting takes it away. */
+export async function startPostgresServer(settings: readonly string[] = []): Promise<PostgresServer> {
   const port = await findFreePort();
-  const cluster = await PostgresCluster.create({ port, password });
+  const cluster = await PostgresCluster.create({ port, password, settings });
   const server = new PostgresServer(cluster, port);
   await server.start();
   return server;

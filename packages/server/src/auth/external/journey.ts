@@ -55,7 +55,7 @@ export function interactionIdOf(state: string | null): string | undefined {
 export type Return =
   | { readonly outcome: "proven"; readonly claims: ExternalClaims }
   /** `cancelled`: the person, or the issuer, does not want to. `not-valid`: what came back is not the answer to what was asked. */
-  | { readonly outcome: "refused"; readonly reason: "cancelled" | "not-valid"; readonly cause: unknown };
+  | { readonly outcome: "rejected"; readonly reason: "cancelled" | "not-valid"; readonly cause: unknown };
 
 /** Takes what the browser brought back. Throws `ServiceError` UnavailableError when the issuer cannot be reached. */
 export async function comeBack(
@@ -86,7 +86,7 @@ export async function comeBack(
   } catch (error) {
     if (error instanceof openid.AuthorizationResponseError) {
       const isCancelled = error.error === "access_denied";
-      return { outcome: "refused", reason: isCancelled ? "cancelled" : "not-valid", cause: error };
+      return { outcome: "rejected", reason: isCancelled ? "cancelled" : "not-valid", cause: error };
     }
     if (isOutOfReach(openid, error)) throw issuer.unreachable(error);
     if (isOpenIdError(openid, error)) return notValid(error);
@@ -109,7 +109,7 @@ async function userInfoFor(
 }
 
 function notValid(cause: unknown): Return {
-  return { outcome: "refused", reason: "not-valid", cause };
+  return { outcome: "rejected", reason: "not-valid", cause };
 }
 
 /** No answer, or that of a broken server. */

@@ -26,7 +26,7 @@ export type SignInResult =
       readonly passwordChangedAt: Timestamp | null;
       readonly device: string;
     }
-  | { readonly outcome: "refused" }
+  | { readonly outcome: "rejected" }
   /** The password is right, and the account has a second factor: ask for its code and try again with both. */
   | { readonly outcome: "code-needed" }
   /** Too many were wrong. Nothing was looked at. */
@@ -42,7 +42,7 @@ export interface Confirmation {
   readonly passwordPointer: string;
 }
 
-/** The one place where passwords are checked: for the sign-in, and for who changes what they sign in with. Writes down what was refused. */
+/** The one place where passwords are checked: for the sign-in, and for who changes what they sign in with. Writes down what was rejected. */
 export class PasswordSignIn {
   readonly #parts: CredentialCheckParts;
   readonly #check: CredentialCheck;
@@ -62,7 +62,7 @@ export class PasswordSignIn {
     const { database, secrets } = this.#parts;
     const normalized = normalizePassword(password);
     if (normalized === undefined || email.length > maxEmailLength || email.includes("\0"))
-      return { outcome: "refused" };
+      return { outcome: "rejected" };
     const result = await this.#check.check({
       findUser: () => findCredentialsByEmail(database, email),
       subjectsOf: (user) => {
@@ -84,7 +84,7 @@ export class PasswordSignIn {
         return result;
       case "wrong-password":
       case "wrong-code":
-        return { outcome: "refused" };
+        return { outcome: "rejected" };
     }
   }
 

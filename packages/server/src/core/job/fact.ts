@@ -140,7 +140,7 @@ export type Verdict =
   | { readonly type: "ignored" }
   /** The caller asked for what the job's state does not allow. */
   | {
-      readonly type: "refused";
+      readonly type: "rejected";
       readonly code: "ConflictError" | "RateLimitError" | "ValidationError";
       readonly detail: string;
       readonly problems?: readonly Problem[];

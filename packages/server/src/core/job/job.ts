@@ -193,7 +193,7 @@ function handBack(draft: JobDraft, step: CallingStep, begun: boolean): undefined
 function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: EventReceived): Change {
   const { state } = job;
   if (state.status !== "PENDING" && state.status !== "RUNNING") {
-    return refused(job, `The job is ${state.status} and takes no more events.`);
+    return rejected(job, `The job is ${state.status} and takes no more events.`);
   }
   const { eventId, payload } = fact;
   const listing = plan.waitsByEventId.get(eventId) ?? [];
@@ -203,7 +203,7 @@ function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: EventRecei
   }
   const sentFor = addressOf(plan, state, fact);
   if (sentFor.type === "wrong") return invalid(job, "The event cannot be for that step.", [sentFor.problem]);
-  if (sentFor.type === "over") return refused(job, sentFor.detail);
+  if (sentFor.type === "over") return rejected(job, sentFor.detail);
   const address = sentFor.type === "one" ? { step: sentFor.step, visit: sentFor.visit } : undefined;
   const { progress } = state;
   const waiting = state.status === "RUNNING" && state.step.phase === "waiting" ? state.step : undefined;
@@ -222,7 +222,7 @@ function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: EventRecei
   }
   const full = noRoomForEvent(progress, listing.length > 0, draft.limits);
   if (full !== undefined)
-    return { ...ignored(job), verdict: { type: "refused", code: "RateLimitError", detail: full } };
+    return { ...ignored(job), verdict: { type: "rejected", code: "RateLimitError", detail: full } };
   const outcome = awaiting !== undefined ? "matched" : listing.length > 0 ? "buffered" : "unmatched";
   keepEvent(draft, fact, address, outcome);
   draft.state = { ...state, progress: draft.progress };
@@ -320,7 +320,7 @@ function cancel(draftFor: DraftFor, job: Job, fact: JobCancelled): Change {
   const { state } = job;
   if (state.status === "CANCELLED") return ignored(job);
   if (state.status !== "PENDING" && state.status !== "RUNNING") {
-    return refused(job, `The job is ${state.status}, which is final.`);
+    return rejected(job, `The job is ${state.status}, which is final.`);
   }
   const draft = draftFor(state.progress);
   draft.record({ type: "job.cancelled", by: fact.by });
@@ -344,7 +344,7 @@ function resumePointOf({ step }: RunningState): ResumePoint {
 function resume(draftFor: DraftFor, job: Job, fact: JobResumed): Change {
   const { state } = job;
   if (state.status !== "FAILED" && state.status !== "CANCELLED") {
-    return refused(job, `The job is ${state.status}; only a FAILED or CANCELLED job can be resumed.`);
+    return rejected(job, `The job is ${state.status}; only a FAILED or CANCELLED job can be resumed.`);
   }
   const draft = draftFor(state.progress);
   draft.record({ type: "job.resumed", by: fact.by });
@@ -357,11 +357,11 @@ function ignored(job: Job): Change {
 }
 
 function invalid(job: Job, detail: string, problems: readonly Problem[]): Change {
-  return { ...ignored(job), verdict: { type: "refused", code: "ValidationError", detail, problems } };
+  return { ...ignored(job), verdict: { type: "rejected", code: "ValidationError", detail, problems } };
 }
 
-function refused(job: Job, detail: string): Change {
-  const verdict: Verdict = { type: "refused", code: "ConflictError", detail };
+function rejected(job: Job, detail: string): Change {
+  const verdict: Verdict = { type: "rejected", code: "ConflictError", detail };
   return { ...ignored(job), verdict };
 }
 

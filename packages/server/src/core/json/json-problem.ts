@@ -81,7 +81,7 @@ class JsonWalk {
 
   document(): boolean {
     if (this.#text.startsWith(byteOrderMark)) {
-      return this.#reject("begins with a byte order mark (U+FEFF); send the JSON without it");
+      return this.#refuse("begins with a byte order mark (U+FEFF); send the JSON without it");
     }
     if (!this.#value()) return false;
     return this.#position === this.#text.length || this.#unexpected("nothing more after the value");
@@ -113,7 +113,7 @@ class JsonWalk {
 
   #nested(readContent: () => boolean): boolean {
     if (this.#path.length >= this.#maxDepth) {
-      return this.#reject(`is nested more than ${this.#maxDepth} levels deep; send a flatter document`);
+      return this.#refuse(`is nested more than ${this.#maxDepth} levels deep; send a flatter document`);
     }
     this.#position++;
     this.#skip(whitespace);
@@ -173,10 +173,10 @@ class JsonWalk {
 
   #isStorable(value: string, position: number): boolean {
     if (value.includes("\0")) {
-      return this.#reject("the text holds the character NUL (\\u0000), which cannot be stored; remove it", position);
+      return this.#refuse("the text holds the character NUL (\\u0000), which cannot be stored; remove it", position);
     }
     if (value.isWellFormed()) return true;
-    return this.#reject(
+    return this.#refuse(
       "the text holds half of a surrogate pair (\\ud800 to \\udfff), which is no character; remove it",
       position,
     );
@@ -185,7 +185,7 @@ class JsonWalk {
   #isHarmlessKey(key: string, position: number): boolean {
     const holder = this.#path.at(-1);
     if (key !== "__proto__" && !(key === "prototype" && holder === "constructor")) return true;
-    return this.#reject(`the key ${quoted(key)} is not allowed here; use another name`, position);
+    return this.#refuse(`the key ${quoted(key)} is not allowed here; use another name`, position);
   }
 
   #number(): boolean {
@@ -194,13 +194,13 @@ class JsonWalk {
     const token = this.#text.slice(start, this.#position);
     const value = Number(token);
     if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
-      return this.#reject(
+      return this.#refuse(
         `the number is beyond ±${Number.MAX_SAFE_INTEGER} and would be changed; send it as a string`,
         start,
       );
     }
     if (value === 0 && hasDigitsButZero.test(token)) {
-      return this.#reject("the number is so small that it would become 0; send 0, or send it as a string", start);
+      return this.#refuse("the number is so small that it would become 0; send 0, or send it as a string", start);
     }
     return true;
   }
@@ -234,7 +234,7 @@ class JsonWalk {
     return `line ${lineCount}, column ${before.length - before.lastIndexOf("\n")}`;
   }
 
-  #reject(detail: string, offset = this.#position): false {
+  #refuse(detail: string, offset = this.#position): false {
     this.problem = { pointer: pointerOf(this.#path), detail, offset };
     return false;
   }

@@ -42,7 +42,7 @@ export function stepsWhoseFailureReadsLastOutput(steps: readonly StepDefinition[
 /**
  * The classic analysis of live variables. Answers by step what is live when it is entered: what it takes itself; what is live where
  * it leads, but what its output certainly overwrites; and what is live where its failure leads, which overwrites nothing.
- * Goes round against the direction of the ways, and every other time along it, until nothing changes. Undefined when that
+ * Goes round against the direction of the edges, and every other time along it, until nothing changes. Undefined when that
  * takes too long, as only a contrived tangle of loops does.
  */
 function solve(steps: readonly StepDefinition[], graph: StepGraph, names: readonly string[]): BitRows | undefined {

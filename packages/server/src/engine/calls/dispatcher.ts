@@ -82,7 +82,7 @@ export class Dispatcher {
   }
 
   /** Begins to count the calls of one commit: answers of each in turn whether it will begin as soon as it is taken. */
-  countCalls(): (organizationId: string) => boolean {
+  beginsAtOnce(): (organizationId: string) => boolean {
     return this.#isLeaving ? () => false : this.#queue.countFree();
   }
 

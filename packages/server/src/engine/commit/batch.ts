@@ -225,11 +225,11 @@ function decided<Decision>(decide: () => Decision): Decision | { readonly type: 
 
 function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchContext): Outcome {
   const chosen = jobs.choices.get(command);
-  if (chosen === undefined || jobs.gone.has(command)) return { type: "refused", error: notFound("workflow") };
+  if (chosen === undefined || jobs.gone.has(command)) return { type: "rejected", error: notFound("workflow") };
   if (chosen.versionId === null || chosen.versionNumber === null)
-    return { type: "refused", error: notFound("version of this workflow") };
+    return { type: "rejected", error: notFound("version of this workflow") };
   const plan = jobs.plans.plans.get(chosen.versionId);
-  if (plan === undefined) return refusedAsParked(jobs.plans.parked.get(chosen.versionId));
+  if (plan === undefined) return rejectedAsParked(jobs.plans.parked.get(chosen.versionId));
   const { organizationId, jobId, workflowId, choice, input, submittedBy } = command;
   const submission = {
     organizationId,
@@ -252,7 +252,7 @@ function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchCon
       detail,
     }));
     const message = `The input does not fit the input definition of ${plan.firstStep.name}, the first step of ${chosen.workflowName}.`;
-    return { type: "refused", error: new ServiceError("ValidationError", message, { problems }) };
+    return { type: "rejected", error: new ServiceError("ValidationError", message, { problems }) };
   }
   const values = new ValueBook();
   values.learnInput(input);
@@ -265,15 +265,15 @@ function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext
   const opened = jobs.open.get(keyOf(command));
   const parked = jobs.parked.get(keyOf(command));
   if (jobs.gone.has(command) || (opened === undefined && parked === undefined))
-    return { type: "refused", error: notFound("job") };
-  if (opened === undefined) return refusedAsParked(parked);
+    return { type: "rejected", error: notFound("job") };
+  if (opened === undefined) return rejectedAsParked(parked);
   const fact = timed(jobs, opened, command, context.now);
   const change = decided(() => transition(opened.plan, opened.job, fact, context.limits, opened.payloads));
   if ("error" in change) return change;
-  if (change.verdict.type === "refused") {
+  if (change.verdict.type === "rejected") {
     const { code, detail, problems = [] } = change.verdict;
     const retry = code === "RateLimitError" ? { retryAfterSeconds: fullJobRetrySeconds } : {};
-    return { type: "refused", error: new ServiceError(code, detail, { problems, ...retry }) };
+    return { type: "rejected", error: new ServiceError(code, detail, { problems, ...retry }) };
   }
   return applied(jobs, opened, change, command, context);
 }
@@ -380,9 +380,9 @@ function changedJobs(jobs: LoadedJobs): OpenJob[] {
   return [...jobs.open.values()].filter((opened) => opened.entries.length > 0);
 }
 
-function refusedAsParked(parked: Parked | undefined): Outcome {
+function rejectedAsParked(parked: Parked | undefined): Outcome {
   if (parked === undefined) throw new Error("A version has neither a plan nor a reason why it has none.");
-  return { type: "refused", error: versionUnreadable(parked) };
+  return { type: "rejected", error: versionUnreadable(parked) };
 }
 
 function keyOf(key: JobKey): string {

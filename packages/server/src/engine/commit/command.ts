@@ -40,7 +40,7 @@ export type UntimedAuditEntry = Omit<AuditEntry, "organizationId" | "entryId" | 
 export type Outcome =
   | { readonly type: "done"; readonly answer: JsonObject; readonly job: Job; readonly entries: readonly HistoryEntry[] }
   | { readonly type: "replayed"; readonly answer: JsonObject }
-  | { readonly type: "refused"; readonly error: ServiceError }
+  | { readonly type: "rejected"; readonly error: ServiceError }
   /** Another transaction holds what the command is about: nothing was done, and it is tried again. */
   | { readonly type: "held" }
   /** Its organization has had its time in this batch: nothing was done, and it goes into a later one. */

@@ -32,7 +32,7 @@ export interface GroupCommitOptions {
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
   /** Begins to count the calls of one batch: answers of each in turn whether it will begin at once. */
-  readonly countCalls: () => (organizationId: string) => boolean;
+  readonly beginsAtOnce: () => (organizationId: string) => boolean;
   /** This node's, by which it owns the calls that a commit hands to it. */
   readonly leaseTerm: () => number;
   /** Called after each commit, before its callers are answered. Must not throw. */
@@ -73,7 +73,7 @@ export class GroupCommit {
     this.#options = options;
   }
 
-  /** Answers once the change is committed. Throws `ServiceError` when the command was refused, or when the store is out of reach. */
+  /** Answers once the change is committed. Throws `ServiceError` when the command was rejected, or when the store is out of reach. */
   async commit(command: Command, sender: Sender = "caller"): Promise<Done> {
     const { organizationId } = command;
     if (sender === "caller") this.#requireRoom(organizationId);
@@ -83,7 +83,7 @@ export class GroupCommit {
       const outcome = await new Promise<Answer>((resolve, reject) => {
         this.#groupFor(organizationId).add({ command, sender, deadline, resolve, reject });
       });
-      if (outcome.type === "refused" || outcome.type === "failed") throw outcome.error;
+      if (outcome.type === "rejected" || outcome.type === "failed") throw outcome.error;
       return outcome;
     } finally {
       this.#count(organizationId, -1);
@@ -316,7 +316,7 @@ class Group {
   }
 
   async #attempt(batch: readonly Waiting[]): Promise<Attempt> {
-    const { plans, limits, nodeId, idempotencyHours, maxBatchBytes, hasRoomForCall, countCalls, clock, database } =
+    const { plans, limits, nodeId, idempotencyHours, maxBatchBytes, hasRoomForCall, beginsAtOnce, clock, database } =
       this.#options;
     const startedAt = performance.now();
     const commitId = randomUUID();
@@ -331,7 +331,7 @@ class Group {
       maxBytes: maxBatchBytes,
       turn: this.#turns.begin(),
       hasRoomForCall,
-      beginsAtOnce: countCalls(),
+      beginsAtOnce: beginsAtOnce(),
     };
     const commands = batch.map(({ command }) => command);
     let attempt: Attempt | undefined;

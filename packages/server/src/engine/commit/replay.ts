@@ -63,14 +63,14 @@ export function replyTo(replies: Replies, command: Command): Outcome {
   return reply;
 }
 
-/** The first answer again, or a refusal when the key was used for something else. */
+/** The first answer again, or a rejection when the key was used for something else. */
 export function replay(
   held: { readonly requestHash: Buffer; readonly answer: unknown },
   requestHash: Buffer,
-): Extract<Outcome, { type: "replayed" | "refused" }> {
+): Extract<Outcome, { type: "replayed" | "rejected" }> {
   if (!held.requestHash.equals(requestHash)) {
     const message = "This Idempotency-Key was used for another request. Use a new key for each new request.";
-    return { type: "refused", error: new ServiceError("ConflictError", message) };
+    return { type: "rejected", error: new ServiceError("ConflictError", message) };
   }
   return { type: "replayed", answer: held.answer as JsonObject };
 }

@@ -22,7 +22,8 @@ export interface TakeoverOptions {
   readonly everyMs: number;
   readonly lookAround: () => Promise<Neighbourhood>;
   readonly plans: Plans;
-  readonly report: (key: JobKey, fact: UntimedFact) => Promise<unknown>;
+  /** Tells a job a fact, and answers whether that changed it. */
+  readonly report: (key: JobKey, fact: UntimedFact) => Promise<boolean>;
   /** Whether the dispatcher knows of a call for this job. */
   readonly owes: (jobId: string) => boolean;
   readonly roomCount: () => number;
@@ -35,6 +36,8 @@ const lockTimeoutMs = 50;
 /** Takes over the jobs of nodes that are dead or have left, and makes their calls again. */
 export function takeoverDuty(options: TakeoverOptions): Duty {
   const { database, everyMs, lookAround, plans, roomCount } = options;
+  const untold = new UntoldDeaths();
+  let after: string | undefined;
   return {
     name: "takeover",
     everyMs,
@@ -47,10 +50,10 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
       const readable = await plans.findReadable(database, orphans);
       const ours = orphans.filter(({ versionId }) => readable.has(versionId));
       for (const [deadNodeId, keys] of Map.groupBy(ours, (orphan) => orphan.nodeId)) {
-        await takeOver(options, deadNodeId, keys);
+        await takeOver(options, untold, deadNodeId, keys);
       }
       if (orphans.length === limit && ours.length > 0) return { againInMs: 0 };
-      await takeBackForgotten(options);
+      after = await takeBackForgotten(options, untold, after);
       for (const node of deadNodes) await removeDeadNode(database, node);
       return undefined;
     },
@@ -59,20 +62,32 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
 
 /**
  * A job that this node owns by its row but whose call it does not know: a defect or a lost answer in between must not leave a job
- * standing while its node lives.
+ * standing while its node lives. Each round looks at the next ones of the jobs that the node owns, in the order of their ids, and answers where it
+ * stopped: most of them are jobs whose calls go on, and however many these are they hide no other.
  */
-async function takeBackForgotten(options: TakeoverOptions): Promise<void> {
+async function takeBackForgotten(
+  options: TakeoverOptions,
+  untold: UntoldDeaths,
+  after: string | undefined,
+): Promise<string | undefined> {
   const { database, nodeId, leaseMs, plans } = options;
-  const owned = await findOwned(database, nodeId, leaseMs, plans.parking.leftOut(), maxJobsAtOnce);
+  const owned = await findOwned(database, { nodeId, ageMs: leaseMs, after }, plans.parking.leftOut(), maxJobsAtOnce);
   await takeOver(
     options,
+    untold,
     nodeId,
     owned.filter((job) => !options.owes(job.jobId)),
   );
+  return owned.length === maxJobsAtOnce ? owned.at(-1)?.jobId : undefined;
 }
 
 /** Takes jobs over together; one whose row the database cannot write is parked, and keeps no other from being taken. */
-async function takeOver(options: TakeoverOptions, ownerId: string, jobs: readonly OrphanedJob[]): Promise<void> {
+async function takeOver(
+  options: TakeoverOptions,
+  untold: UntoldDeaths,
+  ownerId: string,
+  jobs: readonly OrphanedJob[],
+): Promise<void> {
   const { database, nodeId, plans, report } = options;
   const own = (part: readonly OrphanedJob[]) =>
     database.transaction((transaction) => takeOverJobs(transaction, nodeId, ownerId, part), { lockTimeoutMs });
@@ -80,11 +95,46 @@ async function takeOver(options: TakeoverOptions, ownerId: string, jobs: readonl
   for (const group of groups.values()) {
     // Each part is one statement: of several, those that landed before one that failed would not be known.
     for (const part of partsOf(group)) {
+      const isNodeDead = ownerId !== nodeId;
+      if (isNodeDead) untold.add(part);
       const taken = await inHalves(part, own, (job, error) => plans.parking.parkJob(job, error));
-      await Promise.all(taken.map((job) => report(job, factOf(job, ownerId !== nodeId))));
+      const takenIds = new Set(taken.map(({ jobId }) => jobId));
+      if (isNodeDead) for (const { jobId } of part) if (!takenIds.has(jobId)) untold.delete(jobId);
+      await Promise.all(
+        taken.map(async (job) => {
+          if (await report(job, factOf(job, untold.has(job.jobId)))) untold.delete(job.jobId);
+        }),
+      );
     }
   }
 }
+
+/**
+ * Jobs whose calls this node takes from a dead node and has not told so yet. When the takeover's answer is lost or the report fails, a later round
+ * finds the job among this node's own, where the call would look like one that a living node forgot.
+ */
+class UntoldDeaths {
+  readonly #jobIds = new Set<string>();
+
+  add(jobs: readonly JobKey[]): void {
+    for (const { jobId } of jobs) this.#jobIds.add(jobId);
+    for (const oldest of this.#jobIds) {
+      if (this.#jobIds.size <= maxUntoldDeaths) return;
+      this.#jobIds.delete(oldest);
+    }
+  }
+
+  has(jobId: string): boolean {
+    return this.#jobIds.has(jobId);
+  }
+
+  delete(jobId: string): void {
+    this.#jobIds.delete(jobId);
+  }
+}
+
+/** Jobs that another node went on with, or that were cancelled, are never told: the oldest make room. */
+const maxUntoldDeaths = 10_000;
 
 /** A call that waited for its turn was not interrupted: it is innocent of its node's death, and any node may take it. */
 function factOf({ leaseEpoch, hadBegun }: TakenJob, isNodeDead: boolean): UntimedFact {

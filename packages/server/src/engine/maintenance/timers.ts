@@ -1,6 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
+import type { LeftOutJobs } from "../../store/jobs/nodes.ts";
 import { type DueJob, findDueJobs, findDueJobsInTurn, findNextWake, listVersionKeys } from "../../store/jobs/timers.ts";
 import type { VersionKey } from "../../store/workflows/versions.ts";
 import type { DatabaseClock } from "../node/clock.ts";
@@ -19,7 +20,7 @@ export interface TimersOptions {
   /** Organizations with calls that wait here. Each other one may always add a call: a backlog is no reason to hold up anybody else. */
   readonly crowdedOrganizations: () => readonly string[];
   /** Begins to count the calls of one round: answers of each in turn whether it will begin at once. */
-  readonly countCalls: () => (organizationId: string) => boolean;
+  readonly beginsAtOnce: () => (organizationId: string) => boolean;
 }
 
 const maxDueJobs = 500;
@@ -34,7 +35,7 @@ const minShare = 20;
  * stopped: so the jobs of one organization, however many, and those that are parked keep no other from its turn.
  */
 export function timersDuty(options: TimersOptions): Duty {
-  const { database, clock, everyMs, wake } = options;
+  const { database, clock, everyMs, parking, wake } = options;
   let after: VersionKey | undefined;
   return {
     name: "timers",
@@ -43,9 +44,15 @@ export function timersDuty(options: TimersOptions): Duty {
       const now = clock.now();
       const oldest = await findDueJobs(database, now, maxDueJobs);
       const isBacklog = oldest.length === maxDueJobs;
-      const turn = isBacklog ? await takeTurn(options, now, after) : { due: [], last: undefined };
+      const round: Round = {
+        now,
+        leftOut: parking.leftOut(),
+        room: options.roomCount(),
+        crowded: options.crowdedOrganizations(),
+      };
+      const turn = isBacklog ? await takeTurn(database, round, after) : { due: [], last: undefined };
       after = turn.last;
-      const chosen = choose([...turn.due, ...oldest], options);
+      const chosen = choose([...turn.due, ...oldest], round, options.beginsAtOnce());
       const woken = await Promise.all(chosen.map((job) => wake(job)));
       // Jobs that cannot be taken are no reason to come back at once.
       if (isBacklog && (woken.includes(true) || after !== undefined)) return { againInMs: 0 };
@@ -55,34 +62,45 @@ export function timersDuty(options: TimersOptions): Duty {
   };
 }
 
+/** What one round goes by from its beginning to its end. */
+interface Round {
+  readonly now: Timestamp;
+  readonly leftOut: LeftOutJobs;
+  readonly room: number;
+  readonly crowded: readonly string[];
+}
+
 interface Turn {
   readonly due: readonly DueJob[];
   /** Where the next turn goes on; undefined when every version had its turn. */
   readonly last: VersionKey | undefined;
 }
 
-async function takeTurn(options: TimersOptions, now: Timestamp, after: VersionKey | undefined): Promise<Turn> {
-  const { database, parking, roomCount, crowdedOrganizations } = options;
+async function takeTurn(
+  database: Database,
+  { now, leftOut, room, crowded }: Round,
+  after: VersionKey | undefined,
+): Promise<Turn> {
   const listed = await listVersionKeys(database, after, maxVersionsAtOnce);
-  const { versionIds, jobIds } = parking.leftOut();
-  const parked = new Set(versionIds);
-  const full = new Set(roomCount() > 0 ? [] : crowdedOrganizations());
+  const parked = new Set(leftOut.versionIds);
+  const full = new Set(room > 0 ? [] : crowded);
   const versions = listed.flatMap(({ organizationId, versionId }) =>
     parked.has(versionId) ? [] : [{ organizationId, versionId, withSteps: !full.has(organizationId) }],
   );
   const share = Math.max(minShare, Math.ceil(maxDueJobs / Math.max(1, versions.length)));
-  const due = await findDueJobsInTurn(database, now, versions, jobIds, { share, limit: maxDueJobs });
+  const due = await findDueJobsInTurn(database, now, versions, leftOut.jobIds, { share, limit: maxDueJobs });
   return { due, last: listed.length === maxVersionsAtOnce ? listed.at(-1) : undefined };
 }
 
 /** Chooses the jobs that this round takes: not parked, and with room for their call, up to its bound. */
-function choose(candidates: readonly DueJob[], options: TimersOptions): DueJob[] {
-  const { parking, roomCount, crowdedOrganizations, countCalls } = options;
-  const { versionIds, jobIds } = parking.leftOut();
-  const [parkedVersions, passed] = [new Set(versionIds), new Set(jobIds)];
-  const crowded = new Set(crowdedOrganizations());
-  const beginsAtOnce = countCalls();
-  let room = roomCount();
+function choose(
+  candidates: readonly DueJob[],
+  round: Round,
+  beginsAtOnce: (organizationId: string) => boolean,
+): DueJob[] {
+  const [parkedVersions, passed] = [new Set(round.leftOut.versionIds), new Set(round.leftOut.jobIds)];
+  const crowded = new Set(round.crowded);
+  let { room } = round;
   const chosen: DueJob[] = [];
   for (const job of candidates) {
     if (chosen.length === maxDueJobs) break;

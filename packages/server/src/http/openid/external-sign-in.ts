@@ -64,7 +64,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
     const arrival = new URL(`${redirectUriOf(publicUrl(), joined.provider)}?${ctx.querystring}`);
     const back = await comeBack(joined, arrival, journey, engine.now());
     const { name } = joined.provider;
-    if (back.outcome === "refused") {
+    if (back.outcome === "rejected") {
       if (back.reason === "not-valid") singleSignOn.parts.onTrouble(joined.provider, back.cause);
       return showNotSignedIn(ctx, uid, back.reason === "cancelled" ? cancelled(name) : notValid(name));
     }

@@ -137,7 +137,7 @@ function viewOf(
   switch (result.outcome) {
     case "code-needed":
       return { firstStep };
-    case "refused":
+    case "rejected":
       return { ...step, status: 401, problem: isSecondStep ? wrongCode : wrongPassword };
     case "blocked":
       return { ...step, status: 429, problem: tooMany(result.retryAfterSeconds) };

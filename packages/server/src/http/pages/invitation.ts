@@ -91,7 +91,7 @@ export function invitationPage(app: App, parts: ServerParts): void {
       knownDevice: undefined,
     });
     switch (result.outcome) {
-      case "refused":
+      case "rejected":
         return sendForms(reply, visit, {
           email,
           knownProblem: "The e-mail address, the password or the code is wrong.",

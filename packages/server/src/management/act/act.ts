@@ -9,7 +9,7 @@ import type { Database } from "../../store/home/database.ts";
 /** One act: the actor, the operation and where it came from. The audit trail keeps all of it. */
 export interface Act extends RequestSource {
   readonly actor: Actor & { readonly name?: string };
-  /** The operation's name in the HTTP document. */
+  /** The operation's name in the HTTP document, or one like those for what only the operator does on the store. */
   readonly operation: string;
 }
 

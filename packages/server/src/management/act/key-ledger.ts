@@ -46,6 +46,6 @@ interface Held {
 function firstAnswer(held: Held, ours: Omit<Held, "answer">): JsonObject | undefined {
   if (held.claimId === ours.claimId) return undefined;
   const outcome = replay(held, ours.requestHash);
-  if (outcome.type === "refused") throw outcome.error;
+  if (outcome.type === "rejected") throw outcome.error;
   return outcome.answer;
 }

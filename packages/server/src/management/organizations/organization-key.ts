@@ -7,7 +7,10 @@ import type { Database, Transaction } from "../../store/home/database.ts";
 
 type NamedOrganization = Pick<Organization, "organizationId" | "name">;
 
-/** Gives a new organization its key: the one that was asked for, otherwise one that is made from its name. Throws 409 when it is taken. */
+/**
+ * Gives an organization without a key its key: the one that was asked for, otherwise one that is made from its name. Throws 409 when it is taken. An
+ * organization that has a key keeps it.
+ */
 export async function claimKey(
   transaction: Transaction,
   { organizationId, name }: NamedOrganization,

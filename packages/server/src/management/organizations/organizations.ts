@@ -8,14 +8,13 @@ import {
   hasUnfinishedJobs,
   insertOrganization,
   lockOrganization,
-  type Organization,
   updateOrganization as updateOrganizationRow,
 } from "../../store/access/organizations.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import type { Act, CallerAct, Clock, ManagementParts, RevokingParts } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { transactOnce } from "../act/repetition.ts";
-import { claimKey, type KeyedOrganization, keyOf } from "./organization-key.ts";
+import { claimKey, type KeyedOrganization } from "./organization-key.ts";
 
 export interface OrganizationNames {
   readonly name: string;
@@ -73,16 +72,17 @@ export async function updateOrganization(
   organizationId: string,
   names: Partial<OrganizationNames>,
 ): Promise<KeyedOrganization> {
-  const changed = await database.transaction(async (transaction): Promise<Organization> => {
+  return await database.transaction(async (transaction) => {
     const organization = await lockOrganization(transaction, organizationId);
     if (organization === undefined) throw notFound("organization");
     const changed = { ...organization, ...names };
     await updateOrganizationRow(transaction, changed, engine.now());
+    // Under the organization's lock: one that is deleted meanwhile must not be given a key, which nobody would ever free.
+    const key = await claimKey(transaction, changed);
     const note = { organizationId, targetType: "organization", targetId: organizationId } as const;
     await recordAudit(transaction, engine, act, { ...note, details: changesOf(organization, names) });
-    return changed;
+    return { ...changed, key };
   });
-  return { ...changed, key: await keyOf(database, changed) };
 }
 
 /** Deletes an organization. Throws 404 when there is none, and 409 while it has jobs that are not finished. */

@@ -25,19 +25,25 @@ const findOrganizationLimitsRow = statement<OrganizationLimits>(
    WHERE organization_id = $1`,
 );
 
-/** At the database's time, by which the nodes find what changed; to the millisecond, which is all that they can see of it. */
-export async function setOrganizationLimits(db: Queryable, limits: OrganizationLimits): Promise<void> {
-  await db.query(setOrganizationLimitsRow, [limits.organizationId, limits.requestsPerMinute, limits.submitsPerMinute]);
+/**
+ * Answers when they were set: at the database's time, by which the nodes find what changed; to the millisecond, which is all that they can see of it.
+ */
+export async function setOrganizationLimits(db: Queryable, limits: OrganizationLimits): Promise<Timestamp> {
+  const { organizationId, requestsPerMinute, submitsPerMinute } = limits;
+  const [row] = await db.query(setOrganizationLimitsRow, [organizationId, requestsPerMinute, submitsPerMinute]);
+  if (row === undefined) throw new Error("The organization's limits were not set.");
+  return row.updatedAt;
 }
 
-const setOrganizationLimitsRow = statement<never>(
+const setOrganizationLimitsRow = statement<{ updatedAt: Timestamp }>(
   "set_organization_limits",
   "organization",
   `INSERT INTO organization_limit (organization_id, requests_per_minute, submits_per_minute, updated_at)
    VALUES ($1, $2, $3, date_trunc('milliseconds', now()))
    ON CONFLICT (organization_id) DO UPDATE
    SET requests_per_minute = excluded.requests_per_minute, submits_per_minute = excluded.submits_per_minute,
-     updated_at = excluded.updated_at`,
+     updated_at = excluded.updated_at
+   RETURNING updated_at AS "updatedAt"`,
 );
 
 export interface ChangedLimits extends OrganizationLimits {

@@ -95,15 +95,17 @@ const findOrphanRows = statement<OrphanedJob>(
    LIMIT $4`,
 );
 
-/** Jobs that a node owns and that have not changed for `ageMs`. */
+/**
+ * Jobs that a node owns and that have not changed for `ageMs`, in the order of their ids, those behind `after`. They are sorted for each search: a node's
+ * bounds keep them to some thousands, of which the index by node finds all, and one more column in it would be written with every call.
+ */
 export async function findOwned(
   db: Queryable,
-  nodeId: string,
-  ageMs: number,
+  { nodeId, ageMs, after }: { readonly nodeId: string; readonly ageMs: number; readonly after: string | undefined },
   leftOut: LeftOutJobs,
   limit: number,
 ): Promise<OrphanedJob[]> {
-  return await db.query(findOwnedRows, [nodeId, ageMs, leftOut.versionIds, leftOut.jobIds, limit]);
+  return await db.query(findOwnedRows, [nodeId, ageMs, after ?? null, leftOut.versionIds, leftOut.jobIds, limit]);
 }
 
 const findOwnedRows = statement<OrphanedJob>(
@@ -111,9 +113,10 @@ const findOwnedRows = statement<OrphanedJob>(
   "maintenance",
   `SELECT ${ownedJobColumns}
    FROM job
-   WHERE node_id = $1 AND updated_at < now() - $2::integer * interval '1 millisecond'
-     AND version_id <> ALL($3::uuid[]) AND job_id <> ALL($4::uuid[])
-   LIMIT $5`,
+   WHERE node_id = $1 AND updated_at < now() - $2::integer * interval '1 millisecond' AND ($3::uuid IS NULL OR job_id > $3::uuid)
+     AND version_id <> ALL($4::uuid[]) AND job_id <> ALL($5::uuid[])
+   ORDER BY job_id
+   LIMIT $6`,
 );
 
 /** How many calls of an organization each node holds, begun or in line. */

@@ -9,7 +9,7 @@ import { anyObject, passesLatestOutputOn } from "./known-output.ts";
 import { hasSource, type Sources, type SourceTracer } from "./sources.ts";
 import { knownWaitOutput, type WaitOutputBudget } from "./wait-output.ts";
 
-/** One way into a step, and what is known of what the step receives on it. */
+/** One edge into a step, or the start of the job, and what is known of what the step receives there. */
 export interface Arrival {
   /** Undefined for the start of a job. */
   readonly edge: Edge | undefined;

@@ -6,13 +6,13 @@ import { payloadRuleOf } from "../payload-rule.ts";
 import type { Arrival } from "./arrival.ts";
 import { hasSource, type Sources } from "./sources.ts";
 
-/** How what a step receives on one way, or passes on, fits its definition. */
+/** How what a step receives with one arrival, or passes on after it, fits its definition. */
 export interface Finding {
   readonly arrival: Arrival;
   readonly outcome: Outcome;
 }
 
-/** One thing that may go wrong with a step, or is certain to, and the ways on which it does. */
+/** One thing that may go wrong with a step, or is certain to, and the arrivals with which it does. */
 export interface Trouble {
   readonly misfit: Misfit;
   readonly isCertain: boolean;
@@ -20,9 +20,9 @@ export interface Trouble {
 }
 
 /**
- * Gathers what is wrong over all ways into a step. It is certain when it happens on every run of a way that is taken without a
- * failure, or on every way there is. A way that only a failure takes gives no more than a warning: better a handler that
- * works in some cases than a definition that cannot be registered.
+ * Gathers what is wrong over all arrivals at a step. It is certain when it always happens along an edge that is taken without a failure, or along
+ * every edge there is. An edge that only a failure takes gives no more than a warning: better a handler that works in some cases than a definition
+ * that cannot be registered.
  */
 export function troublesOf(findings: readonly Finding[]): Trouble[] {
   const isHopeless = findings.every(({ outcome }) => outcome.noneFits);
@@ -45,7 +45,7 @@ export function troublesOf(findings: readonly Finding[]): Trouble[] {
 export interface Scene {
   readonly step: StepDefinition;
   readonly steps: readonly StepDefinition[];
-  /** How many ways lead into the step. */
+  /** How many arrivals the step has. */
   readonly arrivalCount: number;
   /** For the end of a sentence: the property that may have been meant, of those that an output or the job's input names. */
   readonly hint: (property: string) => string;
@@ -53,7 +53,7 @@ export interface Scene {
 
 export function describeInputTrouble({ misfit, arrivals }: Trouble, scene: Scene): string {
   const name = quoted(scene.step.name);
-  const where = waysOf(arrivals, scene);
+  const where = describeArrivals(arrivals, scene);
   const [property] = tokensOf(misfit);
   const taken = arrivals.flatMap(({ properties }) => (property === undefined ? [] : (properties.get(property) ?? [])));
   const whole = arrivals.flatMap((arrival) => arrival.whole ?? []);
@@ -69,7 +69,7 @@ export function describeInputTrouble({ misfit, arrivals }: Trouble, scene: Scene
 }
 
 export function describeOutputTrouble({ misfit, arrivals }: Trouble, scene: Scene): string {
-  const where = waysOf(arrivals, scene);
+  const where = describeArrivals(arrivals, scene);
   const [property, ...deeper] = tokensOf(misfit);
   const rule = payloadRuleOf(scene.step);
   if (property !== undefined && deeper.length === 0 && rule?.fromEvents.has(property)) {
@@ -104,15 +104,15 @@ function placesOf(sources: readonly Sources[], words: string, { steps }: Scene):
   return joinWords(shortened(places), "or");
 }
 
-/** Says on which ways it happens, unless it is on all. */
-function waysOf(arrivals: readonly Arrival[], { steps, arrivalCount }: Scene): string {
+/** Says with which arrivals it happens, unless it is with all. */
+function describeArrivals(arrivals: readonly Arrival[], { steps, arrivalCount }: Scene): string {
   if (arrivals.length === arrivalCount) return "";
-  const ways = arrivals.map(({ edge }) => {
+  const clauses = arrivals.map(({ edge }) => {
     if (edge === undefined) return "at the start";
     const before = quoted(steps[edge.from]?.name ?? "");
     return edge.kind === "failure" ? `when ${before} has failed` : `after ${before}`;
   });
-  return ` ${joinWords(shortened(ways), "and")}`;
+  return ` ${joinWords(shortened(clauses), "and")}`;
 }
 
 function shortened(words: readonly string[]): string[] {

@@ -34,7 +34,7 @@ export class Trace {
     this.#entering = new BitRows(graph.stepCount, graph.stepCount + 2);
     if (effectOfJobInput !== "leaves") this.#entering.add(0, this.#jobInput);
     if (effectOfJobInput !== "gives") this.#entering.add(0, this.#missing);
-    // Until nothing changes, along the ways and against them in turn: loops that lead back step by step need no more rounds then.
+    // Until nothing changes, along the edges and against them in turn: loops that lead back step by step need no more rounds then.
     for (let round = 0; this.#goRound(graph, round % 2 === 0 ? graph.order : graph.backwards); ) round++;
   }
 
