@@ -1,6 +1,7 @@
 import type { Client } from "@stepwell/testing/client.ts";
 import type { JobBody } from "@stepwell/testing/flow.ts";
 import { type FunctionCall, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
+import { writeProviderFile } from "@stepwell/testing/provider-file.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { signIn } from "@stepwell/testing/sign-in.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
@@ -8,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { streamTypes } from "../../engine/job-stream.ts";
 import { metricsOfHistory } from "../history-metrics.ts";
 import { type AskedAnswer, readAll, readEarlierStore } from "./fixture.ts";
+import { AcmeProvider } from "./identity-provider.ts";
 import { layingEarlierStore } from "./lay.ts";
 import { chainLength, costlyDefinition, documentOf, functionAnswers } from "./workflows.ts";
 
@@ -101,12 +103,15 @@ const atRest = [
 
 onEveryStore((home) => {
   let functions: FunctionServer;
+  let provider: AcmeProvider;
   let service: TestService;
   let api: Client;
   beforeAll(async () => {
     functions = await FunctionServer.start(functionAnswers(prepareAnyway));
-    service = new TestService(layingEarlierStore(home, store), {
+    provider = await AcmeProvider.start();
+    service = new TestService(layingEarlierStore(home, store, provider.issuer), {
       ...functions.environment,
+      STEPWELL_SIGN_IN_PROVIDERS_FILE: writeProviderFile([provider.entryFor(store.organizationId)]),
       STEPWELL_SECRET_KEY: store.secretKey,
       STEPWELL_MAX_BODY_BYTES: String(4 * 1024 * 1024),
       STEPWELL_HEARTBEAT_MS: "200",
@@ -117,7 +122,7 @@ onEveryStore((home) => {
   });
   afterAll(async () => {
     await service.stop();
-    await functions.stop();
+    await Promise.all([functions.stop(), provider.stop()]);
   });
 
   const idOf = (name: string) => ({ jobId: store.jobIds[name] ?? "" });
@@ -220,6 +225,13 @@ onEveryStore((home) => {
     const { body } = await member.call<{ permissions: string[] }>("GetOwnPermissions");
     expect(body.permissions).toEqual(expect.arrayContaining(["job:event:send", "job:list", "job:read"]));
     await member.refused("CancelJob", "AuthorizationError", { params: idOf("succeeded") });
+  });
+
+  test("somebody of the identity provider has the account of then, and the role under the name that it had first", async () => {
+    const outsider = api.as(await provider.bearerToken());
+    expect((await outsider.call("WhoAmI")).body).toMatchObject({ id: store.outsiderId });
+    const { body } = await outsider.call<{ roles: string[] }>("GetOwnPermissions");
+    expect(body.roles).toEqual(["approver"]);
   });
 
   test("API tokens allow what they allowed, each in its own organization", async () => {

@@ -10,6 +10,8 @@ export interface EarlierStore {
   readonly secretKey: string;
   readonly owner: Credential & { readonly email: string; readonly password: string };
   readonly member: Credential & { readonly email: string; readonly password: string };
+  /** Who came by the organization's identity provider. */
+  readonly outsiderId: string;
   readonly organizationId: string;
   readonly otherOrganizationId: string;
   readonly apiTokens: Readonly<Record<"whole" | "narrow" | "oneEvent" | "revoked" | "other", string>>;

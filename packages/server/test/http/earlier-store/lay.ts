@@ -6,8 +6,8 @@ import type { Database } from "../../../src/store/home/database.ts";
 import { migrate, readSchema } from "../../../src/store/home/migrate.ts";
 import type { EarlierStore } from "./fixture.ts";
 
-/** A home whose store is as the earlier build left it: at its schema, with its rows. */
-export function layingEarlierStore(home: StoreHome, store: EarlierStore): StoreHome {
+/** A home whose store is as the earlier build left it: at its schema, with its rows. `issuer` is where its identity provider is today. */
+export function layingEarlierStore(home: StoreHome, store: EarlierStore, issuer: string): StoreHome {
   return {
     name: home.name,
     async prepare(): Promise<PreparedStore> {
@@ -16,6 +16,7 @@ export function layingEarlierStore(home: StoreHome, store: EarlierStore): StoreH
       await migrateTo(database, store.schema);
       await fill(database, store);
       await passOver(database, store);
+      await database.query(said("UPDATE external_identity SET issuer = $1"), [issuer]);
       await database.close();
       return prepared;
     },

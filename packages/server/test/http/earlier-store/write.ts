@@ -21,6 +21,7 @@ import { openStoreHomes } from "@stepwell/testing/processes/store-home.ts";
 import { signIn } from "@stepwell/testing/sign-in.ts";
 import pg from "pg";
 import { type AskedAnswer, type EarlierStore, type EarlierTable, fixtureFile, readAll } from "./fixture.ts";
+import { AcmeProvider } from "./identity-provider.ts";
 import {
   chainDefinition,
   costlyDefinition,
@@ -52,7 +53,16 @@ const environment: Record<string, string> = {
 };
 
 const owner = makeOwner("ada@example.org");
-const service = new ServiceProcess({ home, port, program, command: "serve", environment });
+const provider = await AcmeProvider.start();
+const providersFile = join(home.dataDir, "providers.json");
+writeFileSync(providersFile, JSON.stringify([provider.entryFor(owner.organizationId)]));
+const service = new ServiceProcess({
+  home,
+  port,
+  program,
+  command: "serve",
+  environment: { ...environment, STEPWELL_SIGN_IN_PROVIDERS_FILE: providersFile },
+});
 await service.ready();
 const database = new pg.Client({ connectionString: environment.DATABASE_URL });
 await database.connect();
@@ -63,6 +73,7 @@ const workflowIds: Record<string, string> = {};
 const keyedAnswers: EarlierStore["keyedAnswers"][number][] = [];
 
 const member = await invite("grace@example.org");
+await api.as(await provider.bearerToken()).call("ListJobs");
 const versions = await deployAll();
 const apiTokens = await makeTokens();
 await finishJobs();
@@ -84,6 +95,7 @@ const fixture: EarlierStore = {
   writtenAt: new Date().toISOString(),
   secretKey: environment.STEPWELL_SECRET_KEY ?? "",
   owner: { userId: userIdOf(owner.email), email: owner.email, password, token: owner.token },
+  outsiderId: userIdOf("linus@acme.test"),
   member: { userId: userIdOf(member.email), email: member.email, password, token: member.token },
   organizationId: owner.organizationId,
   otherOrganizationId: other.organizationId,
@@ -100,6 +112,7 @@ writeFileSync(fixtureFile, content);
 process.stdout.write(`${content.length} bytes\n`);
 await database.end();
 await functions.stop();
+await provider.stop();
 await homes.close();
 process.exit();
 
@@ -133,7 +146,7 @@ async function invite(email: string) {
   const passwords = { newPassword: password, repeated: password };
   await sendForm(invitation.body.link, { account: "new", newEmail: email, displayName: "Grace", ...passwords });
   await api.call("CreateInvitation", { body: { roles: ["viewer"] } });
-  const { idToken } = await signIn(baseUrl, { userId: "", email });
+  const { idToken } = await signIn(baseUrl, { email });
   const userToken = await api.as(idToken).call<{ token: string }>("CreateUserToken", { body: { name: "program" } });
   return { email, token: userToken.body.token };
 }
