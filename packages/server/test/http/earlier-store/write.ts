@@ -352,6 +352,7 @@ async function askJobs(): Promise<Record<string, AskedAnswer[]>> {
       ask("GetJob", { params }),
       ask("GetJobHistory", { params }),
       ask("ListJobEvents", { params }),
+      ask("GetJobState", { params }),
       ask("ExplainJob", { params }),
     ]);
   }
@@ -380,7 +381,7 @@ async function crowd(): Promise<void> {
   await send("callingWithEvents", "paid");
   await submit("queued", "order", { orderId: "queued", mood: "held" }, isCalling);
   await submit("pending", "order", { orderId: "pending", mood: "held" }, isPending);
-  await send("pending", "paid");
+  await send("pending", "paid", { payload: null });
   await api.call("ResumeJob", { params: { jobId: jobIds.resumedLater ?? "" } });
   await until("resumedLater", isPending);
 }
