@@ -56,13 +56,23 @@ export async function beginSignIn(
   };
 }
 
-/** Types e-mail address and password into the page. */
-export async function typePassword(browser: Browser, page: ShownPage, person: Person, password = rightPassword) {
-  return await browser.submit(page, { email: person.email, password }, isArrival);
+/** Types e-mail address and password into the page, or where there are providers outside, the one after the other. */
+export async function typePassword(
+  browser: Browser,
+  page: ShownPage,
+  { email }: Pick<Person, "email">,
+  password = rightPassword,
+) {
+  const whole = page.text.includes('name="password"') ? page : await browser.submit(page, { email });
+  return await browser.submit(whole, { email, password }, isArrival);
 }
 
 /** Signs a person in through the real pages, as the dashboard would. */
-export async function signIn(baseUrl: string, person: Person, browser = new Browser()): Promise<SignedIn> {
+export async function signIn(
+  baseUrl: string,
+  person: Pick<Person, "email">,
+  browser = new Browser(),
+): Promise<SignedIn> {
   const configuration = await discover(baseUrl);
   const begun = await beginSignIn(configuration, baseUrl);
   const page = await browser.open(begun.url, isArrival);

@@ -1,9 +1,10 @@
-import type { TestOrganization, TestService } from "@stepwell/testing/service.ts";
+import type { TestService } from "@stepwell/testing/service.ts";
+import type { FirstOrganization } from "./child-node.ts";
 
 /** The types of the entries that a stream of server-sent events gives, until it ends. */
 export async function* streamTypes(
   node: TestService,
-  { organizationId, owner }: TestOrganization,
+  { organizationId, owner }: FirstOrganization,
   jobId: string,
 ): AsyncGenerator<string> {
   const url = `${node.baseUrl}/organizations/${organizationId}/jobs/${jobId}/stream`;

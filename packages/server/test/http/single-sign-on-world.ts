@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Browser, type ShownPage } from "@stepwell/testing/browser.ts";
 import { ExternalProviderProcess } from "@stepwell/testing/external-provider.ts";
-import { rightPassword } from "@stepwell/testing/people.ts";
 import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
 import { type TestMember, TestService } from "@stepwell/testing/service.ts";
-import { beginSignIn, discover, isArrival, type Tokens } from "@stepwell/testing/sign-in.ts";
+import { beginSignIn, discover, isArrival, signIn, type Tokens } from "@stepwell/testing/sign-in.ts";
 import type { StoreHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll } from "vitest";
 import type { ProviderEntry } from "../../src/auth/external/provider-entry.ts";
@@ -133,12 +132,8 @@ export class SingleSignOnWorld {
     return { browser, begun, page: await browser.open(begun.url) };
   }
 
-  /** In two steps: the page asks for the address first. */
-  async signInWithPassword({ email }: { readonly email: string }): Promise<Tokens> {
-    const { browser, begun, page } = await this.begin();
-    const second = await browser.submit(page, { email });
-    const end = await browser.submit(second, { email, password: rightPassword }, isArrival);
-    return await begun.finish(end.url);
+  async signInWithPassword(person: { readonly email: string }): Promise<Tokens> {
+    return (await signIn(this.service.baseUrl, person)).tokens;
   }
 
   async newOwner(): Promise<TestMember> {

@@ -1,0 +1,305 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import type { JobBody } from "@stepwell/testing/flow.ts";
+import { type FunctionCall, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
+import { writeProviderFile } from "@stepwell/testing/provider-file.ts";
+import { TestService } from "@stepwell/testing/service.ts";
+import { signIn } from "@stepwell/testing/sign-in.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { streamTypes } from "../../engine/job-stream.ts";
+import { metricsOfHistory } from "../history-metrics.ts";
+import { type AskedAnswer, readAll, readEarlierStore } from "./fixture.ts";
+import { AcmeProvider } from "./identity-provider.ts";
+import { layingEarlierStore } from "./lay.ts";
+import { chainLength, costlyDefinition, documentOf, functionAnswers } from "./workflows.ts";
+
+/** How a job that was under way is brought to its end, and how it should end. */
+interface End {
+  readonly resume?: true;
+  readonly events?: readonly { readonly eventId: string; readonly payload?: unknown }[];
+  readonly output: unknown;
+  /** Attempts of each step run, in the order of their start. */
+  readonly attempts: readonly number[];
+}
+
+interface WholeJob extends JobBody {
+  readonly steps: readonly (JobBody["steps"][number] & { readonly attempts: number })[];
+}
+
+interface Entry {
+  readonly sequence: number;
+  readonly type: string;
+}
+
+interface Metric {
+  readonly points: readonly { readonly value: number | null }[];
+  readonly incompleteBefore?: string;
+}
+
+const store = readEarlierStore();
+const paid = { eventId: "paid" };
+const approved = { eventId: "approved", payload: { decision: "yes" } };
+const shippedOf = (orderId: string, more: object = { decision: "yes" }, notesLength = 0) => ({
+  shipped: { orderId, document: documentOf(orderId), ...more },
+  notesLength,
+});
+const chain = { attempts: Array<number>(chainLength).fill(1) };
+
+const ends: Readonly<Record<string, End>> = {
+  waiting: { events: [paid, approved], output: shippedOf("order-3"), attempts: [1, 1, 1] },
+  waitingWithEvents: {
+    events: [paid],
+    output: shippedOf("order-4", { decision: "no", comment: "Bad. ".repeat(1_000) }, 2_500),
+    attempts: [1, 1, 1],
+  },
+  huge: { events: [approved], output: shippedOf("order-5", { decision: "yes" }, 1_275_000), attempts: [1, 1, 1] },
+  resumedAndWaiting: { events: [paid, approved], output: shippedOf("order-6"), attempts: [1, 2, 1] },
+  cancelled: { resume: true, events: [approved], output: shippedOf("order-2"), attempts: [1, 2, 1] },
+  failed: { resume: true, output: shippedOf("fragile-failed", { decision: "perhaps" }), attempts: [1, 1, 2] },
+  resumedLater: { output: shippedOf("fragile-resumedLater", { decision: "perhaps" }), attempts: [1, 1, 2] },
+  unlucky: { events: [paid, approved], output: shippedOf("order-7"), attempts: [2, 1, 1] },
+  calling: { events: [paid, approved], output: shippedOf("calling", undefined, 2_500), attempts: [2, 1, 1] },
+  callingWithEvents: {
+    output: shippedOf("callingWithEvents", { decision: "early", comment: "Soon. ".repeat(1_000) }, 2_500),
+    attempts: [2, 1, 1],
+  },
+  queued: { events: [paid, approved], output: shippedOf("queued"), attempts: [2, 1, 1] },
+  pending: { events: [approved], output: shippedOf("pending"), attempts: [1, 1, 1] },
+  rounds: {
+    events: [{ eventId: "go", payload: { round: 2 } }],
+    output: { counted: 2, round: 3 },
+    attempts: Array<number>(9).fill(1),
+  },
+  one: { events: [{ eventId: "c" }, { eventId: "x" }], output: {}, attempts: [1, 1, 1] },
+  two: { events: [{ eventId: "x" }], output: {}, attempts: [1, 1, 1] },
+  costly: {
+    events: [{ eventId: "code", payload: { code0: "abc" } }],
+    output: { kind: "costly", code0: "abc" },
+    attempts: [1, 1],
+  },
+  patient: { events: [{ eventId: "signed" }], output: {}, attempts: [1, 1] },
+  hasty: { output: { left: "alone" }, attempts: [1, 1] },
+  ...Object.fromEntries(
+    Object.keys(store.jobIds)
+      .filter((name) => name.startsWith("next"))
+      .map((name) => [name, { ...chain, output: expect.objectContaining({ attempt: expect.any(Number) }) }]),
+  ),
+};
+
+/** These jobs move only when somebody does something, so that they can be read as the build before answered. */
+const atRest = [
+  ...["succeeded", "short", "longChain", "failed", "cancelled"],
+  ...["waiting", "waitingWithEvents", "huge", "resumedAndWaiting", "rounds", "one", "two", "costly"],
+];
+
+/* The tests go on from each other, on one store: first what it holds is read, then its jobs are brought to their ends. */
+onEveryStore((home) => {
+  let functions: FunctionServer;
+  let provider: AcmeProvider;
+  let service: TestService;
+  let api: Client;
+  beforeAll(async () => {
+    functions = await FunctionServer.start(functionAnswers(prepareAnyway));
+    provider = await AcmeProvider.start();
+    service = new TestService(layingEarlierStore(home, store, provider.issuer), {
+      ...functions.environment,
+      STEPWELL_SIGN_IN_PROVIDERS_FILE: writeProviderFile([provider.entryFor(store.organizationId)]),
+      STEPWELL_SECRET_KEY: store.secretKey,
+      STEPWELL_MAX_BODY_BYTES: String(4 * 1024 * 1024),
+      STEPWELL_HEARTBEAT_MS: "200",
+      STEPWELL_LEASE_MS: "2000",
+    });
+    await service.start();
+    api = service.client(store.owner.token, { organizationId: store.organizationId });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await Promise.all([functions.stop(), provider.stop()]);
+  });
+
+  const idOf = (name: string) => ({ jobId: store.jobIds[name] ?? "" });
+
+  async function jobOf(name: string): Promise<WholeJob> {
+    return (await api.call<WholeJob>("GetJob", { params: idOf(name), query: { waitSeconds: 20 } })).body;
+  }
+
+  async function expectAsBefore({ operation, options, body }: AskedAnswer): Promise<void> {
+    const { sentence: _, ...before } = body as Record<string, unknown>;
+    expect(await readAll(api, operation, options)).toMatchObject(before);
+  }
+
+  test.each(atRest)("the job %s, which moves no more by itself, reads as the build before answered", async (name) => {
+    const answers = answersAbout(name);
+    expect(answers.map(({ operation }) => operation)).toContain("GetJob");
+    for (const { operation, options, body } of answers) {
+      await expectAsBefore({ operation, options, body });
+      if (operation !== "GetJob") continue;
+      const { steps } = body as WholeJob;
+      const listed = { ...options, query: { pageSize: 200 } };
+      await expectAsBefore({ operation: "ListJobSteps", options: listed, body: { steps } });
+    }
+  });
+
+  test.each(store.answers.map((answer) => [answer.operation, answer] as const))(
+    "%s answers as the build before did",
+    async (_operation, answer) => expectAsBefore(answer),
+  );
+
+  test.each(Object.entries(ends))("the job %s, which was under way, goes on and ends", async (name, end) => {
+    const params = idOf(name);
+    if (end.resume) await api.call("ResumeJob", { params });
+    for (const event of end.events ?? []) await api.call("SendJobEvent", { params, body: event });
+    const job = await jobOf(name);
+    expect(job).toMatchObject({ status: "SUCCEEDED", output: end.output });
+    expect(job.steps.map(({ attempts }) => attempts)).toEqual(end.attempts);
+
+    const { steps } = (await readAll(api, "ListJobSteps", { params, query: { pageSize: 200 } })) as WholeJob;
+    expect(steps).toEqual(job.steps);
+    const { entries } = (await readAll(api, "GetJobHistory", { params })) as { entries: Entry[] };
+    expect(entries.map(({ sequence }) => sequence)).toEqual(entries.map((_, index) => index + 1));
+    const before = answersAbout(name).find(({ operation }) => operation === "GetJobHistory");
+    const { entries: earlier } = (before?.body ?? { entries: [] }) as { entries: Entry[] };
+    expect(entries.slice(0, earlier.length)).toMatchObject(earlier);
+    const streamed: string[] = [];
+    for await (const type of streamTypes(service, store, params.jobId)) streamed.push(type);
+    expect(streamed).toEqual(entries.map(({ type }) => type));
+    const explained = await api.call<{ state: string }>("ExplainJob", { params });
+    expect(explained.body.state).toBe("succeeded");
+  });
+
+  test("calls that the lost node held are made again, under the key that they had", async () => {
+    for (const name of ["calling", "callingWithEvents", "queued"]) {
+      const { jobId } = idOf(name);
+      const [prepare, ...others] = functions.callsOf(jobId);
+      expect(prepare).toMatchObject({ attempt: 2, idempotencyKey: `${jobId}:prepare:1` });
+      expect(others.map(({ functionName }) => functionName)).toEqual(["ship"]);
+    }
+  });
+
+  test("a large input, and what later steps took of it, is whole", async () => {
+    const notes = "A large input. ".repeat(85_000);
+    const job = await jobOf("huge");
+    expect(job).toMatchObject({ input: { notes }, steps: [{ input: { notes } }, {}, { input: { notes } }] });
+    const [ship] = functions.callsOf(job.jobId);
+    expect(ship?.input).toEqual({ orderId: "order-5", document: documentOf("order-5"), notes, decision: "yes" });
+  });
+
+  test("a version that would be refused today runs on, and what events bring is still held against it", async () => {
+    const params = { workflowId: store.workflowIds.costly ?? "" };
+    const today = await api.call("ValidateWorkflowVersion", { params, body: { definition: costlyDefinition } });
+    expect(today.body.valid).toBe(false);
+    const submitted = await api.call<JobBody>("SubmitJob", { query: { waitSeconds: 20 }, body: { ...params } });
+    const job = { jobId: submitted.body.jobId };
+    const misfit = { eventId: "code", payload: { code0: "1" } };
+    await api.refused("SendJobEvent", "ValidationError", { params: job, body: misfit });
+    await api.call("SendJobEvent", { params: job, body: { ...misfit, payload: { code0: "a" } } });
+    const ended = await api.call<JobBody>("GetJob", { params: job, query: { waitSeconds: 20 } });
+    expect(ended.body).toMatchObject({ status: "SUCCEEDED", output: { code0: "a" } });
+  });
+
+  test("a write that is repeated under its key, or by a generated client, gets the answer that the build before gave", async () => {
+    expect(store.keyedAnswers.length).toBeGreaterThan(30);
+    for (const { operation, options, body, status } of store.keyedAnswers) {
+      const again = await api.call(operation, { ...options, status });
+      expect(again.headers.get("idempotency-replayed")).toBe("true");
+      expect(again.body).toMatchObject(body as object);
+    }
+  });
+
+  test("tags lead to the versions that they led to", async () => {
+    const workflowId = store.workflowIds.order ?? "";
+    const submit = async (tag: string) =>
+      (await api.call("SubmitJob", { body: { workflowId, workflowVersion: { tag }, inputJson: { orderId: tag } } }))
+        .body;
+    expect(await submit("first")).toMatchObject({ versionNumber: 1 });
+    expect(await submit("$LIVE")).toMatchObject({ versionNumber: 2 });
+  });
+
+  test("people sign in with their passwords, and their roles permit what they did", async () => {
+    for (const person of [store.owner, store.member]) {
+      const { idToken } = await signIn(service.baseUrl, person);
+      const signedIn = await api.as(idToken).call("WhoAmI");
+      expect(signedIn.body).toMatchObject({ id: person.userId, email: person.email });
+    }
+    const member = api.as(store.member.token);
+    const { body } = await member.call<{ permissions: string[] }>("GetOwnPermissions");
+    expect(body.permissions).toEqual(expect.arrayContaining(["job:event:send", "job:list", "job:read"]));
+    await member.refused("CancelJob", "AuthorizationError", { params: idOf("succeeded") });
+  });
+
+  test("somebody of the identity provider has the account of then, and the role under the name that it had first", async () => {
+    const outsider = api.as(await provider.bearerToken());
+    expect((await outsider.call("WhoAmI")).body).toMatchObject({ id: store.outsiderId });
+    const { body } = await outsider.call<{ roles: string[] }>("GetOwnPermissions");
+    expect(body.roles).toEqual(["approver"]);
+  });
+
+  test("API tokens allow what they allowed, each in its own organization", async () => {
+    const { whole, narrow, oneEvent, revoked, other } = store.apiTokens;
+    const list = async (token: string) =>
+      (await api.as(token).call<{ jobs: { jobId: string }[] }>("ListJobs", { query: { pageSize: 200 } })).body.jobs;
+    expect((await list(whole)).length).toBeGreaterThan(20);
+    expect(await list(narrow)).toMatchObject([idOf("rounds")]);
+    await api.as(revoked).refused("ListJobs", "AuthenticationError");
+    const event = { params: idOf("waiting"), body: { eventId: "paid" } };
+    await api.as(oneEvent).refused("SendJobEvent", "AuthorizationError", event);
+    await api.as(oneEvent).refused("SendJobEvent", "ConflictError", { ...event, body: approved });
+    await api.as(other).refused("GetJob", "NotFoundError", { params: idOf("waiting") });
+    const there = api.as(other).bind({ organizationId: store.otherOrganizationId });
+    await there.call("SendJobEvent", { params: idOf("other"), body: { eventId: "signed" } });
+    const ended = await there.call("GetJob", { params: idOf("other"), query: { waitSeconds: 20 } });
+    expect(ended.body).toMatchObject({ status: "SUCCEEDED" });
+  });
+
+  test("the history of the build before is counted in the metrics, and once", async () => {
+    const counted = async () => (await measured("jobs_submitted")).isWhole;
+    await expect.poll(counted, { timeout: 20_000 }).toBe(true);
+    const { database } = service.running;
+    const { job_duration_seconds, step_duration_seconds, ...counts } = await metricsOfHistory(
+      database,
+      store.organizationId,
+      null,
+    );
+    for (const [metric, count] of Object.entries(counts)) {
+      const { values } = await measured(metric);
+      expect([metric, values.reduce((sum, value) => sum + value, 0)]).toEqual([metric, count]);
+    }
+    for (const [metric, { max }] of Object.entries({ job_duration_seconds, step_duration_seconds })) {
+      const { values } = await measured(metric, { aggregation: "max" });
+      expect([metric, Math.max(...values)]).toEqual([metric, max]);
+    }
+  });
+
+  test("the audit trail verifies under the key with which it was sealed", async () => {
+    const { body } = await api.call<{ findings: unknown[]; newestSeal?: unknown }>("VerifyAudit");
+    expect(body.findings).toEqual([]);
+    expect(body.newestSeal).toBeDefined();
+  });
+
+  /** Answers the values of the day on which the store was written and of the days of this test, whether these are the same or not. */
+  async function measured(metric: string, more: object = {}): Promise<{ values: number[]; isWhole: boolean }> {
+    const day = 86_400_000;
+    const written = Math.floor(Date.parse(store.writtenAt) / day) * day;
+    const now = service.running.engine.now();
+    const begin = Math.max(written + day, now - day);
+    const ranges = [[written, written + day], ...(begin < now ? [[begin, now]] : [])];
+    const answers = ranges.map(async ([from = 0, to = 0]) => {
+      const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+      return (await api.call<Metric>("GetMetrics", { query: { metric, bucket: "day", ...range, ...more } })).body;
+    });
+    const found = await Promise.all(answers);
+    return {
+      values: found.flatMap(({ points }) => points.flatMap(({ value }) => value ?? [])),
+      isWhole: found.every(({ incompleteBefore }) => incompleteBefore === undefined),
+    };
+  }
+});
+
+function answersAbout(job: string): readonly AskedAnswer[] {
+  return store.jobAnswers[job] ?? [];
+}
+
+function prepareAnyway(call: FunctionCall): void {
+  const { orderId } = call.input as { orderId: string };
+  call.succeed({ orderId, document: documentOf(orderId) });
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import type { Client } from "@stepwell/testing/client.ts";
+
+/** A whole store as an earlier build wrote it, and what that build answered. */
+export interface EarlierStore {
+  readonly schema: number;
+  readonly writtenAt: string;
+  /** A key made for this store alone: its secrets are sealed under it. */
+  readonly secretKey: string;
+  readonly owner: Credential & { readonly email: string; readonly password: string };
+  readonly member: Credential & { readonly email: string; readonly password: string };
+  /** Who came by the organization's identity provider. */
+  readonly outsiderId: string;
+  readonly organizationId: string;
+  readonly otherOrganizationId: string;
+  readonly apiTokens: Readonly<Record<"whole" | "narrow" | "oneEvent" | "revoked" | "other", string>>;
+  readonly workflowIds: Readonly<Record<string, string>>;
+  readonly jobIds: Readonly<Record<string, string>>;
+  /** What was asked of each job, and of the organization, before the node was lost. */
+  readonly jobAnswers: Readonly<Record<string, readonly AskedAnswer[]>>;
+  readonly answers: readonly AskedAnswer[];
+  /** Writes that were made under an Idempotency-Key or the id of a generated client's call. */
+  readonly keyedAnswers: readonly (AskedAnswer & { readonly status: number })[];
+  /** Every table that has rows, in the order in which they can be filled. */
+  readonly tables: readonly EarlierTable[];
+}
+
+interface Credential {
+  readonly userId: string;
+  readonly token: string;
+}
+
+export interface AskedAnswer {
+  readonly operation: string;
+  readonly options: {
+    readonly params?: Record<string, string>;
+    readonly query?: Record<string, string | number>;
+    readonly body?: unknown;
+    readonly headers?: Record<string, string>;
+  };
+  readonly body: unknown;
+}
+
+export interface EarlierTable {
+  readonly name: string;
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  /** Each value as the server writes it as text, so that JSON stays as it stood; null is SQL's. */
+  readonly rows: readonly (readonly (string | null)[])[];
+}
+
+/** Written by `write.ts`. */
+export function readEarlierStore(): EarlierStore {
+  return JSON.parse(gunzipSync(readFileSync(fixtureFile)).toString("utf8")) as EarlierStore;
+}
+
+export const fixtureFile = new URL("schema-8.json.gz", import.meta.url);
+
+/** Answers an operation's whole body, and of a list all pages as one. */
+export async function readAll(
+  api: Client,
+  operation: string,
+  { query, ...options }: AskedAnswer["options"],
+): Promise<object> {
+  const pages: Record<string, unknown>[] = [];
+  let pageToken: string | undefined;
+  do {
+    const { body } = await api.call(operation, { ...options, query: { ...query, ...(pageToken && { pageToken }) } });
+    const { nextPageToken, ...page } = body;
+    pageToken = nextPageToken as string | undefined;
+    pages.push(page);
+  } while (pageToken !== undefined);
+  const [first = {}, ...others] = pages;
+  if (others.length === 0) return first;
+  const merged = Object.entries(first).map(([field, value]) => [field, pages.flatMap((page) => page[field] ?? value)]);
+  return Object.fromEntries(merged);
+}
