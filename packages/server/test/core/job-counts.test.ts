@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type CountedEntry, countEntries, type EarlierLife } from "../../src/core/job/job-counts.ts";
-import { changesOf, rollUp, sumChanges } from "../../src/core/job/metric-change.ts";
+import { durationClassOf } from "../../src/core/job/duration-class.ts";
+import { type CountedEntry, countEntries, type EarlierLife, measures } from "../../src/core/job/job-counts.ts";
+import { ChangeSum, rollUp } from "../../src/core/job/metric-change.ts";
 
 const hour = 3_600_000;
 const fresh: EarlierLife = { createdAt: 1_000, end: undefined, startOf: () => undefined };
@@ -62,10 +64,47 @@ test.each<[string, EarlierLife, CountedEntry[], string]>([
 
 test("a change counts for its hour and its day, in its workflow and in all", () => {
   const { counts } = countEntries(fresh, [{ type: "job.submitted", at: 30 * hour }]);
-  const changes = sumChanges([...changesOf("w1", counts), ...changesOf("w1", counts), ...changesOf("w2", counts)]);
+  const sum = new ChangeSum();
+  for (const workflowId of ["w1", "w1", "w2"]) sum.add(workflowId, counts);
   const all = "00000000-0000-0000-0000-000000000000";
-  const said = rollUp(changes).map((row) => [row.workflowId, row.bucketSeconds, row.bucket, row.count].join(" "));
+  const said = rollUp(sum.changes).map((row) => [row.workflowId, row.bucketSeconds, row.bucket, row.count].join(" "));
   expect(said.toSorted()).toEqual(
     [`w1 3600 30 2`, `w1 86400 1 2`, `w2 3600 30 1`, `w2 86400 1 1`, `${all} 3600 30 3`, `${all} 86400 1 3`].toSorted(),
+  );
+});
+
+test("counts are summed by workflow, measure, hour and class, and by nothing else", () => {
+  const count = fc.record({
+    measure: fc.constantFrom(...measures),
+    at: fc.integer({ min: 0, max: 5 * hour }),
+    count: fc.constantFrom(1 as const, -1 as const),
+    durationMs: fc.option(fc.oneof(fc.integer({ min: 0, max: 3 }), fc.nat(Number.MAX_SAFE_INTEGER))),
+  });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom("w1", "w2"), count), { maxLength: 40 }), (counted) => {
+      const sum = new ChangeSum();
+      for (const [workflowId, one] of counted) sum.add(workflowId, [one]);
+
+      const groups = Map.groupBy(counted, ([workflowId, { measure, at, durationMs }]) =>
+        [workflowId, measure, Math.floor(at / hour), durationMs === null ? 0 : durationClassOf(durationMs)].join(" "),
+      );
+      const expected = [...groups].map(([key, group]) => {
+        const times = group.map(([, { durationMs }]) => durationMs ?? 0);
+        const total = times.reduce((before, ms) => before + ms, 0);
+        return [key, group.reduce((before, [, one]) => before + one.count, 0), total, Math.max(...times)].join(" ");
+      });
+      const said = sum.changes.map((change) =>
+        [
+          change.workflowId,
+          change.measure,
+          change.hour,
+          change.durationClass,
+          change.count,
+          change.totalMs,
+          change.maxMs,
+        ].join(" "),
+      );
+      expect(said.toSorted()).toEqual(expected.toSorted());
+    }),
   );
 });

@@ -2,14 +2,17 @@ import type { HistoryEntry } from "./history.ts";
 import type { Job, Timestamp } from "./job-state.ts";
 
 /** The measures of metrics. Those that end in `Duration` also have a time; a job that succeeded is counted by its duration. */
-export type Measure =
-  | "jobsSubmitted"
-  | "jobsFailed"
-  | "jobsCancelled"
-  | "jobDuration"
-  | "stepFailures"
-  | "stepRetries"
-  | "stepDuration";
+export const measures = [
+  "jobsSubmitted",
+  "jobsFailed",
+  "jobsCancelled",
+  "jobDuration",
+  "stepFailures",
+  "stepRetries",
+  "stepDuration",
+] as const;
+
+export type Measure = (typeof measures)[number];
 
 /** One job or step that counts for the time `at`; -1 takes it back. */
 export interface Count {

@@ -6,7 +6,7 @@ import { submitJob, transition } from "../../core/job/job.ts";
 import { countEntries, earlierLifeOf } from "../../core/job/job-counts.ts";
 import { awaitedEventIds, type Job, type Timestamp, wakeAtOf } from "../../core/job/job-state.ts";
 import { looksIntoValues } from "../../core/job/looks-into-values.ts";
-import { changesOf, type MetricChange, sumChanges } from "../../core/job/metric-change.ts";
+import { ChangeSum } from "../../core/job/metric-change.ts";
 import { ValueBook } from "../../core/job/value-book.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import { pointerTo } from "../../core/problem.ts";
@@ -351,21 +351,21 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
 
 /** The history of this commit, and what it adds to the organizations' metrics. */
 function countHistory(touched: readonly OpenJob[]): { history: HistoryRow[]; metrics: OrganizationChanges[] } {
-  const changes = new Map<string, MetricChange[]>();
+  const sums = new Map<string, ChangeSum>();
   const history = touched.map(({ before, job, entries, values }) => {
     const { organizationId, jobId, workflowId, createdAt } = job;
     const { counts, isComplete } = countEntries(earlierLifeOf(before, createdAt), entries);
-    if (isComplete) getOrInsert(changes, organizationId).push(...changesOf(workflowId, counts));
+    if (isComplete) sumOf(sums, organizationId).add(workflowId, counts);
     return { organizationId, jobId, entries: values.entries(entries), counted: isComplete };
   });
-  const metrics = [...changes].map(([organizationId, own]) => ({ organizationId, changes: sumChanges(own) }));
+  const metrics = [...sums].map(([organizationId, { changes }]) => ({ organizationId, changes }));
   return { history, metrics };
 }
 
-function getOrInsert<Item>(lists: Map<string, Item[]>, key: string): Item[] {
-  const list = lists.get(key) ?? [];
-  lists.set(key, list);
-  return list;
+function sumOf(sums: Map<string, ChangeSum>, organizationId: string): ChangeSum {
+  const sum = sums.get(organizationId) ?? new ChangeSum();
+  sums.set(organizationId, sum);
+  return sum;
 }
 
 /** The job as its row holds it. Its history is stored before: the state names large values by the entries that brought them. */

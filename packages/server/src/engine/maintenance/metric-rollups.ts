@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { countEntries, type EarlierLife } from "../../core/job/job-counts.ts";
-import { changesOf, rollUp, sumChanges } from "../../core/job/metric-change.ts";
+import { ChangeSum, rollUp } from "../../core/job/metric-change.ts";
 import type { Database, Transaction } from "../../store/home/database.ts";
 import {
   addToRollups,
@@ -124,16 +124,16 @@ async function changesOfRows(database: Database, organizationId: string, rows: r
   const ends = await findEarlierEnds(database, organizationId, resumed);
   const startOf = new Map(starts.map((start) => [keyOfStep(start), start.startedAt]));
   const endOf = new Map(ends.map((end) => [`${end.jobId} ${end.firstSequence}`, end]));
-  return sumChanges(
-    rows.flatMap((row) => {
-      const earlier: EarlierLife = {
-        createdAt: row.createdAt,
-        end: endOf.get(`${row.jobId} ${row.firstSequence}`),
-        startOf: (step, visit) => startOf.get(keyOfStep({ ...row, step, visit })),
-      };
-      return changesOf(row.workflowId, countEntries(earlier, row.entries).counts);
-    }),
-  );
+  const sum = new ChangeSum();
+  for (const row of rows) {
+    const earlier: EarlierLife = {
+      createdAt: row.createdAt,
+      end: endOf.get(`${row.jobId} ${row.firstSequence}`),
+      startOf: (step, visit) => startOf.get(keyOfStep({ ...row, step, visit })),
+    };
+    sum.add(row.workflowId, countEntries(earlier, row.entries).counts);
+  }
+  return sum.changes;
 }
 
 /** Steps that succeed in the row and began in an earlier one. */
