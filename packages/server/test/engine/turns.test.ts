@@ -19,12 +19,12 @@ test("in one batch an organization decides until its time is used up, and the ot
   const { turns, decide } = turnsByHand();
   const turn = turns.begin();
 
-  const own = Array.from({ length: 10 }, () => turn.take("own", decide(6)));
-  const others = Array.from({ length: 3 }, () => turn.take("other", decide(6)));
+  const own = Array.from({ length: 10 }, () => turn.take("own", decide(4.9)));
+  const others = Array.from({ length: 3 }, () => turn.take("other", decide(4.9)));
 
-  expect(own.filter((decision) => decision !== undefined)).toHaveLength(4);
-  expect(others).toEqual([6, 6, 6]);
-  expect(turns.begin().take("own", decide(6))).toBe(6);
+  expect(own.filter((decision) => decision !== undefined)).toHaveLength(5);
+  expect(others).toEqual([4.9, 4.9, 4.9]);
+  expect(turns.begin().take("own", decide(4.9))).toBe(4.9);
 });
 
 test("commands that cost little are followed by no rest, however many there are", () => {
@@ -34,13 +34,13 @@ test("commands that cost little are followed by no rest, however many there are"
   expect(turns.restMs("own")).toBe(0);
 });
 
-test("a command that costs much is followed by a rest of its organization alone, twice as long", () => {
+test("a command that costs much is followed by a rest of its organization alone, three times as long", () => {
   const { turns, decide, pass } = turnsByHand();
   turns.begin().take("own", decide(40));
-  expect([turns.restMs("own"), turns.restMs("other")]).toEqual([80, 0]);
+  expect([turns.restMs("own"), turns.restMs("other")]).toEqual([120, 0]);
   pass(50);
-  expect(turns.restMs("own")).toBe(30);
-  pass(30);
+  expect(turns.restMs("own")).toBe(70);
+  pass(70);
   expect(turns.restMs("own")).toBe(0);
 });
 
@@ -49,5 +49,5 @@ test("the rests of two costly commands of one batch come one after the other", (
   const turn = turns.begin();
   turn.take("own", decide(15));
   turn.take("own", decide(25));
-  expect(turns.restMs("own")).toBe(15 * 2 + 25 * 2 - 25);
+  expect(turns.restMs("own")).toBe(15 * 3 + 25 * 3 - 25);
 });

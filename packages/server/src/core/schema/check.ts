@@ -21,8 +21,14 @@ import { describeTypes, joinWords, type TypeSet, typeOf, typeSets } from "./type
  * the value: it may be a secret, or a megabyte.
  */
 export function checkValue(schema: Schema, value: JsonValue): Problem[] {
-  return new Check(maxChecks, new Set()).problemsOf(schema, value);
+  if (schema === lastFit.schema && value === lastFit.value) return [];
+  const problems = new Check(maxChecks, new Set()).problemsOf(schema, value);
+  if (problems.length === 0) lastFit = { schema, value };
+  return problems;
 }
+
+/** Values never change, and a job often hands one on as it is: its input is checked when it is submitted and when its first step begins. */
+let lastFit: { readonly schema: Schema | undefined; readonly value: JsonValue } = { schema: undefined, value: null };
 
 /** Whether a value fits, without saying why not; undefined when that takes more checks than it is worth. */
 export function fitsSchema(schema: Schema, value: JsonValue, checkLimit: number): boolean | undefined {

@@ -53,6 +53,6 @@ export interface BatchTurn {
 /** What all commands of one organization may take in one batch, before the rest goes into the next one. */
 const turnMs = 20;
 /** A command that takes longer is followed by a rest of its organization, for so many times as long. */
-const costlyMs = 10;
-const restFactor = 2;
+const costlyMs = 5;
+const restFactor = 3;
 const maxResting = 1_000;
