@@ -23,7 +23,7 @@ import {
   writtenColumns,
   writtenPartOf,
 } from "./job-columns.ts";
-import { askInParts } from "./key-parts.ts";
+import { askInParts, askTogether, joinedKeysAtOnce } from "./key-parts.ts";
 import { mostBytes } from "./most-bytes.ts";
 
 export type { WrittenJob } from "./job-columns.ts";
@@ -175,8 +175,11 @@ export async function updateJobs(transaction: Transaction, updates: readonly Job
     const changed = { organization_id: organizationId, job_id: jobId, ...changedPartOf(after), ...found };
     return { organizationId, jobId, changed };
   });
-  const written = await askInParts(keyed, (part) =>
-    transaction.query(updateJobRows, [JSON.stringify(part.map(({ changed }) => changed)), ...keyArrays(part)]),
+  const written = await askTogether(
+    keyed,
+    (part) =>
+      transaction.query(updateJobRows, [JSON.stringify(part.map(({ changed }) => changed)), ...keyArrays(part)]),
+    joinedKeysAtOnce,
   );
   if (written.length !== updates.length) {
     throw new Error(`${updates.length - written.length} of ${updates.length} jobs changed under their lock.`);
@@ -246,6 +249,7 @@ export async function readSmallJobs(db: Queryable, keys: readonly JobKey[]): Pro
   return await askInParts(keys, (part) => db.query(readSmallJobRows, keyArrays(part)));
 }
 
+/** OFFSET keeps the planner from asking for `is_small` anew in each place that names it. */
 const readSmallJobRows = statement<SmallJob>(
   "read_small_jobs",
   "organization",
@@ -261,6 +265,7 @@ const readSmallJobRows = statement<SmallJob>(
          AND job_history.job_id = measured.job_id) ELSE false END AS is_small
      FROM job AS measured
      WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
+     OFFSET 0
    ) AS job`,
 );
 
