@@ -1,6 +1,6 @@
 import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
-import { askInParts, joinedKeysAtOnce } from "../jobs/key-parts.ts";
+import { askInParts, everyPairJoined } from "../jobs/key-parts.ts";
 
 /** What a token is bound to, beside its permissions; null: not in this respect. */
 export interface BoundTo {
@@ -256,7 +256,7 @@ export async function touchApiTokens(db: Queryable, uses: readonly TokenUse[]): 
         part.map((use) => use.tokenId),
         part.map((use) => new Date(use.usedAt).toISOString()),
       ]),
-    joinedKeysAtOnce,
+    everyPairJoined,
   );
 }
 

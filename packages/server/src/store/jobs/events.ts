@@ -3,7 +3,7 @@ import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import type { JsonValue } from "../../core/json/json.ts";
 import { type Queryable, type Statement, statement, type Transaction } from "../home/database.ts";
 import { type JobKey, keyArrays, TooMuchAtOnceError } from "./jobs.ts";
-import { askTogether, joinedKeysAtOnce } from "./key-parts.ts";
+import { askTogether, eachAlone, everyPairJoined, organizationsOf } from "./key-parts.ts";
 
 /** Writes what one commit changes of the events of its jobs. */
 export async function writeEventChanges(
@@ -29,7 +29,7 @@ async function writeInParts(
   await askTogether(
     keyed,
     (part) => transaction.query(written, [JSON.stringify(part.map(({ row }) => row)), ...keyArrays(part)]),
-    joinedKeysAtOnce,
+    everyPairJoined,
   );
 }
 
@@ -117,18 +117,28 @@ export async function findKeptEvents(
   wanted: readonly (JobKey & { readonly eventId: string })[],
 ): Promise<(JobKey & { readonly eventId: string; readonly eventNumber: number })[]> {
   if (wanted.length === 0) return [];
-  return await askTogether(wanted, (part) => {
-    const eventIds = [...new Set(part.map((key) => key.eventId))];
-    return transaction.query(findEvents, [...keyArrays(part), eventIds]);
-  });
+  const findPart = (part: typeof wanted) =>
+    transaction.query(findEvents, [
+      organizationsOf(part),
+      part.map(({ organizationId }) => organizationId),
+      part.map(({ jobId }) => jobId),
+      part.map(({ eventId }) => eventId),
+    ]);
+  return await askTogether(wanted, findPart, eachAlone);
 }
 
 const findEvents = statement<JobKey & { eventId: string; eventNumber: number }>(
   "find_kept_events",
   "organization",
-  `SELECT organization_id AS "organizationId", job_id AS "jobId", event_id AS "eventId", event_number AS "eventNumber"
-   FROM job_event
-   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[]) AND event_id = ANY($3::text[]) AND outcome = 'unmatched'`,
+  `SELECT event.*
+   FROM unnest($2::uuid[], $3::uuid[], $4::text[]) AS wanted (wanted_organization_id, wanted_job_id, wanted_event_id)
+   CROSS JOIN LATERAL (
+     SELECT organization_id AS "organizationId", job_id AS "jobId", event_id AS "eventId", event_number AS "eventNumber"
+     FROM job_event
+     WHERE organization_id = ANY($1::uuid[]) AND organization_id = wanted_organization_id AND job_id = wanted_job_id
+       AND event_id = wanted_event_id AND outcome = 'unmatched'
+     OFFSET 0
+   ) AS event`,
 );
 
 /** A payload of a kept event. With `isLeftOut` it and the payloads before it, for the same job, are together larger than the bound. */
@@ -150,20 +160,19 @@ export async function readPayloads(
   if (wanted.length === 0) return [];
   const jobCount = new Set(wanted.map(({ jobId }) => jobId)).size;
   const share = Math.floor(maxBytes / jobCount);
-  const read = await askTogether(wanted, (part) => {
+  const readPart = (part: typeof wanted) => {
     const rows = part.map(({ organizationId, jobId, eventNumber }) => ({
       wanted_organization_id: organizationId,
       wanted_job_id: jobId,
       wanted_event_number: eventNumber,
     }));
-    const [organizations] = keyArrays(part);
-    return transaction.query(readPayloadRows, [JSON.stringify(rows), organizations, share]);
-  });
+    return transaction.query(readPayloadRows, [JSON.stringify(rows), organizationsOf(part), share]);
+  };
+  const read = await askTogether(wanted, readPart, eachAlone);
   if (jobCount > 1 && read.some(({ isLeftOut }) => isLeftOut)) throw new TooMuchAtOnceError(jobCount, maxBytes);
   return read;
 }
 
-/** OFFSET keeps the planner from joining: it takes the rows for few, and would compare each with each. */
 const readPayloadRows = statement<ReadPayload>(
   "read_event_payloads",
   "organization",

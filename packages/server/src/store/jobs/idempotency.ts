@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import type { JsonValue } from "../../core/json/json.ts";
 import { type Database, statement, type Transaction } from "../home/database.ts";
-import { askInParts, askTogether, joinedKeysAtOnce } from "./key-parts.ts";
+import { askInParts, askTogether, everyPairJoined, organizationsOf } from "./key-parts.ts";
 
 export interface KeyClaim {
   readonly organizationId: string;
@@ -78,7 +78,7 @@ export async function storeAnswers(transaction: Transaction, answers: readonly K
     const keys = part.map((answer) => answer.idempotencyKey);
     return transaction.query(storeAnswerRows, [JSON.stringify(rows), organizationsOf(part), keys]);
   };
-  await askTogether(answers, answerPart, joinedKeysAtOnce);
+  await askTogether(answers, answerPart, everyPairJoined);
 }
 
 const storeAnswerRows = statement<never>(
@@ -106,7 +106,7 @@ export async function releaseKeys(
         part.map((key) => key.idempotencyKey),
         part.map((key) => key.organizationId),
       ]),
-    joinedKeysAtOnce,
+    everyPairJoined,
   );
 }
 
@@ -149,7 +149,3 @@ const findExpiredKeyRows = statement<{ organizationId: string; idempotencyKey: s
    WHERE created_at < $1
    LIMIT $2`,
 );
-
-function organizationsOf(rows: readonly { readonly organizationId: string }[]): string[] {
-  return [...new Set(rows.map((row) => row.organizationId))];
-}

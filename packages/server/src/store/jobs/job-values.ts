@@ -1,8 +1,8 @@
 import type { NewValue } from "../../core/job/value-book.ts";
 import type { JsonValue } from "../../core/json/json.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
-import { type JobKey, keyArrays } from "./jobs.ts";
-import { askInParts } from "./key-parts.ts";
+import type { JobKey } from "./jobs.ts";
+import { askInParts, eachAlone, organizationsOf } from "./key-parts.ts";
 
 /** Writes the values that one commit brings to its jobs. */
 export async function insertValues(
@@ -16,8 +16,7 @@ export async function insertValues(
     ),
   );
   if (rows.length === 0) return;
-  const organizations = [...new Set(jobs.map(({ organizationId }) => organizationId))];
-  const written = await transaction.query(insertValueRows, [`[${rows.join(",")}]`, organizations]);
+  const written = await transaction.query(insertValueRows, [`[${rows.join(",")}]`, organizationsOf(jobs)]);
   if (written.length !== rows.length) throw new Error(`Of ${rows.length} values ${written.length} were written.`);
 }
 
@@ -51,21 +50,20 @@ export async function readValues(
   if (wanted.length === 0) return [];
   const placed = wanted.map((key, place) => ({ ...key, place }));
   let left = maxBytes;
-  return await askInParts(placed, async (part) => {
+  const readPart = async (part: readonly (typeof placed)[number][]) => {
     const rows = part.map(({ organizationId, jobId, valueNumber, place }) => ({
       wanted_organization_id: organizationId,
       wanted_job_id: jobId,
       wanted_value_number: valueNumber,
       place,
     }));
-    const [organizations] = keyArrays(part);
-    const read = await db.query(readValueRows, [JSON.stringify(rows), organizations, left, freeCount]);
+    const read = await db.query(readValueRows, [JSON.stringify(rows), organizationsOf(part), left, freeCount]);
     left -= read.reduce((sum, { bytes }) => sum + bytes, 0);
     return read;
-  });
+  };
+  return await askInParts(placed, readPart, eachAlone);
 }
 
-/** OFFSET keeps the planner from joining: it takes the rows for few, and would compare each with each. */
 const readValueRows = statement<ReadValue>(
   "read_job_values",
   "organization",

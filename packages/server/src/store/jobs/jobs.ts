@@ -23,7 +23,7 @@ import {
   writtenColumns,
   writtenPartOf,
 } from "./job-columns.ts";
-import { askInParts, askTogether, joinedKeysAtOnce } from "./key-parts.ts";
+import { askInParts, askTogether, eachAlone, everyPairJoined, keyColumns, organizationsOf } from "./key-parts.ts";
 import { mostBytes } from "./most-bytes.ts";
 
 export type { WrittenJob } from "./job-columns.ts";
@@ -83,8 +83,8 @@ async function readLarge<Content>(
   const found = new Map<string, Content>();
   if (keys.length === 0) return found;
   let room = keys.length === 1 ? Number.MAX_SAFE_INTEGER : maxBytes;
-  await askInParts(keys, async (part) => {
-    const contents = await transaction.query(rows, [...keyArrays(part), room]);
+  const readPart = async (part: readonly JobKey[]) => {
+    const contents = await transaction.query(rows, [...keyColumns(part, jobIdOf), room]);
     for (const { jobId, content, bytes } of contents) {
       // The parts share the bound: each of them alone would let as much in as all may.
       room -= bytes;
@@ -92,7 +92,8 @@ async function readLarge<Content>(
       found.set(jobId, content);
     }
     return contents;
-  });
+  };
+  await askInParts(keys, readPart, eachAlone);
   return found;
 }
 
@@ -129,14 +130,20 @@ const lockJobRows = statement<Omit<LockedJob, "state"> & { state: StoredState | 
    FOR UPDATE`,
 );
 
+const wantedJobs = "unnest($2::uuid[], $3::uuid[]) AS wanted (wanted_organization_id, wanted_job_id)";
+const isWantedJob =
+  "organization_id = ANY($1::uuid[]) AND organization_id = wanted_organization_id AND job_id = wanted_job_id";
+
 const largeContents = (column: string) =>
-  `SELECT job_id AS "jobId", CASE WHEN bytes_so_far <= $3 THEN content END AS content, bytes
+  `SELECT job_id AS "jobId", CASE WHEN bytes_so_far <= $4 THEN content END AS content, bytes
    FROM (
-     SELECT job_id, content, bytes, sum(bytes) OVER (ORDER BY organization_id, job_id) AS bytes_so_far
-     FROM (
+     SELECT contents.*, sum(bytes) OVER (ORDER BY organization_id, job_id) AS bytes_so_far
+     FROM ${wantedJobs}
+     CROSS JOIN LATERAL (
        SELECT organization_id, job_id, ${column} AS content, octet_length(${column}::text) AS bytes
        FROM job
-       WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
+       WHERE ${isWantedJob}
+       OFFSET 0
      ) AS contents
    ) AS measured`;
 
@@ -179,7 +186,7 @@ export async function updateJobs(transaction: Transaction, updates: readonly Job
     keyed,
     (part) =>
       transaction.query(updateJobRows, [JSON.stringify(part.map(({ changed }) => changed)), ...keyArrays(part)]),
-    joinedKeysAtOnce,
+    everyPairJoined,
   );
   if (written.length !== updates.length) {
     throw new Error(`${updates.length - written.length} of ${updates.length} jobs changed under their lock.`);
@@ -246,10 +253,9 @@ export type SmallJob = Omit<Job, "state" | "input"> & {
 
 /** Each of these jobs as of one instant. Jobs that do not exist are missing from the answer. */
 export async function readSmallJobs(db: Queryable, keys: readonly JobKey[]): Promise<SmallJob[]> {
-  return await askInParts(keys, (part) => db.query(readSmallJobRows, keyArrays(part)));
+  return await askInParts(keys, (part) => db.query(readSmallJobRows, keyColumns(part, jobIdOf)), eachAlone);
 }
 
-/** OFFSET keeps the planner from asking for `is_small` anew in each place that names it. */
 const readSmallJobRows = statement<SmallJob>(
   "read_small_jobs",
   "organization",
@@ -258,13 +264,14 @@ const readSmallJobRows = statement<SmallJob>(
        SELECT json_agg(entries ORDER BY first_sequence) FROM job_history
        WHERE job_history.organization_id = ANY($1::uuid[]) AND job_history.organization_id = job.organization_id
          AND job_history.job_id = job.job_id) END AS commits
-   FROM (
+   FROM ${wantedJobs}
+   CROSS JOIN LATERAL (
      SELECT *, CASE WHEN ${isStateSmall} AND ${isInputSmall} AND sequence <= 100 THEN (
        SELECT sum(pg_column_size(entries)) <= 4096 FROM job_history
        WHERE job_history.organization_id = ANY($1::uuid[]) AND job_history.organization_id = measured.organization_id
          AND job_history.job_id = measured.job_id) ELSE false END AS is_small
      FROM job AS measured
-     WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
+     WHERE ${isWantedJob}
      OFFSET 0
    ) AS job`,
 );
@@ -358,5 +365,9 @@ const findCommit = statement<{ found: number }>(
  * that few rows are meant and goes by the key, where it would otherwise read all jobs of an organization and join.
  */
 export function keyArrays(keys: readonly JobKey[]): [string[], string[]] {
-  return [[...new Set(keys.map((key) => key.organizationId))], [...new Set(keys.map((key) => key.jobId))]];
+  return [organizationsOf(keys), [...new Set(keys.map(jobIdOf))]];
+}
+
+function jobIdOf({ jobId }: JobKey): string {
+  return jobId;
 }

@@ -1,6 +1,6 @@
 import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
-import { askInParts, askTogether, joinedKeysAtOnce } from "../jobs/key-parts.ts";
+import { askInParts, askTogether, everyPairJoined } from "../jobs/key-parts.ts";
 import type { WorkflowKey } from "./workflows.ts";
 
 export interface VersionKey {
@@ -47,7 +47,7 @@ export async function chooseVersions(
     else known.places.push(place);
   }
   const wanted = [...alike.values()].map((request, index) => ({ ...request, request: index }));
-  const chosen = await askTogether(wanted, (part) => askForVersions(transaction, part), joinedKeysAtOnce);
+  const chosen = await askTogether(wanted, (part) => askForVersions(transaction, part), everyPairJoined);
   return chosen.flatMap((one) => (wanted[one.request]?.places ?? []).map((request) => ({ ...one, request })));
 }
 
