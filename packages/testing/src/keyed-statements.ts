@@ -1,7 +1,6 @@
 import type { Job } from "../../server/src/core/job/job-state.ts";
 import { findMemberships } from "../../server/src/store/access/members.ts";
 import { findOrganizations, holdOrganizations } from "../../server/src/store/access/organizations.ts";
-import { touchApiTokens } from "../../server/src/store/access/tokens.ts";
 import { insertAuditEntries } from "../../server/src/store/audit/audit.ts";
 import type { Queryable } from "../../server/src/store/home/database.ts";
 import { findKeptEvents, readPayloads, writeEventChanges } from "../../server/src/store/jobs/events.ts";
@@ -128,15 +127,7 @@ export const keyedStatements: readonly KeyedStatement[] = [
   },
   { name: "release_idempotency_keys", ask: (db, keys) => releaseKeys(db, keys) },
   { name: "mark_calls_begun", ask: (db, keys) => markBegun(db, ownerId, keys) },
-  { name: "take_over_jobs", ask: (db, keys) => takeOverJobs(db, ownerId, ownerId, keys) },
-  {
-    name: "touch_api_tokens",
-    ask: (db, keys) =>
-      touchApiTokens(
-        db,
-        keys.map(({ organizationId, tokenId }) => ({ ownerId: organizationId, tokenId, usedAt: at })),
-      ),
-  },
+  { name: "take_over_jobs", ask: (db, keys) => takeOverJobs(db, uuid(2), ownerId, keys) },
 ];
 
 function organizationsOf(keys: readonly RowKey[]): string[] {
@@ -207,9 +198,10 @@ function newJob(key: RowKey, index: number): WrittenJob {
 }
 
 function writtenOf(key: RowKey): WrittenJob {
-  return { ...jobOf(key), wakeAt: at, awaitingEventIds: null, begunEpoch: null };
+  return { ...jobOf(key), wakeAt: null, awaitingEventIds: null, begunEpoch: key.leaseEpoch };
 }
 
+/** Goes from one call to the next, as most jobs do in most commits. */
 function jobOf({ organizationId, jobId, workflowId, versionId, leaseEpoch }: RowKey): Job {
   return {
     organizationId,
@@ -222,14 +214,14 @@ function jobOf({ organizationId, jobId, workflowId, versionId, leaseEpoch }: Row
     input: { sku: "STEP-2", count: 1 },
     submittedBy: sender,
     createdAt: at,
-    startedAt: null,
+    startedAt: at,
     updatedAt: at,
     finishedAt: null,
-    sequence: 1,
+    sequence: 4,
     leaseEpoch,
-    nodeId: null,
+    nodeId: ownerId,
     state: {
-      status: "PENDING",
+      status: "RUNNING",
       progress: {
         stepRunCount: 2,
         visits: { reserve: 1, charge: 1 },
@@ -237,8 +229,15 @@ function jobOf({ organizationId, jobId, workflowId, versionId, leaseEpoch }: Row
         bufferedEvents: { approved: 1 },
         eventCount: 1,
       },
-      resumeAt: null,
-      wakeAt: at,
+      step: {
+        phase: "calling",
+        name: "ship",
+        visit: 1,
+        attempt: 1,
+        input: { sku: "STEP-2" },
+        failedAttempts: 0,
+        interruptions: 0,
+      },
     },
   };
 }

@@ -3,6 +3,7 @@ import { type KeyedStatement, keyedStatements } from "@stepwell/testing/keyed-st
 import { type Asked, costOf, planModes } from "@stepwell/testing/plan-cost.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deleteInvitationsExpiredBefore } from "../../src/store/access/invitations.ts";
+import { touchApiTokens } from "../../src/store/access/tokens.ts";
 import type { Database, Statement } from "../../src/store/home/database.ts";
 import { deleteExpiredKeys } from "../../src/store/jobs/idempotency.ts";
 import { openRowsOnly, type RowsOnly } from "./rows-only.ts";
@@ -37,6 +38,14 @@ const maintenance: readonly KeyedStatement[] = [
   {
     name: "delete_expired_idempotency_keys",
     ask: (db) => deleteExpiredKeys(db as Database, later, organizationCount),
+  },
+  {
+    name: "touch_api_tokens",
+    ask: (db, asked) =>
+      touchApiTokens(
+        db,
+        asked.map(({ organizationId, tokenId }) => ({ ownerId: organizationId, tokenId, usedAt: later })),
+      ),
   },
   { name: "delete_invitations", ask: (db) => deleteInvitationsExpiredBefore(db as Database, later, organizationCount) },
 ];
