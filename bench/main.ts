@@ -114,6 +114,8 @@ async function plans(options: BenchOptions): Promise<number> {
     organizations: options.organizations ?? plansSize.organizations,
     keys: options.keys ?? plansSize.keys,
   };
+  if (size.jobs < 2 * size.keys * size.organizations)
+    throw new UsageError("--jobs must be at least twice --keys for each organization: half of the jobs run.");
   const results = await runPlansBench(size, progress);
   for (const result of results) report(result);
   const exceeded = exceededBounds(results);

@@ -32,7 +32,7 @@ export function rowKey(organization: number, number: number): RowKey {
   };
 }
 
-/** A multiple of 1000, so that no two rows have the same id. */
+/** No two rows of up to as many organizations have the same id. */
 const maxOrganizations = 10_000;
 
 /** Owns every job that runs. */
