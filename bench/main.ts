@@ -7,11 +7,13 @@ import { runMetricsBench } from "./metrics.ts";
 import { noop3 } from "./noop3.ts";
 import { noop3Poll } from "./noop3-poll.ts";
 import { type BenchOptions, parseBenchOptions, UsageError } from "./options.ts";
+import { exceededBounds, runPlansBench } from "./plans.ts";
 import { medianBy } from "./samples.ts";
 import { runSignInBench } from "./sign-in.ts";
 import { runStartupBench } from "./startup.ts";
 
 const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs N] [--concurrency N] [--runs N]
+       npm run bench -- plans [--jobs N] [--organizations N] [--keys N]
 
   noop3        jobs of three no-op steps; the submission waits for the result
   noop3-poll   the same, submitted and then polled
@@ -19,6 +21,7 @@ const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs 
   sign-in      reads while 100 passwords at once wait for their check, and while none does
   metrics      a month of metrics over 10 million jobs, and how fast old history of --jobs jobs is counted
   cost         what one job or event costs a PostgreSQL server: bytes of its log, statements, time (with --store postgres)
+  plans        the statements that take many keys, in a store of --jobs jobs of --organizations organizations: time and plan, against their bounds
   startup      from the start of the process to the first finished job, and memory when idle
   definitions  the definitions, patterns and values that take longest to check and to compile
   all          each of these in turn
@@ -32,14 +35,13 @@ const defaultRuns = { load: 1, startup: 5, definitions: 5 };
 const signInSize = { reads: 4_000, concurrency: 100 };
 const metricsJobs = 1_000_000;
 const costRequests = 50;
+const plansSize = { jobs: 1_000_000, organizations: 1_000, keys: 400 };
 const startupSize = { jobs: 1_000, concurrency: 16 };
 
 async function main(args: readonly string[]): Promise<number> {
   try {
-    await run(
-      parseBenchOptions(args, [...Object.keys(loadBenches), "sign-in", "metrics", "cost", "startup", "definitions"]),
-    );
-    return 0;
+    const names = [...Object.keys(loadBenches), "sign-in", "metrics", "cost", "plans", "startup", "definitions"];
+    return await run(parseBenchOptions(args, names));
   } catch (error) {
     if (error instanceof UsageError) {
       progress(`${error.message}\n\n${usage}`);
@@ -50,7 +52,9 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-async function run(options: BenchOptions): Promise<void> {
+/** Answers the exit code: 1 when a bound is exceeded. */
+async function run(options: BenchOptions): Promise<number> {
+  let exitCode = 0;
   const homes = await openStoreHomes(options.store);
   for (const name of options.names) {
     const bench = loadBenches[name];
@@ -59,9 +63,11 @@ async function run(options: BenchOptions): Promise<void> {
     else if (name === "sign-in") report(await signIn(homes, options));
     else if (name === "metrics") report(await runMetricsBench(homes, options.jobs ?? metricsJobs, progress));
     else if (name === "cost") for (const result of await cost(homes, options)) report(result);
+    else if (name === "plans") exitCode = await plans(options);
     else for (const result of await startup(homes, options)) report(result);
   }
   await homes.close();
+  return exitCode;
 }
 
 async function medianRun(
@@ -99,6 +105,22 @@ async function cost(homes: StoreHomes, options: BenchOptions) {
   if (homes.kind === "postgres") return await runCostBench(homes, options.jobs ?? costRequests);
   progress("cost needs --store postgres");
   return [];
+}
+
+/** The embedded store plans alike, and is too small for as many jobs: there is always a PostgreSQL server of its own. */
+async function plans(options: BenchOptions): Promise<number> {
+  const size = {
+    jobs: options.jobs ?? plansSize.jobs,
+    organizations: options.organizations ?? plansSize.organizations,
+    keys: options.keys ?? plansSize.keys,
+  };
+  if (size.jobs < 2 * size.keys * size.organizations)
+    throw new UsageError("--jobs must be at least twice --keys for each organization: half of the jobs run.");
+  const results = await runPlansBench(size, progress);
+  for (const result of results) report(result);
+  const exceeded = exceededBounds(results);
+  progress(exceeded === undefined ? "plans: every bound holds" : `plans: ${exceeded}`);
+  return exceeded === undefined ? 0 : 1;
 }
 
 function startup(homes: StoreHomes, options: BenchOptions) {

@@ -62,7 +62,7 @@ async function measureCounting(database: Database, jobs: number, progress: (line
   return { countedJobsPerSecond: Math.round(jobs / seconds) };
 }
 
-async function measureReading(database: Database) {
+export async function measureReading(database: Database) {
   const organizationId = await newOrganization(database);
   const to = Math.ceil(Date.now() / dayMs) * dayMs;
   const workflowIds = await seedRollups(database, organizationId, to);

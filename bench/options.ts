@@ -8,6 +8,8 @@ export interface BenchOptions {
   readonly jobs: number | undefined;
   readonly concurrency: number | undefined;
   readonly runs: number | undefined;
+  readonly organizations: number | undefined;
+  readonly keys: number | undefined;
 }
 
 /** Throws `UsageError`. `known` are the names of the benches; "all" stands for every one of them. */
@@ -22,6 +24,8 @@ export function parseBenchOptions(args: readonly string[], known: readonly strin
     jobs: count("jobs", values.jobs),
     concurrency: count("concurrency", values.concurrency),
     runs: count("runs", values.runs),
+    organizations: count("organizations", values.organizations),
+    keys: count("keys", values.keys),
   };
 }
 
@@ -51,7 +55,7 @@ function parse(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { store: text, jobs: text, concurrency: text, runs: text },
+      options: { store: text, jobs: text, concurrency: text, runs: text, organizations: text, keys: text },
     });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));

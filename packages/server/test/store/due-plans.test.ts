@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { uuid, uuidOf } from "@stepwell/testing/numbered-id.ts";
+import { type Asked, costOf, planModes } from "@stepwell/testing/plan-cost.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/store/home/database.ts";
 import { findOrphans, findOwned } from "../../src/store/jobs/nodes.ts";
 import { findDueJobs, findDueJobsInTurn, findNextWake, listVersionKeys } from "../../src/store/jobs/timers.ts";
-import { type Asked, costOf, openRowsOnly, planModes, type RowsOnly, uuid, uuidOf } from "./plan-cost.ts";
+import { openRowsOnly, type RowsOnly } from "./rows-only.ts";
 
 /**
  * One organization has this many due jobs, of one version, before all others'. None of the searches of the duties may read past them: twice a

@@ -1,5 +1,6 @@
 import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
+import { askInParts, everyPairJoined } from "../jobs/key-parts.ts";
 
 /** What a token is bound to, beside its permissions; null: not in this respect. */
 export interface BoundTo {
@@ -246,13 +247,17 @@ export interface TokenUse {
 }
 
 export async function touchApiTokens(db: Queryable, uses: readonly TokenUse[]): Promise<void> {
-  if (uses.length === 0) return;
-  await db.query(touchApiTokenRows, [
-    uses.map((use) => use.ownerId),
-    uses.map((use) => use.tokenId),
-    uses.map((use) => new Date(use.usedAt).toISOString()),
-    [...new Set(uses.map((use) => use.ownerId))],
-  ]);
+  const keyed = uses.map((use) => ({ ...use, organizationId: use.ownerId }));
+  await askInParts(
+    keyed,
+    (part) =>
+      db.query(touchApiTokenRows, [
+        part.map((use) => use.organizationId),
+        part.map((use) => use.tokenId),
+        part.map((use) => new Date(use.usedAt).toISOString()),
+      ]),
+    everyPairJoined,
+  );
 }
 
 const touchApiTokenRows = statement<never>(
@@ -261,7 +266,7 @@ const touchApiTokenRows = statement<never>(
   `UPDATE api_token
    SET last_used_at = used.at
    FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS used (organization_id, token_id, at)
-   WHERE api_token.organization_id = ANY($4::uuid[])
+   WHERE api_token.organization_id = ANY($1::uuid[]) AND api_token.token_id = ANY($2::uuid[])
      AND api_token.organization_id = used.organization_id AND api_token.token_id = used.token_id
      AND (api_token.last_used_at IS NULL OR api_token.last_used_at < used.at)`,
 );

@@ -3,7 +3,7 @@ import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import type { JsonValue } from "../../core/json/json.ts";
 import { type Queryable, type Statement, statement, type Transaction } from "../home/database.ts";
 import { type JobKey, keyArrays, TooMuchAtOnceError } from "./jobs.ts";
-import { askInParts } from "./key-parts.ts";
+import { askTogether, eachAlone, everyPairJoined, organizationsOf } from "./key-parts.ts";
 
 /** Writes what one commit changes of the events of its jobs. */
 export async function writeEventChanges(
@@ -26,8 +26,10 @@ async function writeInParts(
   rows: readonly EventRow[],
 ): Promise<void> {
   const keyed = rows.map((row) => ({ organizationId: row.organization_id, jobId: row.job_id, row }));
-  await askInParts(keyed, (part) =>
-    transaction.query(written, [JSON.stringify(part.map(({ row }) => row)), ...keyArrays(part)]),
+  await askTogether(
+    keyed,
+    (part) => transaction.query(written, [JSON.stringify(part.map(({ row }) => row)), ...keyArrays(part)]),
+    everyPairJoined,
   );
 }
 
@@ -115,18 +117,28 @@ export async function findKeptEvents(
   wanted: readonly (JobKey & { readonly eventId: string })[],
 ): Promise<(JobKey & { readonly eventId: string; readonly eventNumber: number })[]> {
   if (wanted.length === 0) return [];
-  return await askInParts(wanted, (part) => {
-    const eventIds = [...new Set(part.map((key) => key.eventId))];
-    return transaction.query(findEvents, [...keyArrays(part), eventIds]);
-  });
+  const findPart = (part: typeof wanted) =>
+    transaction.query(findEvents, [
+      organizationsOf(part),
+      part.map(({ organizationId }) => organizationId),
+      part.map(({ jobId }) => jobId),
+      part.map(({ eventId }) => eventId),
+    ]);
+  return await askTogether(wanted, findPart, eachAlone);
 }
 
 const findEvents = statement<JobKey & { eventId: string; eventNumber: number }>(
   "find_kept_events",
   "organization",
-  `SELECT organization_id AS "organizationId", job_id AS "jobId", event_id AS "eventId", event_number AS "eventNumber"
-   FROM job_event
-   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[]) AND event_id = ANY($3::text[]) AND outcome = 'unmatched'`,
+  `SELECT event.*
+   FROM unnest($2::uuid[], $3::uuid[], $4::text[]) AS wanted (wanted_organization_id, wanted_job_id, wanted_event_id)
+   CROSS JOIN LATERAL (
+     SELECT organization_id AS "organizationId", job_id AS "jobId", event_id AS "eventId", event_number AS "eventNumber"
+     FROM job_event
+     WHERE organization_id = ANY($1::uuid[]) AND organization_id = wanted_organization_id AND job_id = wanted_job_id
+       AND event_id = wanted_event_id AND outcome = 'unmatched'
+     OFFSET 0
+   ) AS event`,
 );
 
 /** A payload of a kept event. With `isLeftOut` it and the payloads before it, for the same job, are together larger than the bound. */
@@ -148,14 +160,15 @@ export async function readPayloads(
   if (wanted.length === 0) return [];
   const jobCount = new Set(wanted.map(({ jobId }) => jobId)).size;
   const share = Math.floor(maxBytes / jobCount);
-  const read = await askInParts(wanted, (part) => {
+  const readPart = (part: typeof wanted) => {
     const rows = part.map(({ organizationId, jobId, eventNumber }) => ({
-      organization_id: organizationId,
-      job_id: jobId,
-      event_number: eventNumber,
+      wanted_organization_id: organizationId,
+      wanted_job_id: jobId,
+      wanted_event_number: eventNumber,
     }));
-    return transaction.query(readPayloadRows, [JSON.stringify(rows), ...keyArrays(part), share]);
-  });
+    return transaction.query(readPayloadRows, [JSON.stringify(rows), organizationsOf(part), share]);
+  };
+  const read = await askTogether(wanted, readPart, eachAlone);
   if (jobCount > 1 && read.some(({ isLeftOut }) => isLeftOut)) throw new TooMuchAtOnceError(jobCount, maxBytes);
   return read;
 }
@@ -164,15 +177,17 @@ const readPayloadRows = statement<ReadPayload>(
   "read_event_payloads",
   "organization",
   `SELECT organization_id AS "organizationId", job_id AS "jobId", event_number AS "eventNumber",
-     CASE WHEN bytes <= $4 THEN payload END AS payload, bytes > $4 AS "isLeftOut"
+     CASE WHEN bytes <= $3 THEN payload END AS payload, bytes > $3 AS "isLeftOut"
    FROM (
-     SELECT job_event.organization_id, job_event.job_id, job_event.event_number, payload,
-       sum(octet_length(payload::text)) OVER (PARTITION BY job_event.organization_id, job_event.job_id
-         ORDER BY job_event.event_number) AS bytes
-     FROM json_to_recordset($1) AS wanted (organization_id uuid, job_id uuid, event_number integer)
-     JOIN job_event ON job_event.organization_id = wanted.organization_id AND job_event.job_id = wanted.job_id
-       AND job_event.event_number = wanted.event_number
-     WHERE job_event.organization_id = ANY($2::uuid[]) AND job_event.job_id = ANY($3::uuid[]) AND payload IS NOT NULL
+     SELECT found.*, sum(octet_length(payload::text)) OVER (PARTITION BY organization_id, job_id ORDER BY event_number) AS bytes
+     FROM json_to_recordset($1) AS wanted (wanted_organization_id uuid, wanted_job_id uuid, wanted_event_number integer)
+     CROSS JOIN LATERAL (
+       SELECT organization_id, job_id, event_number, payload
+       FROM job_event
+       WHERE organization_id = ANY($2::uuid[]) AND organization_id = wanted_organization_id AND job_id = wanted_job_id
+         AND event_number = wanted_event_number AND payload IS NOT NULL
+       OFFSET 0
+     ) AS found
    ) AS measured`,
 );
 

@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import type { JsonValue } from "../../core/json/json.ts";
 import { type Database, statement, type Transaction } from "../home/database.ts";
-import { askInParts } from "./key-parts.ts";
+import { askInParts, askTogether, everyPairJoined, organizationsOf } from "./key-parts.ts";
 
 export interface KeyClaim {
   readonly organizationId: string;
@@ -69,7 +69,7 @@ export interface KeyAnswer {
 /** Keeps the first answer of keys that this transaction claimed. */
 export async function storeAnswers(transaction: Transaction, answers: readonly KeyAnswer[]): Promise<void> {
   if (answers.length === 0) return;
-  await askInParts(answers, (part) => {
+  const answerPart = (part: readonly KeyAnswer[]) => {
     const rows = part.map(({ organizationId, idempotencyKey, answer }) => ({
       organization_id: organizationId,
       idempotency_key: idempotencyKey,
@@ -77,7 +77,8 @@ export async function storeAnswers(transaction: Transaction, answers: readonly K
     }));
     const keys = part.map((answer) => answer.idempotencyKey);
     return transaction.query(storeAnswerRows, [JSON.stringify(rows), organizationsOf(part), keys]);
-  });
+  };
+  await askTogether(answers, answerPart, everyPairJoined);
 }
 
 const storeAnswerRows = statement<never>(
@@ -97,12 +98,15 @@ export async function releaseKeys(
   keys: readonly { readonly organizationId: string; readonly idempotencyKey: string }[],
 ): Promise<void> {
   if (keys.length === 0) return;
-  await askInParts(keys, (part) =>
-    transaction.query(releaseKeyRows, [
-      organizationsOf(part),
-      part.map((key) => key.idempotencyKey),
-      part.map((key) => key.organizationId),
-    ]),
+  await askTogether(
+    keys,
+    (part) =>
+      transaction.query(releaseKeyRows, [
+        organizationsOf(part),
+        part.map((key) => key.idempotencyKey),
+        part.map((key) => key.organizationId),
+      ]),
+    everyPairJoined,
   );
 }
 
@@ -145,7 +149,3 @@ const findExpiredKeyRows = statement<{ organizationId: string; idempotencyKey: s
    WHERE created_at < $1
    LIMIT $2`,
 );
-
-function organizationsOf(rows: readonly { readonly organizationId: string }[]): string[] {
-  return [...new Set(rows.map((row) => row.organizationId))];
-}

@@ -1,8 +1,8 @@
 import type { NewValue } from "../../core/job/value-book.ts";
 import type { JsonValue } from "../../core/json/json.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
-import { type JobKey, keyArrays } from "./jobs.ts";
-import { askInParts } from "./key-parts.ts";
+import type { JobKey } from "./jobs.ts";
+import { askInParts, eachAlone, organizationsOf } from "./key-parts.ts";
 
 /** Writes the values that one commit brings to its jobs. */
 export async function insertValues(
@@ -16,8 +16,7 @@ export async function insertValues(
     ),
   );
   if (rows.length === 0) return;
-  const organizations = [...new Set(jobs.map(({ organizationId }) => organizationId))];
-  const written = await transaction.query(insertValueRows, [`[${rows.join(",")}]`, organizations]);
+  const written = await transaction.query(insertValueRows, [`[${rows.join(",")}]`, organizationsOf(jobs)]);
   if (written.length !== rows.length) throw new Error(`Of ${rows.length} values ${written.length} were written.`);
 }
 
@@ -51,17 +50,18 @@ export async function readValues(
   if (wanted.length === 0) return [];
   const placed = wanted.map((key, place) => ({ ...key, place }));
   let left = maxBytes;
-  return await askInParts(placed, async (part) => {
+  const readPart = async (part: readonly (typeof placed)[number][]) => {
     const rows = part.map(({ organizationId, jobId, valueNumber, place }) => ({
-      organization_id: organizationId,
-      job_id: jobId,
-      value_number: valueNumber,
+      wanted_organization_id: organizationId,
+      wanted_job_id: jobId,
+      wanted_value_number: valueNumber,
       place,
     }));
-    const read = await db.query(readValueRows, [JSON.stringify(rows), ...keyArrays(part), left, freeCount]);
+    const read = await db.query(readValueRows, [JSON.stringify(rows), organizationsOf(part), left, freeCount]);
     left -= read.reduce((sum, { bytes }) => sum + bytes, 0);
     return read;
-  });
+  };
+  return await askInParts(placed, readPart, eachAlone);
 }
 
 const readValueRows = statement<ReadValue>(
@@ -69,13 +69,16 @@ const readValueRows = statement<ReadValue>(
   "organization",
   `SELECT organization_id AS "organizationId", job_id AS "jobId", value_number AS "valueNumber", bytes, value
    FROM (
-     SELECT job_value.organization_id, job_value.job_id, job_value.value_number, bytes, value, place,
-       sum(bytes) OVER (ORDER BY place) AS bytes_so_far
-     FROM json_to_recordset($1) AS wanted (organization_id uuid, job_id uuid, value_number integer, place integer)
-     JOIN job_value ON job_value.organization_id = wanted.organization_id AND job_value.job_id = wanted.job_id
-       AND job_value.value_number = wanted.value_number
-     WHERE job_value.organization_id = ANY($2::uuid[]) AND job_value.job_id = ANY($3::uuid[])
+     SELECT found.*, place, sum(bytes) OVER (ORDER BY place) AS bytes_so_far
+     FROM json_to_recordset($1) AS wanted (wanted_organization_id uuid, wanted_job_id uuid, wanted_value_number integer, place integer)
+     CROSS JOIN LATERAL (
+       SELECT organization_id, job_id, value_number, bytes, value
+       FROM job_value
+       WHERE organization_id = ANY($2::uuid[]) AND organization_id = wanted_organization_id AND job_id = wanted_job_id
+         AND value_number = wanted_value_number
+       OFFSET 0
+     ) AS found
    ) AS measured
-   WHERE bytes_so_far <= $4 OR place < $5
+   WHERE bytes_so_far <= $3 OR place < $4
    ORDER BY place`,
 );

@@ -23,7 +23,7 @@ import {
   writtenColumns,
   writtenPartOf,
 } from "./job-columns.ts";
-import { askInParts } from "./key-parts.ts";
+import { askInParts, askTogether, eachAlone, everyPairJoined, keyColumns, organizationsOf } from "./key-parts.ts";
 import { mostBytes } from "./most-bytes.ts";
 
 export type { WrittenJob } from "./job-columns.ts";
@@ -98,8 +98,8 @@ async function readLarge<Content>(
   const found = new Map<string, Content>();
   if (keys.length === 0) return found;
   let room = keys.length === 1 ? Number.MAX_SAFE_INTEGER : maxBytes;
-  await askInParts(keys, async (part) => {
-    const contents = await transaction.query(rows, [...keyArrays(part), room]);
+  const readPart = async (part: readonly JobKey[]) => {
+    const contents = await transaction.query(rows, [...keyColumns(part, jobIdOf), room]);
     for (const { jobId, content, bytes } of contents) {
       // The parts share the bound: each of them alone would let as much in as all may.
       room -= bytes;
@@ -107,7 +107,8 @@ async function readLarge<Content>(
       found.set(jobId, content);
     }
     return contents;
-  });
+  };
+  await askInParts(keys, readPart, eachAlone);
   return found;
 }
 
@@ -143,14 +144,20 @@ const lockJobRows = statement<Omit<LockedJob, "state"> & { state: StoredState | 
    FOR UPDATE SKIP LOCKED`,
 );
 
+const wantedJobs = "unnest($2::uuid[], $3::uuid[]) AS wanted (wanted_organization_id, wanted_job_id)";
+const isWantedJob =
+  "organization_id = ANY($1::uuid[]) AND organization_id = wanted_organization_id AND job_id = wanted_job_id";
+
 const largeContents = (column: string) =>
-  `SELECT job_id AS "jobId", CASE WHEN bytes_so_far <= $3 THEN content END AS content, bytes
+  `SELECT job_id AS "jobId", CASE WHEN bytes_so_far <= $4 THEN content END AS content, bytes
    FROM (
-     SELECT job_id, content, bytes, sum(bytes) OVER (ORDER BY organization_id, job_id) AS bytes_so_far
-     FROM (
+     SELECT contents.*, sum(bytes) OVER (ORDER BY organization_id, job_id) AS bytes_so_far
+     FROM ${wantedJobs}
+     CROSS JOIN LATERAL (
        SELECT organization_id, job_id, ${column} AS content, octet_length(${column}::text) AS bytes
        FROM job
-       WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
+       WHERE ${isWantedJob}
+       OFFSET 0
      ) AS contents
    ) AS measured`;
 
@@ -189,8 +196,11 @@ export async function updateJobs(transaction: Transaction, updates: readonly Job
     const changed = { organization_id: organizationId, job_id: jobId, ...changedPartOf(after), ...found };
     return { organizationId, jobId, changed };
   });
-  const written = await askInParts(keyed, (part) =>
-    transaction.query(updateJobRows, [JSON.stringify(part.map(({ changed }) => changed)), ...keyArrays(part)]),
+  const written = await askTogether(
+    keyed,
+    (part) =>
+      transaction.query(updateJobRows, [JSON.stringify(part.map(({ changed }) => changed)), ...keyArrays(part)]),
+    everyPairJoined,
   );
   if (written.length !== updates.length) {
     throw new Error(`${updates.length - written.length} of ${updates.length} jobs changed under their lock.`);
@@ -257,7 +267,7 @@ export type SmallJob = Omit<Job, "state" | "input"> & {
 
 /** Each of these jobs as of one instant. Jobs that do not exist are missing from the answer. */
 export async function readSmallJobs(db: Queryable, keys: readonly JobKey[]): Promise<SmallJob[]> {
-  return await askInParts(keys, (part) => db.query(readSmallJobRows, keyArrays(part)));
+  return await askInParts(keys, (part) => db.query(readSmallJobRows, keyColumns(part, jobIdOf)), eachAlone);
 }
 
 const readSmallJobRows = statement<SmallJob>(
@@ -268,13 +278,15 @@ const readSmallJobRows = statement<SmallJob>(
        SELECT json_agg(entries ORDER BY first_sequence) FROM job_history
        WHERE job_history.organization_id = ANY($1::uuid[]) AND job_history.organization_id = job.organization_id
          AND job_history.job_id = job.job_id) END AS commits
-   FROM (
+   FROM ${wantedJobs}
+   CROSS JOIN LATERAL (
      SELECT *, CASE WHEN ${isStateSmall} AND ${isInputSmall} AND sequence <= 100 THEN (
        SELECT sum(pg_column_size(entries)) <= 4096 FROM job_history
        WHERE job_history.organization_id = ANY($1::uuid[]) AND job_history.organization_id = measured.organization_id
          AND job_history.job_id = measured.job_id) ELSE false END AS is_small
      FROM job AS measured
-     WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
+     WHERE ${isWantedJob}
+     OFFSET 0
    ) AS job`,
 );
 
@@ -367,5 +379,9 @@ const findCommit = statement<{ found: number }>(
  * that few rows are meant and goes by the key, where it would otherwise read all jobs of an organization and join.
  */
 export function keyArrays(keys: readonly JobKey[]): [string[], string[]] {
-  return [[...new Set(keys.map((key) => key.organizationId))], [...new Set(keys.map((key) => key.jobId))]];
+  return [organizationsOf(keys), [...new Set(keys.map(jobIdOf))]];
+}
+
+function jobIdOf({ jobId }: JobKey): string {
+  return jobId;
 }

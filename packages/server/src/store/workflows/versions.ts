@@ -1,6 +1,6 @@
 import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
-import { askInParts } from "../jobs/key-parts.ts";
+import { askInParts, askTogether, everyPairJoined } from "../jobs/key-parts.ts";
 import type { WorkflowKey } from "./workflows.ts";
 
 export interface VersionKey {
@@ -33,9 +33,29 @@ export interface ChosenVersion {
  * What each request means at this instant. Runs inside the transaction that writes the jobs, so that a job runs the version that its
  * tag meant when the job was accepted. A request whose workflow does not exist gets no row.
  */
-export async function chooseVersions(db: Queryable, requests: readonly VersionRequest[]): Promise<ChosenVersion[]> {
-  if (requests.length === 0) return [];
-  const rows = requests.map(({ organizationId, workflowId, choice }, request) => ({
+export async function chooseVersions(
+  transaction: Transaction,
+  requests: readonly VersionRequest[],
+): Promise<ChosenVersion[]> {
+  // Most jobs of a batch ask for the same version of the same workflow.
+  const alike = new Map<string, VersionRequest & { readonly places: number[] }>();
+  for (const [place, request] of requests.entries()) {
+    const { organizationId, workflowId, choice } = request;
+    const name = JSON.stringify([organizationId, workflowId, choice]);
+    const known = alike.get(name);
+    if (known === undefined) alike.set(name, { ...request, places: [place] });
+    else known.places.push(place);
+  }
+  const wanted = [...alike.values()].map((request, index) => ({ ...request, request: index }));
+  const chosen = await askTogether(wanted, (part) => askForVersions(transaction, part), everyPairJoined);
+  return chosen.flatMap((one) => (wanted[one.request]?.places ?? []).map((request) => ({ ...one, request })));
+}
+
+function askForVersions(
+  transaction: Transaction,
+  requests: readonly (VersionRequest & { readonly request: number })[],
+): Promise<ChosenVersion[]> {
+  const rows = requests.map(({ request, organizationId, workflowId, choice }) => ({
     request,
     organization_id: organizationId,
     workflow_id: workflowId,
@@ -43,7 +63,7 @@ export async function chooseVersions(db: Queryable, requests: readonly VersionRe
     version_id: choice.by === "versionId" ? choice.versionId : null,
     version_number: choice.by === "versionNumber" ? choice.versionNumber : null,
   }));
-  return await db.query(chooseVersionRows, [
+  return transaction.query(chooseVersionRows, [
     JSON.stringify(rows),
     distinct(rows.map((row) => row.organization_id)),
     distinct(rows.map((row) => row.workflow_id)),

@@ -1,6 +1,5 @@
-import { newDatabase } from "@stepwell/testing/own-database.ts";
 import pg from "pg";
-import type { Statement } from "../../src/store/home/database.ts";
+import type { Statement } from "../../server/src/store/home/database.ts";
 
 /** Plans for these very values, and plans for any: a connection goes over from the one to the other by itself. */
 export const planModes = ["force_custom_plan", "force_generic_plan"] as const;
@@ -62,32 +61,4 @@ function* nodesOf(node: PlanNode): Generator<PlanNode> {
 
 function textOf(value: unknown): string {
   return Array.isArray(value) ? `{${value.join(",")}}` : String(value);
-}
-
-/** A database for rows that nothing refers to, where only finding them matters. */
-export interface RowsOnly {
-  readonly client: pg.Client;
-  close(): Promise<void>;
-}
-
-export async function openRowsOnly(): Promise<RowsOnly> {
-  const database = await newDatabase("newest");
-  const client = new pg.Client(database.url);
-  await client.connect();
-  await client.query("SET session_replication_role = replica");
-  return {
-    client,
-    async close() {
-      await client.end();
-      await database.remove();
-    },
-  };
-}
-
-export function uuid(number: number): string {
-  return `00000000-0000-7000-8000-${String(number).padStart(12, "0")}`;
-}
-
-export function uuidOf(number: string): string {
-  return `('00000000-0000-7000-8000-' || lpad((${number})::text, 12, '0'))::uuid`;
 }

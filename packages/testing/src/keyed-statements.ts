@@ -1,0 +1,243 @@
+import type { Job } from "../../server/src/core/job/job-state.ts";
+import { findMemberships } from "../../server/src/store/access/members.ts";
+import { findOrganizations, holdOrganizations } from "../../server/src/store/access/organizations.ts";
+import { insertAuditEntries } from "../../server/src/store/audit/audit.ts";
+import type { Queryable } from "../../server/src/store/home/database.ts";
+import { findKeptEvents, readPayloads, writeEventChanges } from "../../server/src/store/jobs/events.ts";
+import { claimKeys, releaseKeys, storeAnswers } from "../../server/src/store/jobs/idempotency.ts";
+import { insertValues, readValues } from "../../server/src/store/jobs/job-values.ts";
+import {
+  insertHistory,
+  insertJobs,
+  lockJobs,
+  readInputs,
+  readSmallJobs,
+  readStandings,
+  updateJobs,
+  type WrittenJob,
+} from "../../server/src/store/jobs/jobs.ts";
+import { insertMetricChanges } from "../../server/src/store/jobs/metric-rollups.ts";
+import { markBegun, takeOverJobs } from "../../server/src/store/jobs/nodes.ts";
+import { chooseVersions, loadDefinitions } from "../../server/src/store/workflows/versions.ts";
+import { memberId, ownerId, type RowKey } from "./keyed-rows.ts";
+import { uuid } from "./numbered-id.ts";
+
+export interface KeyedStatement {
+  readonly name: string;
+  /** Asks it for the rows of `fillKeyedTables` with these keys, through the store's own function. */
+  readonly ask: (db: Queryable, keys: readonly RowKey[], historyRowsPerJob: number) => Promise<unknown>;
+}
+
+/** Comes after every time in the rows. */
+const at = Date.parse("2026-01-31T12:00:00Z");
+const maxBytes = 16_777_216;
+const commitId = uuid(1);
+
+/** The statements on the way of a request or a commit that take many keys, which may be of as many organizations. */
+export const keyedStatements: readonly KeyedStatement[] = [
+  { name: "hold_organizations", ask: (db, keys) => holdOrganizations(db, organizationsOf(keys)) },
+  { name: "find_organizations", ask: (db, keys) => findOrganizations(db, organizationsOf(keys)) },
+  { name: "find_memberships", ask: (db, keys) => findMemberships(db, memberId, organizationsOf(keys)) },
+  { name: "choose_versions", ask: (db, keys) => chooseVersions(db, keys.map(versionRequest)) },
+  { name: "load_definitions", ask: (db, keys) => loadDefinitions(db, keys) },
+  { name: "lock_jobs", ask: (db, keys) => lockJobs(db, keys, maxBytes) },
+  { name: "read_job_inputs", ask: (db, keys) => readInputs(db, keys, maxBytes) },
+  { name: "read_job_values", ask: (db, keys) => readValues(db, keys, maxBytes) },
+  { name: "read_small_jobs", ask: (db, keys) => readSmallJobs(db, keys) },
+  { name: "read_job_standings", ask: (db, keys) => readStandings(db, keys) },
+  { name: "find_kept_events", ask: (db, keys) => findKeptEvents(db, keys) },
+  { name: "read_event_payloads", ask: (db, keys) => readPayloads(db, keys, maxBytes) },
+  { name: "insert_jobs", ask: (db, keys) => insertJobs(db, keys.map(newJob)) },
+  {
+    name: "update_jobs",
+    ask: (db, keys, sequence) =>
+      updateJobs(
+        db,
+        keys.map((key) => ({ before: { ...jobOf(key), sequence }, after: writtenOf(key) })),
+      ),
+  },
+  {
+    name: "insert_job_history",
+    ask: (db, keys, sequence) => {
+      const entries = [{ sequence: sequence + 1, at, type: "job.started" }] as const;
+      return insertHistory(
+        db,
+        keys.map((key) => ({ ...key, entries, counted: true })),
+        commitId,
+        at,
+      );
+    },
+  },
+  {
+    name: "insert_metric_changes",
+    ask: (db, keys) =>
+      insertMetricChanges(
+        db,
+        commitId,
+        [...Map.groupBy(keys, (key) => key.organizationId)].map(([organizationId, own]) => ({
+          organizationId,
+          changes: own.map(metricChange),
+        })),
+      ),
+  },
+  {
+    name: "insert_job_values",
+    ask: (db, keys) => {
+      const text = JSON.stringify("x".repeat(2_100));
+      const values = [{ valueNumber: 2, bytes: text.length, text }];
+      return insertValues(
+        db,
+        keys.map((key) => ({ ...key, values })),
+      );
+    },
+  },
+  {
+    name: "insert_job_events",
+    ask: (db, keys) =>
+      writeEventChanges(
+        db,
+        keys.map((key) => ({ ...key, changes: [{ ...keptEvent, eventId: key.eventId }] })),
+      ),
+  },
+  {
+    name: "count_duplicate_events",
+    ask: (db, keys) =>
+      writeEventChanges(
+        db,
+        keys.map((key) => ({ ...key, changes: [{ type: "repeated", eventNumber: 1, at }] })),
+      ),
+  },
+  {
+    name: "consume_job_events",
+    ask: (db, keys) =>
+      writeEventChanges(
+        db,
+        keys.map((key) => ({ ...key, changes: [{ type: "consumed", eventNumber: 1, step: "wait", visit: 1, at }] })),
+      ),
+  },
+  { name: "insert_audit_entries", ask: (db, keys) => insertAuditEntries(db, keys.map(auditEntry)) },
+  { name: "claim_idempotency_keys", ask: (db, keys) => claimKeys(db, keys.map(claim), at, 1_000) },
+  {
+    name: "store_idempotent_answers",
+    ask: (db, keys) =>
+      storeAnswers(
+        db,
+        keys.map((key) => ({ ...key, answer: { jobId: key.jobId } })),
+      ),
+  },
+  { name: "release_idempotency_keys", ask: (db, keys) => releaseKeys(db, keys) },
+  { name: "mark_calls_begun", ask: (db, keys) => markBegun(db, ownerId, keys) },
+  { name: "take_over_jobs", ask: (db, keys) => takeOverJobs(db, uuid(2), ownerId, keys) },
+];
+
+function organizationsOf(keys: readonly RowKey[]): string[] {
+  return [...new Set(keys.map((key) => key.organizationId))];
+}
+
+/** The three ways to ask for a version, in turn. */
+function versionRequest({ organizationId, workflowId, versionId }: RowKey, index: number) {
+  const choices = [
+    { by: "tag", tag: "$LIVE" },
+    { by: "versionId", versionId },
+    { by: "versionNumber", versionNumber: 1 },
+  ] as const;
+  const choice = choices[index % choices.length] ?? choices[0];
+  return { organizationId, workflowId, choice };
+}
+
+function metricChange({ workflowId }: RowKey) {
+  return {
+    workflowId,
+    measure: "jobsSubmitted",
+    hour: at / 3_600_000,
+    durationClass: 0,
+    count: 1,
+    totalMs: 0,
+    maxMs: 0,
+  } as const;
+}
+
+const sender = { type: "service", id: "test" } as const;
+const keptEvent = {
+  type: "kept",
+  eventNumber: 2,
+  payload: { approved: true },
+  address: undefined,
+  outcome: "buffered",
+  sentBy: sender,
+  at,
+} as const;
+
+function auditEntry({ organizationId, jobId }: RowKey, index: number) {
+  return {
+    organizationId,
+    entryId: newId(index),
+    recordedAt: at,
+    actor: sender,
+    action: "CancelJob",
+    outcome: "accepted",
+    targetType: "job",
+    targetId: jobId,
+    requestId: newId(index),
+    address: "::1",
+    details: {},
+  } as const;
+}
+
+function claim({ organizationId, idempotencyKey }: RowKey) {
+  return { organizationId, idempotencyKey, requestHash: Buffer.alloc(32), claimId: commitId };
+}
+
+/** Comes after the id of every row. */
+function newId(index: number): string {
+  return uuid(900_000_000_000 + index);
+}
+
+function newJob(key: RowKey, index: number): WrittenJob {
+  return writtenOf({ ...key, jobId: newId(index) });
+}
+
+function writtenOf(key: RowKey): WrittenJob {
+  return { ...jobOf(key), wakeAt: null, awaitingEventIds: null, begunEpoch: key.leaseEpoch };
+}
+
+/** Goes from one call to the next, as most jobs do in most commits. */
+function jobOf({ organizationId, jobId, workflowId, versionId, leaseEpoch }: RowKey): Job {
+  return {
+    organizationId,
+    jobId,
+    workflowId,
+    workflowName: "w",
+    versionId,
+    versionNumber: 1,
+    tag: null,
+    input: { sku: "STEP-2", count: 1 },
+    submittedBy: sender,
+    createdAt: at,
+    startedAt: at,
+    updatedAt: at,
+    finishedAt: null,
+    sequence: 4,
+    leaseEpoch,
+    nodeId: ownerId,
+    state: {
+      status: "RUNNING",
+      progress: {
+        stepRunCount: 2,
+        visits: { reserve: 1, charge: 1 },
+        properties: { sku: "STEP-2", reservationId: jobId },
+        bufferedEvents: { approved: 1 },
+        eventCount: 1,
+      },
+      step: {
+        phase: "calling",
+        name: "ship",
+        visit: 1,
+        attempt: 1,
+        input: { sku: "STEP-2" },
+        failedAttempts: 0,
+        interruptions: 0,
+      },
+    },
+  };
+}
