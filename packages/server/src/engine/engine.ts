@@ -1,6 +1,6 @@
 import type { Entry, PlainEntry, StepRun } from "../core/job/history.ts";
 import type { Job, Timestamp } from "../core/job/job-state.ts";
-import type { JsonValue } from "../core/json/json.ts";
+import type { ShownValue } from "../core/json/json-text.ts";
 import type { JobKey, JobStanding } from "../store/jobs/jobs.ts";
 import type { Command } from "./commit/command.ts";
 import type { Done, Sender } from "./commit/group-commit.ts";
@@ -54,7 +54,7 @@ export interface WholeJob {
   /** How many runs of a step are not in `steps`, by the step's name. */
   readonly earlierRunCounts: ReadonlyMap<string, number>;
   /** The output of the last step of a job that SUCCEEDED. */
-  readonly output: JsonValue | undefined;
+  readonly output: ShownValue | undefined;
   /** The history in its order, from the start of the first of `steps` or from an earlier entry on. */
   readonly entries: readonly Entry<unknown>[];
 }

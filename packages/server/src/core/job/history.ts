@@ -1,4 +1,5 @@
 import type { JsonValue } from "../json/json.ts";
+import type { ShownValue } from "../json/json-text.ts";
 import type { Actor, JobError, StepError, Timestamp } from "./job-state.ts";
 
 /** One transition of a job. `sequence` counts from 1 without gaps; what is stored is exactly this. */
@@ -84,7 +85,7 @@ const jobInputPlace: ValuePlace = { stored: jobInputNumber };
 export type PlacedEntry = Entry<ValuePlace>;
 
 /** An entry with its value. */
-export type PlainEntry = Entry<JsonValue>;
+export type PlainEntry = Entry<ShownValue>;
 
 /**
  * Takes entries in their order and says where their values are. `stepInput` is the input of the step whose start is before the first of them, needed
@@ -138,7 +139,7 @@ export function withValue<Value, Other>(entry: Entry<Value>, toValue: (value: Va
 }
 
 /** A step's visit. `Value` is the form in which it has its input and its output. */
-export interface StepRun<Value = JsonValue> {
+export interface StepRun<Value = ShownValue> {
   /** The sequence of the entry with which it started. */
   readonly sequence: number;
   readonly name: string;
@@ -165,13 +166,13 @@ export const stepRunStatuses = ["running", "success", "failure", "successful_but
 export type StepRunStatus = (typeof stepRunStatuses)[number];
 
 /** Replaces references by the values that they name. `entries` are the whole history from its start, in order. */
-export function* plainEntries(jobInput: JsonValue, entries: Iterable<HistoryEntry>): Generator<PlainEntry> {
+export function* plainEntries(jobInput: JsonValue, entries: Iterable<HistoryEntry>): Generator<Entry<JsonValue>> {
   const placed = entryPlacer();
   for (const entry of entries) yield withValue(placed(entry), (place) => wholeValue(jobInput, place));
 }
 
 /** Folds a job's whole history into its step runs, in the order of their start. */
-export function foldSteps(jobInput: JsonValue, entries: Iterable<HistoryEntry>): StepRun[] {
+export function foldSteps(jobInput: JsonValue, entries: Iterable<HistoryEntry>): StepRun<JsonValue>[] {
   const folder = new StepFolder<JsonValue>();
   for (const entry of plainEntries(jobInput, entries)) folder.add(entry);
   return folder.runs;

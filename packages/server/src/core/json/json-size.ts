@@ -1,12 +1,13 @@
-import type { JsonValue } from "./json.ts";
+import { JsonText, type ShownValue } from "./json-text.ts";
 
 /** How large a value is, roughly: in characters and members. Counts until `limit` is passed, so that a huge value costs no more than that. */
-export function sizeOfJson(value: JsonValue, limit: number): number {
+export function sizeOfJson(value: ShownValue | readonly ShownValue[], limit: number): number {
   if (typeof value === "string") return value.length;
+  if (value instanceof JsonText) return value.text.length;
   if (typeof value !== "object" || value === null) return 1;
   let size = 1;
   for (const key in value) {
-    size += key.length + sizeOfJson((value as Record<string, JsonValue>)[key] ?? null, limit - size);
+    size += key.length + sizeOfJson((value as Record<string, ShownValue>)[key] ?? null, limit - size);
     if (size > limit) break;
   }
   return size;

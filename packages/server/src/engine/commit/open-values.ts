@@ -1,6 +1,7 @@
 import { jobInputNumber } from "../../core/job/history.ts";
 import { type OpenedJob, openJob } from "../../core/job/opened-job.ts";
 import { numbersIn } from "../../core/job/stored-state.ts";
+import type { JsonValue } from "../../core/json/json.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { readValues } from "../../store/jobs/job-values.ts";
 import { type LockedJob, readInputs, TooMuchAtOnceError } from "../../store/jobs/jobs.ts";
@@ -34,7 +35,9 @@ export async function openValues(
   const valuesByJob = Map.groupBy(values, ({ jobId }) => jobId);
   return jobs.map((job) => {
     const input = job.input ?? inputs.get(job.jobId);
-    return openJob({ ...job, input }, valuesByJob.get(job.jobId) ?? []);
+    const read = valuesByJob.get(job.jobId) ?? [];
+    const known = read.map(({ text, ...place }) => ({ ...place, value: JSON.parse(text) as JsonValue }));
+    return openJob({ ...job, input }, known);
   });
 }
 

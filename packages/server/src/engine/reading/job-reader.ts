@@ -13,8 +13,9 @@ import {
 import { awaitedEventIds, type Job, type JobState } from "../../core/job/job-state.ts";
 import { type StoredState, withPlaces } from "../../core/job/stored-state.ts";
 import { unreadValue } from "../../core/job/unread-value.ts";
-import type { JsonObject, JsonValue } from "../../core/json/json.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { maxValuesSize } from "../../core/json/json-size.ts";
+import { JsonText, type ShownValue } from "../../core/json/json-text.ts";
 import type { Database, Queryable, Reader } from "../../store/home/database.ts";
 import { readValues } from "../../store/jobs/job-values.ts";
 import {
@@ -162,7 +163,7 @@ async function valuesAt(
     ),
     needsInput ? readJobInput(db, key) : jobInput,
   ]);
-  const values = new Map<number, JsonValue>(read.map(({ valueNumber, value }) => [valueNumber, value]));
+  const values = new Map<number, ShownValue>(read.map(({ valueNumber, text }) => [valueNumber, new JsonText(text)]));
   if (input !== undefined) values.set(jobInputNumber, input);
   return (place) => {
     if ("value" in place) return place.value;
@@ -180,12 +181,12 @@ export function wholeJob(job: Job, entries: readonly HistoryEntry[]): WholeJob {
   return { job, steps, output: outputOf(job, steps), entries, earlierRunCounts: new Map() };
 }
 
-function outputOf({ state }: Job, steps: readonly StepRun[]): JsonValue | undefined {
+function outputOf({ state }: Job, steps: readonly StepRun[]): ShownValue | undefined {
   return state.status === "SUCCEEDED" ? steps.at(-1)?.output : undefined;
 }
 
 /** The value at a place; undefined for one that was not read. */
-type ReadValues = (place: ValuePlace) => JsonValue | undefined;
+type ReadValues = (place: ValuePlace) => ShownValue | undefined;
 
 function isWhole(entry: HistoryEntry): boolean {
   const stored = valueIn(entry);

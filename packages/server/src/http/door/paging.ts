@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import type { JsonValue } from "../../core/json/json.ts";
 import { maxValuesSize, sizeOfJson } from "../../core/json/json-size.ts";
+import type { ShownValue } from "../../core/json/json-text.ts";
 import { ServiceError } from "../../core/service-error.ts";
 
 const size = { minimum: 1, maximum: 200 };
@@ -54,7 +54,7 @@ export interface Page {
   cut<Row>(
     rows: readonly Row[],
     keyOf: (row: Row) => string,
-    contentOf?: (row: Row) => JsonValue,
+    contentOf?: (row: Row) => ShownValue | readonly ShownValue[],
     moreAfter?: string,
   ): { rows: readonly Row[]; nextPageToken?: string };
 }
@@ -96,7 +96,7 @@ function readPage(request: FastifyRequest, isKey: IsKey, defaultSize: number): P
 }
 
 /** How many of the first values go into one answer: one at least, however large. */
-function countFitting(values: readonly JsonValue[]): number {
+function countFitting(values: readonly (ShownValue | readonly ShownValue[])[]): number {
   let room = maxValuesSize;
   const tooMany = values.findIndex((value) => {
     room -= sizeOfJson(value, room);

@@ -3,6 +3,7 @@ import { type PlainEntry, valueIn } from "../../core/job/history.ts";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import type { App, ServerParts } from "../door/app.ts";
+import { largeAnswer } from "../door/large-answer.ts";
 import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
 import { ActorSchema, AnyJson, closed, JobParams, oneOf, Time } from "../door/schemas.ts";
 import { StepErrorSchema } from "./render-job.ts";
@@ -75,7 +76,7 @@ export function jobHistoryRoutes(app: App, { engine }: ServerParts): void {
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const page = pageOf(request, isPositiveInteger);
       const found = await engine.readHistory(request.params, Number(page.after ?? 0), page.limit);
       if (found === undefined) throw notFound("job");
@@ -85,7 +86,7 @@ export function jobHistoryRoutes(app: App, { engine }: ServerParts): void {
         (entry) => valueIn(entry) ?? null,
         found.moreAfter?.toString(),
       );
-      return { entries: rows.map(renderEntry), ...next };
+      return await largeAnswer(reply, { entries: rows.map(renderEntry), ...next });
     },
   );
 }

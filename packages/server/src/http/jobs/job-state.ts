@@ -3,6 +3,7 @@ import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { App, ServerParts } from "../door/app.ts";
+import { jsonInTurns } from "../door/large-answer.ts";
 import { answer, Id, JobParams, Time } from "../door/schemas.ts";
 import { planOfJob } from "./plan-of-job.ts";
 import { JobStatusSchema } from "./render-job.ts";
@@ -42,14 +43,15 @@ function getJobStateRoute(app: App, parts: ServerParts): void {
         summary: "Get a job's state",
         description: "The data of the job's steps, and its step runs: the newest 1,000, with 16 MB of values at most.",
         params: JobParams,
-        // A string, so that the text that was measured is the text that is sent.
-        response: { 200: answer("The state.", Type.Unsafe<string>(JobStateAnswerSchema)) },
+        // Bytes, so that the text that was measured is the text that is sent.
+        response: { 200: answer("The state.", Type.Unsafe<Buffer>(JobStateAnswerSchema)) },
       },
     },
     async (request, reply) => {
       const { stateText, metadata } = await readState(parts, request.params);
       const head = JSON.stringify(metadata).slice(0, -1);
-      return reply.type("application/json").send(`${head},"state":${stateText}}`);
+      const whole = Buffer.concat([Buffer.from(`${head},"state":`), stateText, Buffer.from("}")]);
+      return reply.type("application/json").send(whole);
     },
   );
 }
@@ -74,7 +76,8 @@ function getJobStateMetadataRoute(app: App, parts: ServerParts): void {
 }
 
 interface MeasuredState {
-  readonly stateText: string;
+  /** In UTF-8. */
+  readonly stateText: Buffer;
   readonly metadata: Static<typeof JobStateMetadataSchema>;
 }
 
@@ -83,8 +86,8 @@ async function readState(parts: ServerParts, key: JobKey): Promise<MeasuredState
   if (whole === undefined) throw notFound("job");
   const { jobId, updatedAt, state: jobState } = whole.job;
   const { state, warnings } = renderState(whole, await planOfJob(parts, whole.job));
-  const stateText = JSON.stringify(state);
-  const contentLengthBytes = Buffer.byteLength(stateText);
+  const stateText = await jsonInTurns(state);
+  const contentLengthBytes = stateText.length;
   const metadata = { jobId, status: jobState.status, updatedAt: toTime(updatedAt), contentLengthBytes, warnings };
   return { stateText, metadata };
 }

@@ -3,6 +3,7 @@ import { stepRunStatuses } from "../../core/job/history.ts";
 import { notFound } from "../../core/service-error.ts";
 import { findVersionOfJob } from "../../store/jobs/job-lists.ts";
 import type { App, ServerParts } from "../door/app.ts";
+import { largeAnswer } from "../door/large-answer.ts";
 import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "../door/paging.ts";
 import { closed, JobParams, oneOf } from "../door/schemas.ts";
 import { planOfJob } from "./plan-of-job.ts";
@@ -29,7 +30,7 @@ export function jobStepRoutes(app: App, parts: ServerParts): void {
         response: { 200: Type.Object({ steps: Type.Array(StepSchema), nextPageToken }, { description: "One page." }) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { organizationId } = request.params;
       const page = pageOf(request, isPositiveInteger);
       const version = await findVersionOfJob(database, request.params);
@@ -43,7 +44,7 @@ export function jobStepRoutes(app: App, parts: ServerParts): void {
         ({ input, output }) => [input, output ?? null],
         found.moreAfter?.toString(),
       );
-      return { steps: rows.map((run) => renderStep(run, plan)), ...next };
+      return await largeAnswer(reply, { steps: rows.map((run) => renderStep(run, plan)), ...next });
     },
   );
 }

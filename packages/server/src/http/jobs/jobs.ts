@@ -18,6 +18,7 @@ import type { App, ServerParts } from "../door/app.ts";
 import { requireStillAllowed } from "../door/authorization.ts";
 import { requireSubmit } from "../door/bounds-check.ts";
 import { commitOnce, IdempotencyHeaders } from "../door/idempotency.ts";
+import { largeAnswer } from "../door/large-answer.ts";
 import { answer, closed, Id, JobParams, OrganizationParams } from "../door/schemas.ts";
 import { planOfJob } from "./plan-of-job.ts";
 import {
@@ -130,7 +131,9 @@ function submitJobRoute(app: App, parts: ServerParts): void {
       // Every job starts in PENDING. The answer never says more, so that a replay can answer the same.
       if (waitSeconds === undefined) return { ...submitted, status: "PENDING" as const };
       const job = await settledJob(parts, { organizationId, jobId }, done, { request, reply, waitSeconds });
-      return job === undefined ? submitted : { ...job, versionId, versionNumber };
+      if (job === undefined) return submitted;
+      const shown = { ...job, versionId, versionNumber };
+      return isShort(request, done) ? shown : await largeAnswer(reply, shown);
     },
   );
 }
@@ -159,7 +162,7 @@ function getJobRoute(app: App, parts: ServerParts): void {
           ? await engine.readJob(request.params)
           : await engine.waitForJob(request.params, isFinished, deadlineIn(waitSeconds), whenGone(reply));
       if (waitSeconds !== undefined) await requireStillAllowed(request, "job:read", parts);
-      return await rendered(parts, whole);
+      return await largeAnswer(reply, await rendered(parts, whole));
     },
   );
 }
@@ -284,6 +287,13 @@ async function settledJob(
     throw error;
   }
 }
+
+/** Whether a job that has nothing but its input, and ended at once, has a short answer: to measure each would cost as much as to write it. */
+function isShort(request: FastifyRequest, done: Done): boolean {
+  return done.type === "done" && isFinished(done.job.state) && request.bodyBytes * done.entries.length < shortBytes;
+}
+
+const shortBytes = 100_000;
 
 async function rendered(parts: ServerParts, whole: WholeJob | undefined): Promise<RenderedJob> {
   if (whole === undefined) throw notFound("job");

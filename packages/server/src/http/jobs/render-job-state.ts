@@ -1,15 +1,15 @@
 import { type Static, Type } from "typebox";
 import type { Entry, StepRun } from "../../core/job/history.ts";
 import type { Job } from "../../core/job/job-state.ts";
-import type { JsonObject } from "../../core/json/json.ts";
 import { maxValuesSize, sizeOfJson } from "../../core/json/json-size.ts";
+import type { ShownValue } from "../../core/json/json-text.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import { toTime } from "../../core/time.ts";
 import type { WholeJob } from "../../engine/engine.ts";
 import { AnyJson, oneOf, Time } from "../door/schemas.ts";
 import { firstFittingRun, StepErrorSchema } from "./render-job.ts";
 
-const ExecutionDataSchema = Type.Unsafe<JsonObject>({
+const ExecutionDataSchema = Type.Unsafe<Record<string, ShownValue>>({
   type: "object",
   properties: { workflowInput: AnyJson },
   required: ["workflowInput"],
@@ -90,8 +90,8 @@ export function renderState(whole: WholeJob, plan: Plan): { state: RenderedState
   return { state, warnings: warningsOf(runs.length + sum(earlierRunCounts.values()), runs.length, firstFitting) };
 }
 
-function dataOf(job: Job, latestVisits: readonly StepRun[]): JsonObject {
-  const data: JsonObject = {};
+function dataOf(job: Job, latestVisits: readonly StepRun[]): Record<string, ShownValue> {
+  const data: Record<string, ShownValue> = {};
   for (const { name, input, output } of latestVisits) {
     data[`${name}Input`] = input;
     if (output !== undefined) data[`${name}Output`] = output;

@@ -1,5 +1,4 @@
 import type { NewValue } from "../../core/job/value-book.ts";
-import type { JsonValue } from "../../core/json/json.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 import type { JobKey } from "./jobs.ts";
 import { askInParts, eachAlone, organizationsOf } from "./key-parts.ts";
@@ -37,7 +36,8 @@ export interface ValueKey extends JobKey {
 
 export interface ReadValue extends ValueKey {
   readonly bytes: number;
-  readonly value: JsonValue;
+  /** JSON. */
+  readonly text: string;
 }
 
 /** Reads these values, those of one job the first ones first, as many as fit into `maxBytes` together, and the first `freeCount` in any case. */
@@ -67,7 +67,7 @@ export async function readValues(
 const readValueRows = statement<ReadValue>(
   "read_job_values",
   "organization",
-  `SELECT organization_id AS "organizationId", job_id AS "jobId", value_number AS "valueNumber", bytes, value
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", value_number AS "valueNumber", bytes, value::text AS text
    FROM (
      SELECT found.*, place, sum(bytes) OVER (ORDER BY place) AS bytes_so_far
      FROM json_to_recordset($1) AS wanted (wanted_organization_id uuid, wanted_job_id uuid, wanted_value_number integer, place integer)

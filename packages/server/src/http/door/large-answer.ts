@@ -1,0 +1,73 @@
+import type { FastifyReply } from "fastify";
+import { sizeOfJson } from "../../core/json/json-size.ts";
+import { JsonText, type ShownValue } from "../../core/json/json-text.ts";
+
+/**
+ * Answers a body that may be large. To write one of 16 MB at once would hold up everybody else for a tenth of a second, so it is written piece by
+ * piece, one piece in each turn of the event loop, however many such answers are under way.
+ */
+export async function largeAnswer<Body extends object>(reply: FastifyReply, body: Body): Promise<Body> {
+  if (isSmall(body, pieceSize)) return body;
+  reply.type("application/json; charset=utf-8");
+  return (await jsonInTurns(body)) as unknown as Body;
+}
+
+/** Writes the value as JSON text in UTF-8, in pieces of about so many characters. */
+export async function jsonInTurns(value: unknown, maxPiece = pieceSize): Promise<Buffer> {
+  const written: Buffer[] = [];
+  let texts: string[] = [];
+  let length = 0;
+  const write = async () => {
+    await nextTurn();
+    written.push(Buffer.from(texts.join("")));
+    texts = [];
+    length = 0;
+  };
+  for (const text of textsOf(value, maxPiece)) {
+    texts.push(text);
+    length += text.length;
+    if (length > maxPiece) await write();
+  }
+  await write();
+  return Buffer.concat(written);
+}
+
+/** A single string, or a value that is text already, may be longer. */
+const pieceSize = 200_000;
+
+function isSmall(value: unknown, maxPiece: number): boolean {
+  return sizeOfJson(value as ShownValue, maxPiece) <= maxPiece;
+}
+
+/** Together they are what JSON.stringify writes. */
+function* textsOf(value: unknown, maxPiece: number): Generator<string> {
+  if (value instanceof JsonText) {
+    yield value.text;
+  } else if (typeof value !== "object" || value === null || isSmall(value, maxPiece)) {
+    yield JSON.stringify(value);
+  } else if (Array.isArray(value)) {
+    yield "[";
+    for (const [index, element] of value.entries()) {
+      if (index > 0) yield ",";
+      yield* textsOf(element ?? null, maxPiece);
+    }
+    yield "]";
+  } else {
+    let separator = "{";
+    for (const [name, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      yield `${separator}${JSON.stringify(name)}:`;
+      yield* textsOf(member, maxPiece);
+      separator = ",";
+    }
+    yield separator === "{" ? "{}" : "}";
+  }
+}
+
+/** One turn after the other, for all who wait. */
+function nextTurn(): Promise<void> {
+  turns = turns.then(() => new Promise((resolve) => setImmediate(resolve)));
+  return turns;
+}
+
+let turns = Promise.resolve();
