@@ -172,10 +172,14 @@ async function askOnce(
 
 async function rolledBack(database: Database, work: (transaction: Queryable) => Promise<void>): Promise<void> {
   try {
-    await database.transaction(async (transaction) => {
-      await work(transaction);
-      throw new RolledBack();
-    });
+    await database.transaction(
+      async (transaction) => {
+        await work(transaction);
+        throw new RolledBack();
+      },
+      // As a commit has it.
+      { isKeyed: true },
+    );
   } catch (error) {
     if (!(error instanceof RolledBack)) throw error;
   }

@@ -55,6 +55,8 @@ export interface WholeJob {
   readonly earlierRunCounts: ReadonlyMap<string, number>;
   /** The output of the last step of a job that SUCCEEDED. */
   readonly output: ShownValue | undefined;
+  /** Whether its values may be so many that to write them takes long. */
+  readonly isLarge: boolean;
   /** The history in its order, from the start of the first of `steps` or from an earlier entry on. */
   readonly entries: readonly Entry<unknown>[];
 }

@@ -216,14 +216,17 @@ export class NodeEngine implements Engine {
     );
     signal.addEventListener("abort", wake, { once: true });
     try {
-      for (;;) {
-        const standing = await this.readStanding(key);
+      let seen = await this.#reader.look(key);
+      while (seen !== undefined) {
+        const { standing, whole } = seen;
         const mustAnswer = isLate || signal.aborted || this.#watch.isClosed;
-        if (standing === undefined) return undefined;
-        if (mustAnswer || isReached(standing)) return await this.#reader.read(key, { known: standing });
+        if (mustAnswer || isReached(standing)) return whole ?? (await this.#reader.read(key, { known: standing }));
         await changed.promise;
         changed = Promise.withResolvers<void>();
+        const next = await this.readStanding(key);
+        seen = next && { standing: next };
       }
+      return undefined;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", wake);

@@ -36,15 +36,17 @@ export class ValueBook {
   readonly #properties = new Map<string, { readonly valueNumber: number; readonly value: JsonValue }>();
   readonly #added: NewValue[] = [];
   readonly #maxInlineBytes: number;
+  #input: JsonObject | undefined;
+  /** Undefined until somebody asks. */
+  #isInputApart: boolean | undefined;
 
   constructor(maxInline = maxInlineBytes) {
     this.#maxInlineBytes = maxInline;
   }
 
-  /** A small input may as well stand in the state. */
+  /** A small input may as well stand in the state. It is measured only when it makes a difference, which it mostly never does. */
   learnInput(value: JsonObject): void {
-    const limit = this.#maxInlineBytes / 2;
-    if (sizeOfJson(value, limit) > limit) this.learn({ valueNumber: jobInputNumber, value, bytes: undefined });
+    this.#input = value;
   }
 
   /** Adds a value that is in the store. */
@@ -74,7 +76,7 @@ export class ValueBook {
 
   /** After `entries`, which make the new values known. `sequence` is that of the last entry. */
   state(state: JobState, sequence: number): StoredState {
-    if (state.status === "SUCCEEDED" || (this.#numbers.size === 0 && this.#properties.size === 0)) return state;
+    if (state.status === "SUCCEEDED" || this.#isEmpty()) return state;
     const { input, previousOutput, lastOutput } = placesIn(state);
     const properties = this.#propertyNumbers(state.progress, sequence);
     const values: ValueNumbers = {
@@ -84,6 +86,20 @@ export class ValueBook {
       ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
     };
     return Object.keys(values).length === 0 ? state : { ...withoutPlaces(state, values), values };
+  }
+
+  #isEmpty(): boolean {
+    return this.#numbers.size === 0 && this.#properties.size === 0 && !this.#inputIsApart();
+  }
+
+  #inputIsApart(): boolean {
+    const limit = this.#maxInlineBytes / 2;
+    this.#isInputApart ??= this.#input !== undefined && sizeOfJson(this.#input, limit) > limit;
+    return this.#isInputApart;
+  }
+
+  #numberOf(value: JsonValue): number | undefined {
+    return value === this.#input && this.#inputIsApart() ? jobInputNumber : this.#numbers.get(value);
   }
 
   /** The very entry where nothing of it is put apart, which is the usual case. */
@@ -97,7 +113,7 @@ export class ValueBook {
   #stored(stored: StoredValue, sequence: number): StoredValue {
     if (!("value" in stored)) return stored;
     const { value } = stored;
-    const known = this.#numbers.get(value);
+    const known = this.#numberOf(value);
     if (known !== undefined) return { stored: known };
     const large = this.#textIfLarge(value);
     if (large === undefined) return stored;
@@ -120,7 +136,7 @@ export class ValueBook {
   }
 
   #numbered(place: "input" | "previousOutput" | "lastOutput", value: JsonValue | undefined): ValueNumbers {
-    const valueNumber = value === undefined ? undefined : this.#numbers.get(value);
+    const valueNumber = value === undefined ? undefined : this.#numberOf(value);
     return valueNumber === undefined ? {} : { [place]: valueNumber };
   }
 
@@ -135,7 +151,7 @@ export class ValueBook {
         continue;
       }
       if (sizeOfJson(value, leastNumbered) <= leastNumbered) continue;
-      const origin = this.#origins.findLast((one) => getOwn(one.value as JsonObject, name) === value);
+      const origin = this.#originOf(name, value);
       if (origin === undefined) continue;
       const siblings = fresh.get(origin) ?? [];
       siblings.push([name, value]);
@@ -147,6 +163,13 @@ export class ValueBook {
       else numbers.push(...ofOrigin.map(([name]): [string, number] => [name, origin.valueNumber]));
     }
     return [...numbers, ...this.#extracted(extract, -sequence)];
+  }
+
+  /** The stored value from which a property comes. */
+  #originOf(name: string, value: JsonValue): KnownValue | undefined {
+    const origin = this.#origins.findLast((one) => getOwn(one.value as JsonObject, name) === value);
+    if (origin !== undefined || this.#input === undefined || getOwn(this.#input, name) !== value) return origin;
+    return this.#inputIsApart() ? { valueNumber: jobInputNumber, value: this.#input, bytes: undefined } : undefined;
   }
 
   /** A few properties of a large output are written once more, as a value of their own; they stay in the state where they are too little for that. */

@@ -341,7 +341,7 @@ class Group {
         attempt = { batch, applied, commitId, startedAt, leaseTerm };
         return attempt;
       };
-      return await database.transaction(work, { lockTimeoutMs });
+      return await database.transaction(work, { lockTimeoutMs, isKeyed: true });
     } catch (error) {
       if (attempt !== undefined && error instanceof StoreUnavailableError && error.fate === "unknown") {
         throw new FateUnknownError(attempt, error);

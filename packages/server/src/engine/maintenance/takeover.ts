@@ -1,7 +1,7 @@
 import type { UntimedFact } from "../../core/job/fact.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
-import { partsOf } from "../../store/jobs/key-parts.ts";
+import { everyPairJoined, partsOf } from "../../store/jobs/key-parts.ts";
 import {
   findOrphans,
   findOwned,
@@ -94,7 +94,7 @@ async function takeOver(
   const groups = Map.groupBy(jobs, (job) => database.groupOf(job.organizationId));
   for (const group of groups.values()) {
     // Each part is one statement: of several, those that landed before one that failed would not be known.
-    for (const part of partsOf(group)) {
+    for (const part of partsOf(group, everyPairJoined)) {
       const isNodeDead = ownerId !== nodeId;
       if (isNodeDead) untold.add(part);
       const taken = await inHalves(part, own, (job, error) => plans.parking.parkJob(job, error));

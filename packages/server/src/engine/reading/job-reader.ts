@@ -58,6 +58,15 @@ export class JobReader {
     return known === undefined ? await this.#standings.read(key) : standingOf(known.job);
   }
 
+  /** How far the job has come, and all of it where one question tells both. Undefined when there is no such job. */
+  async look(key: JobKey): Promise<Look | undefined> {
+    const found = this.#recall(key) === undefined ? await this.#smallJobs.read(key) : undefined;
+    const whole = found && wholeSmallJob(found);
+    if (whole !== undefined) return { standing: standingOf(whole.job), whole };
+    const standing = await this.standing(key);
+    return standing && { standing };
+  }
+
   /** `known` is the job's standing, where it was just read. Without values the runs say that theirs are left out. */
   async read(
     key: JobKey,
@@ -67,10 +76,8 @@ export class JobReader {
     if (snapshot !== undefined) return wholeJob(snapshot.job, snapshot.entries);
     const found = await this.#smallJobs.read(key);
     if (found === undefined) return undefined;
-    const { commits, state, input, ...row } = found;
-    const entries = commits?.flat();
-    if (entries?.every(isWhole) && state !== null && input !== null)
-      return wholeJob({ ...row, input, state: readableState(state) }, entries);
+    const small = wholeSmallJob(found);
+    if (small !== undefined) return small;
     const reader = this.#readerFor(key);
     const job = await readJob(reader, key);
     return job && (await readLarge(reader, { ...job, state: readableState(job.state) }, withValues));
@@ -136,12 +143,24 @@ export class JobReader {
   }
 }
 
+export interface Look {
+  readonly standing: JobStanding;
+  readonly whole?: WholeJob;
+}
+
+/** Undefined for a large job. */
+function wholeSmallJob({ commits, state, input, ...row }: SmallJob): WholeJob | undefined {
+  const entries = commits?.flat();
+  if (!entries?.every(isWhole) || state === null || input === null) return undefined;
+  return wholeJob({ ...row, input, state: readableState(state) }, entries);
+}
+
 async function readLarge(db: Queryable, job: Job, withValues: boolean): Promise<WholeJob> {
   const { entries, runs, earlierCounts } = await readNewestRuns(db, job, maxShownStepRuns);
   const places = runs.toReversed().flatMap(({ input, output }) => [output, input]);
   const values = await valuesAt(db, job, withValues ? places : [], { jobInput: job.input });
   const steps = runs.map((run) => shownRun(run, values));
-  return { job, steps, output: outputOf(job, steps), entries, earlierRunCounts: earlierCounts };
+  return { job, steps, output: outputOf(job, steps), isLarge: true, entries, earlierRunCounts: earlierCounts };
 }
 
 /** Reads the values at these places, the first ones first, as many as fit into one answer. */
@@ -175,10 +194,10 @@ export function standingOf({ organizationId, jobId, sequence, state }: Job): Job
   return { organizationId, jobId, sequence, status: state.status, isWaiting: awaitedEventIds(state) !== null };
 }
 
-/** `entries` is the job's whole history. */
+/** `entries` is the whole history of a job that this node has in its memory, or that the store has read as a small one. */
 export function wholeJob(job: Job, entries: readonly HistoryEntry[]): WholeJob {
   const steps = foldSteps(job.input, entries);
-  return { job, steps, output: outputOf(job, steps), entries, earlierRunCounts: new Map() };
+  return { job, steps, output: outputOf(job, steps), isLarge: false, entries, earlierRunCounts: new Map() };
 }
 
 function outputOf({ state }: Job, steps: readonly StepRun[]): ShownValue | undefined {

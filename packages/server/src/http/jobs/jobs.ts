@@ -162,7 +162,8 @@ function getJobRoute(app: App, parts: ServerParts): void {
           ? await engine.readJob(request.params)
           : await engine.waitForJob(request.params, isFinished, deadlineIn(waitSeconds), whenGone(reply));
       if (waitSeconds !== undefined) await requireStillAllowed(request, "job:read", parts);
-      return await largeAnswer(reply, await rendered(parts, whole));
+      const job = await rendered(parts, whole);
+      return whole?.isLarge ? await largeAnswer(reply, job) : job;
     },
   );
 }

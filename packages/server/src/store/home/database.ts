@@ -37,6 +37,11 @@ export interface TransactionOptions {
    * is up.
    */
   readonly lockTimeoutMs?: number;
+  /**
+   * True for a transaction whose statements all name their rows by keys: each is planned once per connection. By itself PostgreSQL plans most of them anew
+   * each time, since it takes a plan for any values for a dearer one.
+   */
+  readonly isKeyed?: boolean;
 }
 
 export interface Reader extends Queryable {

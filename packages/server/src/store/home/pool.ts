@@ -71,12 +71,12 @@ function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
 }
 
 function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"] {
-  return (work, { lockTimeoutMs } = {}) =>
+  return (work, bounds = {}) =>
     lane.run(async () => {
       const client = await connect(lane.pool);
       const failures: unknown[] = [];
       try {
-        const result = await work(begin(client, options, failures, lockTimeoutMs));
+        const result = await work(begin(client, options, failures, bounds));
         await commit(client);
         client.release();
         return result;
@@ -107,11 +107,14 @@ function begin(
   client: pg.PoolClient,
   options: PoolOptions,
   failures: unknown[],
-  lockTimeoutMs: TransactionOptions["lockTimeoutMs"],
+  { lockTimeoutMs, isKeyed = false }: TransactionOptions,
 ): Queryable {
-  // A setting of this transaction alone: a connection pooler gives each transaction another session.
-  const isBounded = lockTimeoutMs !== undefined && options.isShared;
-  const begun = asked(client.query(isBounded ? `BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}` : "BEGIN"));
+  // Settings of this transaction alone: a connection pooler gives each transaction another session.
+  const settings = [
+    ...(lockTimeoutMs !== undefined && options.isShared ? [`SET LOCAL lock_timeout = ${lockTimeoutMs}`] : []),
+    ...(isKeyed ? ["SET LOCAL plan_cache_mode = force_generic_plan"] : []),
+  ];
+  const begun = asked(client.query(["BEGIN", ...settings].join("; ")));
   begun.catch(() => {});
   return {
     async query(statement, values) {
@@ -140,9 +143,12 @@ async function commit(client: pg.PoolClient): Promise<void> {
   if (result.command === "ROLLBACK") throw new Error("The transaction had failed and was rolled back.");
 }
 
-/** A client whose connection may be broken is destroyed, so that the pool replaces it. */
+/**
+ * A client whose connection may be broken is destroyed, so that the pool replaces it. One whose statement the server gave up is not: its session would hold its
+ * locks until the server finds out that it is gone.
+ */
 async function giveBack(client: pg.PoolClient, error: unknown): Promise<void> {
-  if (error instanceof StoreUnavailableError) {
+  if (isStoreAway(error)) {
     client.release(true);
     return;
   }

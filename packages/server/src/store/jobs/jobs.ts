@@ -58,7 +58,11 @@ export async function lockJobs(
   maxBytes: number,
 ): Promise<LockedJobs> {
   if (keys.length === 0) return { locked: [], held: [] };
-  const locked = await askInParts(keys, (part) => transaction.query(lockJobRows, keyArrays(part)));
+  const locked = await askTogether(
+    keys,
+    (part) => transaction.query(lockJobRows, keyColumns(part, jobIdOf)),
+    eachAlone,
+  );
   const states = await readLarge(
     transaction,
     readStateRows,
@@ -137,11 +141,16 @@ const isInputSmall = `${mostBytes("input")} <= 65536`;
 const lockJobRows = statement<Omit<LockedJob, "state"> & { state: StoredState | null }>(
   "lock_jobs",
   "organization",
-  `SELECT ${plainJobColumns}, CASE WHEN ${isStateSmall} THEN ${wholeState} END AS state,
-     CASE WHEN ${isInputSmall} THEN input END AS input
-   FROM job
-   WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])
-   FOR UPDATE SKIP LOCKED`,
+  `SELECT found.*
+   FROM unnest($2::uuid[], $3::uuid[]) AS wanted (wanted_organization_id, wanted_job_id)
+   CROSS JOIN LATERAL (
+     SELECT ${plainJobColumns}, CASE WHEN ${isStateSmall} THEN ${wholeState} END AS state,
+       CASE WHEN ${isInputSmall} THEN input END AS input
+     FROM job
+     WHERE organization_id = ANY($1::uuid[]) AND organization_id = wanted_organization_id AND job_id = wanted_job_id
+     FOR UPDATE SKIP LOCKED
+     OFFSET 0
+   ) AS found`,
 );
 
 const wantedJobs = "unnest($2::uuid[], $3::uuid[]) AS wanted (wanted_organization_id, wanted_job_id)";

@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import type { JobKey } from "./jobs.ts";
-import { askInParts } from "./key-parts.ts";
+import { askInParts, everyPairJoined } from "./key-parts.ts";
 
 /** Renews this node's heartbeat and answers the database's time, by which this node sets its clock. */
 export async function beat(db: Queryable, node: { nodeId: string; name: string }): Promise<Timestamp> {
@@ -170,7 +170,11 @@ export async function takeOverJobs(
   deadNodeId: string,
   jobs: readonly OwnedCall[],
 ): Promise<TakenJob[]> {
-  return await askInParts(jobs, (part) => db.query(takeOverJobRows, [nodeId, deadNodeId, ...callArrays(part)]));
+  return await askInParts(
+    jobs,
+    (part) => db.query(takeOverJobRows, [nodeId, deadNodeId, ...callArrays(part)]),
+    everyPairJoined,
+  );
 }
 
 const takeOverJobRows = statement<TakenJob>(
@@ -191,7 +195,7 @@ const takeOverJobRows = statement<TakenJob>(
  * Notes that calls begin, of one group of organizations. Answers those that the node still owns under their epoch; the others it must not begin.
  */
 export async function markBegun(db: Queryable, nodeId: string, calls: readonly OwnedCall[]): Promise<OwnedCall[]> {
-  return await askInParts(calls, (part) => db.query(markBegunRows, [nodeId, ...callArrays(part)]));
+  return await askInParts(calls, (part) => db.query(markBegunRows, [nodeId, ...callArrays(part)]), everyPairJoined);
 }
 
 const markBegunRows = statement<OwnedCall>(
