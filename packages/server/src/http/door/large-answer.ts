@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { sizeOfJson } from "../../core/json/json-size.ts";
 import { JsonText, type ShownValue } from "../../core/json/json-text.ts";
@@ -7,13 +8,22 @@ import { JsonText, type ShownValue } from "../../core/json/json-text.ts";
  * piece, one piece in each turn of the event loop, however many such answers are under way.
  */
 export async function largeAnswer<Body extends object>(reply: FastifyReply, body: Body): Promise<Body> {
-  if (isSmall(body, pieceSize)) return body;
-  reply.type("application/json; charset=utf-8");
-  return (await jsonInTurns(body)) as unknown as Body;
+  return isSmall(body, pieceSize) ? body : (inPieces(reply, await jsonInTurns(body)) as unknown as Body);
+}
+
+/** Sends pieces of JSON text one after the other, as fast as the client takes them. Their length is known, so the client sees whether it got all of them. */
+export function inPieces(reply: FastifyReply, pieces: readonly Buffer[]): Readable {
+  reply.type("application/json; charset=utf-8").header("content-length", lengthOf(pieces));
+  return Readable.from(pieces);
+}
+
+/** In bytes. */
+export function lengthOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
 /** Writes the value as JSON text in UTF-8, in pieces of about so many characters. */
-export async function jsonInTurns(value: unknown, maxPiece = pieceSize): Promise<Buffer> {
+export async function jsonInTurns(value: unknown, maxPiece = pieceSize): Promise<Buffer[]> {
   const written: Buffer[] = [];
   let texts: string[] = [];
   let length = 0;
@@ -29,7 +39,7 @@ export async function jsonInTurns(value: unknown, maxPiece = pieceSize): Promise
     if (length > maxPiece) await write();
   }
   await write();
-  return Buffer.concat(written);
+  return written;
 }
 
 /** A single string, or a value that is text already, may be longer. */

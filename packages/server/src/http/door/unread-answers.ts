@@ -14,7 +14,9 @@ export function boundUnreadAnswers(
   const unread = new Map<string, number>();
   let all = 0;
   app.addHook("onSend", (request, reply, payload, done) => {
-    const size = typeof payload === "string" || Buffer.isBuffer(payload) ? payload.length : 0;
+    const isWhole = typeof payload === "string" || Buffer.isBuffer(payload);
+    // A large answer is sent in pieces, and its length is told before.
+    const size = isWhole ? payload.length : Number(reply.getHeader("content-length") ?? 0);
     if (size < large) return done(null, payload);
     const { organizationId = "" } = (request.params ?? {}) as { readonly organizationId?: string };
     const own = unread.get(organizationId) ?? 0;

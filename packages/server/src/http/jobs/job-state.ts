@@ -1,9 +1,10 @@
+import type { Readable } from "node:stream";
 import { type Static, Type } from "typebox";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { jsonInTurns } from "../door/large-answer.ts";
+import { inPieces, jsonInTurns, lengthOf } from "../door/large-answer.ts";
 import { answer, Id, JobParams, Time } from "../door/schemas.ts";
 import { planOfJob } from "./plan-of-job.ts";
 import { JobStatusSchema } from "./render-job.ts";
@@ -44,14 +45,13 @@ function getJobStateRoute(app: App, parts: ServerParts): void {
         description: "The data of the job's steps, and its step runs: the newest 1,000, with 16 MB of values at most.",
         params: JobParams,
         // Bytes, so that the text that was measured is the text that is sent.
-        response: { 200: answer("The state.", Type.Unsafe<Buffer>(JobStateAnswerSchema)) },
+        response: { 200: answer("The state.", Type.Unsafe<Readable>(JobStateAnswerSchema)) },
       },
     },
     async (request, reply) => {
-      const { stateText, metadata } = await readState(parts, request.params);
-      const head = JSON.stringify(metadata).slice(0, -1);
-      const whole = Buffer.concat([Buffer.from(`${head},"state":`), stateText, Buffer.from("}")]);
-      return reply.type("application/json").send(whole);
+      const { state, metadata } = await readState(parts, request.params);
+      const head = Buffer.from(`${JSON.stringify(metadata).slice(0, -1)},"state":`);
+      return inPieces(reply, [head, ...state, Buffer.from("}")]);
     },
   );
 }
@@ -76,8 +76,8 @@ function getJobStateMetadataRoute(app: App, parts: ServerParts): void {
 }
 
 interface MeasuredState {
-  /** In UTF-8. */
-  readonly stateText: Buffer;
+  /** Pieces of its JSON text, in UTF-8. */
+  readonly state: readonly Buffer[];
   readonly metadata: Static<typeof JobStateMetadataSchema>;
 }
 
@@ -86,8 +86,8 @@ async function readState(parts: ServerParts, key: JobKey): Promise<MeasuredState
   if (whole === undefined) throw notFound("job");
   const { jobId, updatedAt, state: jobState } = whole.job;
   const { state, warnings } = renderState(whole, await planOfJob(parts, whole.job));
-  const stateText = await jsonInTurns(state);
-  const contentLengthBytes = stateText.length;
+  const pieces = await jsonInTurns(state);
+  const contentLengthBytes = lengthOf(pieces);
   const metadata = { jobId, status: jobState.status, updatedAt: toTime(updatedAt), contentLengthBytes, warnings };
-  return { stateText, metadata };
+  return { state: pieces, metadata };
 }

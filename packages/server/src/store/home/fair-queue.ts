@@ -42,10 +42,19 @@ export class FairQueue<Item> {
   }
 
   done(owner: string): void {
+    this.rest();
+    this.rested(owner);
+  }
+
+  /** An item has ended, and its place is free for the items of others. Its owner gets it back with `rested`. */
+  rest(): void {
+    this.#runningCount -= 1;
+  }
+
+  rested(owner: string): void {
     const running = (this.#running.get(owner) ?? 0) - 1;
     if (running > 0) this.#running.set(owner, running);
     else this.#running.delete(owner);
-    this.#runningCount -= 1;
   }
 
   /** Says of each item in turn whether it could run at once if it were added now, after those that were asked for before it. */

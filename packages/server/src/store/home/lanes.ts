@@ -82,6 +82,7 @@ export class ReadLane {
 
   async #run<Result>(organizationId: string, lateAt: number, work: () => Promise<Result>): Promise<Result> {
     await this.#turn(organizationId, lateAt - performance.now());
+    const begunAt = performance.now();
     try {
       return await this.#lane.run(() => {
         // The lane may have a queue of its own.
@@ -93,7 +94,19 @@ export class ReadLane {
     } finally {
       // The embedded store answers without a turn of the event loop: a read of many statements would keep every request out until its end.
       await new Promise((resolve) => setImmediate(resolve));
-      this.#queue.done(organizationId);
+      this.#end(organizationId, performance.now() - begunAt);
+    }
+  }
+
+  #end(organizationId: string, tookMs: number): void {
+    this.#queue.rest();
+    const wake = () => {
+      this.#queue.rested(organizationId);
+      this.#beginNext();
+    };
+    if (tookMs < shortMs) wake();
+    else {
+      setTimeout(wake, Math.min(tookMs, maxRestMs)).unref();
       this.#beginNext();
     }
   }
@@ -123,6 +136,13 @@ export class ReadLane {
     }
   }
 }
+
+/**
+ * A read that takes longer is followed by a rest of its organization, as long as the read: long reads of one organization keep no processor of the database
+ * busy all the time.
+ */
+const shortMs = 20;
+const maxRestMs = 250;
 
 interface WaitingRead {
   readonly organizationId: string;
