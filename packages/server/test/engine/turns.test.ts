@@ -4,11 +4,18 @@ import { Turns } from "../../src/engine/commit/turns.ts";
 /** Turns by a timer that only goes on while something is decided. */
 function turnsByHand() {
   let now = 0;
-  const turns = new Turns(() => now);
-  const decide = (ms: number) => () => {
-    now += ms;
-    return ms;
-  };
+  let cpuMs = 0;
+  const turns = new Turns(
+    () => now,
+    () => cpuMs,
+  );
+  const decide =
+    (ms: number, usedMs = ms) =>
+    () => {
+      now += ms;
+      cpuMs += usedMs;
+      return ms;
+    };
   const pass = (ms: number) => {
     now += ms;
   };
@@ -50,4 +57,10 @@ test("the rests of two costly commands of one batch come one after the other", (
   turn.take("own", decide(15));
   turn.take("own", decide(25));
   expect(turns.restMs("own")).toBe(15 * 3 + 25 * 3 - 25);
+});
+
+test("a command that took long because the thread waited for a processor is followed by no rest", () => {
+  const { turns, decide } = turnsByHand();
+  turns.begin().take("own", decide(40, 1));
+  expect(turns.restMs("own")).toBe(0);
 });

@@ -284,7 +284,8 @@ class Group {
     const parked = isOfJob ? parking.findTrial(command.jobId) : undefined;
     if (parked !== undefined && error instanceof StatementGivenUpError && isOutcome(command)) {
       // The outcome of a call must not be lost for a shortage that passes.
-      setTimeout(() => this.add(waiting), parked.retryInMs).unref();
+      const { held: _, ...again } = waiting;
+      setTimeout(() => this.add(again), parked.retryInMs).unref();
       return;
     }
     reject(parked === undefined ? error : jobParked(parked, error));

@@ -25,15 +25,15 @@ export function ownLane(pool: pg.Pool): Lane {
 
 /** The lanes of a store with one session. Whoever comes first in this order goes first, whenever the session is free. */
 export function sharedLanes(pool: pg.Pool): { engine: Lane; requests: Lane; reads: Lane } {
-  const turns = new Turns();
-  const lane = (priority: Priority): Lane => ({ pool, run: (work) => turns.run(priority, work) });
+  const session = new SharedSession();
+  const lane = (priority: Priority): Lane => ({ pool, run: (work) => session.run(priority, work) });
   return { engine: lane(0), requests: lane(1), reads: lane(2) };
 }
 
 type Priority = 0 | 1 | 2;
 
 /** One at a time. The engine asks for its next commit a turn of the event loop after the last one, so the others get in between. */
-class Turns {
+class SharedSession {
   readonly #waiting: readonly (() => void)[][] = [[], [], []];
   #isTaken = false;
 
