@@ -8,8 +8,12 @@ import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { BegunCalls } from "../../src/engine/calls/begun-calls.ts";
 import { byWayOf, useCluster } from "./cluster.ts";
 
-// Below the time that a statement may take: a batch that waited for a row would lose its callers.
-const cluster = useCluster(2, { STEPWELL_COMMIT_TIMEOUT_MS: "1500", STEPWELL_POLL_MS: "50" });
+// Far below the time that a statement may take: whoever waited for a row would be late.
+const cluster = useCluster(2, {
+  STEPWELL_DATABASE_TIMEOUT_MS: "60000",
+  STEPWELL_COMMIT_TIMEOUT_MS: "2500",
+  STEPWELL_POLL_MS: "50",
+});
 
 let own: TestOrganization;
 let other: TestOrganization;
@@ -87,8 +91,7 @@ test("a timer of a job whose row is held keeps nobody else's timer waiting, and 
   const letGo = await holdJob(held.jobId);
 
   const free = await submitAndWait(other.api, ofOther.workflowId);
-  // Sooner than a statement that waits for the row is given up.
-  const ended = await other.api.call<JobBody>("GetJob", { params: { jobId: free.jobId }, query: { waitSeconds: 4 } });
+  const ended = await other.api.call<JobBody>("GetJob", { params: { jobId: free.jobId }, query: { waitSeconds: 20 } });
   expect(ended.body.status).toBe("FAILED");
   expect(await statusOf(held.jobId)).toBe("RUNNING");
 
@@ -130,7 +133,7 @@ test("an organization whose row is held begins no job meanwhile, and keeps nobod
   expect(await inTime).toMatchObject({ status: "RUNNING" });
 });
 
-test("a call whose row is held keeps no other call from its begin", { timeout: 4_000 }, async () => {
+test("a call whose row is held keeps no other call from its begin", { timeout: 20_000 }, async () => {
   const { database, engine } = cluster.node(0).running;
   const jobs = await Promise.all([1, 2, 3].map(() => submitAndWait(own.api, waiting.workflowId)));
   const [first, held, last] = jobs.map(({ jobId }) => ({ organizationId: own.organizationId, jobId, leaseEpoch: 7 }));

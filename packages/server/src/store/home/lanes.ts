@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { ReadDeadlineError, sqlState } from "./database.ts";
 import { FairQueue } from "./fair-queue.ts";
+import { ReadTime } from "./read-time.ts";
 
 /**
  * A way to the store. There are three, so that nothing that a user asks for keeps a commit, a heartbeat or a duty waiting: the engine's, that
@@ -65,6 +66,7 @@ export class ReadLane {
   readonly #lane: Lane;
   readonly #deadlineMs: number;
   readonly #queue: FairQueue<WaitingRead>;
+  readonly #time = new ReadTime();
 
   constructor(lane: Lane, bounds: ReadBounds) {
     this.pool = lane.pool;
@@ -104,9 +106,10 @@ export class ReadLane {
       this.#queue.rested(organizationId);
       this.#beginNext();
     };
-    if (tookMs < shortMs) wake();
+    const restMs = this.#time.spend(organizationId, tookMs);
+    if (restMs === 0) wake();
     else {
-      setTimeout(wake, Math.min(tookMs, maxRestMs)).unref();
+      setTimeout(wake, restMs).unref();
       this.#beginNext();
     }
   }
@@ -136,13 +139,6 @@ export class ReadLane {
     }
   }
 }
-
-/**
- * A read that takes longer is followed by a rest of its organization, as long as the read: long reads of one organization keep no processor of the database
- * busy all the time.
- */
-const shortMs = 20;
-const maxRestMs = 250;
 
 interface WaitingRead {
   readonly organizationId: string;
