@@ -7,6 +7,7 @@ import { networkOf } from "../auth/credentials/network.ts";
 import { FailedAccessLimit } from "../auth/limits/failed-access.ts";
 import type { PermissionSet } from "../auth/permissions/permissions.ts";
 import type { Config } from "../config.ts";
+import { ServiceError } from "../core/service-error.ts";
 import { accountRoutes } from "./account/account.ts";
 import { accountPasswordRoutes } from "./account/account-password.ts";
 import { accountSecondFactorRoutes } from "./account/account-second-factor.ts";
@@ -121,7 +122,7 @@ export function createServer(options: ServerOptions): App {
   parseJsonBodies(app, config.maxJsonDepth);
   app.addHook("onRequest", (request, reply, done) => {
     setCommonHeaders(request, reply);
-    done();
+    done(hasOneHost(request.raw.rawHeaders) ? undefined : twoHosts());
   });
   allowOrigins(app, config.corsOrigins);
   boundUnreadAnswers(app, config);
@@ -191,6 +192,20 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header("cache-control", "no-store");
 }
 
+/** Node takes the first of two Host headers, and a proxy may take the last: a request must mean the same to both. */
+function hasOneHost(rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === "host") count += 1;
+  }
+  return count < 2;
+}
+
+function twoHosts(): ServiceError {
+  return new ServiceError("ValidationError", "The request has two Host headers. Send one.");
+}
+
 /** Aborts when the server begins to close. From then on each answer is its connection's last: a busy one would stay open for ever. */
 function closingSignal(app: App): AbortSignal {
   const closing = new AbortController();
@@ -215,11 +230,17 @@ interface ErrorParts {
 function answerErrors(app: App, { logger, failedAccess, denials, metrics }: ErrorParts): void {
   const paths = new KnownPaths();
   app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
-  app.setNotFoundHandler((request, reply) => {
+  const answerUnknown = (request: FastifyRequest, reply: FastifyReply) => {
     const [path = ""] = request.url.split("?");
     sendNoSuchOperation(reply, paths.methodsOf(path));
-  });
+  };
+  app.setNotFoundHandler(answerUnknown);
   app.setErrorHandler((error, request, reply) => {
+    // What is wrong with a request that no operation takes, such as the missing Content-Type of a QUERY, does not matter.
+    if (request.is404) {
+      answerUnknown(request, reply);
+      return;
+    }
     const answer = () => {
       const code = sendError(reply, error);
       const { caller, granted } = request;

@@ -163,6 +163,13 @@ onOneStore((home) => {
     expect(statusOf(answer)).toBe(415);
   });
 
+  test("two Host headers are 400, however they are spelt", async () => {
+    const { owner } = await organization();
+    const answer = await get([`Authorization: Bearer ${owner.token}`, "hoST: elsewhere.example"]);
+    expect(statusOf(answer)).toBe(400);
+    expect(answer).toContain("two Host headers");
+  });
+
   test("a method override is ignored", async () => {
     const { organizationId, owner } = await organization();
     const lines = [`Authorization: Bearer ${owner.token}`, "X-HTTP-Method-Override: DELETE"];
@@ -170,7 +177,7 @@ onOneStore((home) => {
     expect(statusOf(await get(lines, `/organizations/${organizationId}?_method=DELETE`))).toBe(400);
   });
 
-  test.each(["TRACE", "PUT", "HEAD", "OPTIONS", "PROPFIND"])(
+  test.each(["TRACE", "PUT", "HEAD", "OPTIONS", "PROPFIND", "QUERY"])(
     "%s on a path without it is 405 with Allow",
     async (method) => {
       const { organizationId } = await organization();
