@@ -98,14 +98,14 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("100,000 jobs are listed, counted and scrolled through without lag", async () => {
+    test("100,000 jobs are listed and scrolled through without lag, and counted as far as it matters", async () => {
       const owner = await newOwner(service);
       const { workflowId, versionId } = await deploy(owner.api, straightDefinition);
       const { database } = service.running;
       await database.query(insertJobs, [owner.organizationId, workflowId, versionId, 100_000]);
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/jobs`, owner);
-      await page.getByText("100,000 jobs", { exact: true }).waitFor();
+      await page.getByText("more than 10,000 jobs", { exact: true }).waitFor();
       await page.evaluate(watchLongFrames);
       await page.mouse.move(600, 500);
       // The longest that the page did not answer.
