@@ -62,9 +62,12 @@ async function readInvitation(
 ): Promise<ShownInvitation> {
   const organizationId = parseInvitationCode(code);
   if (organizationId === undefined) throw notFound("invitation");
+  const linkHash = hashToken(code);
+  // A wrong code gets no further, whether there is such an organization or not: the time that the answer takes would tell.
+  if ((await findInvitationByLink(db, organizationId, linkHash)) === undefined) throw notFound("invitation");
   const organization = await organizationOf(db, organizationId);
   if (organization === undefined) throw notFound("invitation");
-  const invitation = await findInvitationByLink(db, organizationId, hashToken(code));
+  const invitation = await findInvitationByLink(db, organizationId, linkHash);
   if (invitation === undefined) throw notFound("invitation");
   if (invitation.acceptedAt !== null) throw usedUp();
   if (invitation.expiresAt <= now) throw notFound("invitation");
