@@ -12,6 +12,7 @@ const maxJobs = 6_000;
 /** In characters and members, roughly: of one job, so that a large one is read from the store, and of all together. */
 const maxSize = 8_000;
 const maxTotalSize = 12_000_000;
+const droppedAtOnce = 50;
 
 /**
  * The small jobs that this node saw change last: who submits a job or sends it an event mostly asks for it next. Whoever reads it must know whether
@@ -43,10 +44,12 @@ export class RecentJobs {
     while (this.#snapshots.size > maxJobs || this.#totalSize > maxTotalSize) this.#dropOldest();
   }
 
-  /** A Map keeps the order of insertion: the first is the one that changed longest ago. */
+  /**
+   * A Map keeps the order of insertion: the first are those that changed longest ago. Some are dropped at once, since a Map passes over all that was
+   * deleted at its beginning to find the first.
+   */
   #dropOldest(): void {
-    const [oldest] = this.#snapshots.keys();
-    if (oldest !== undefined) this.#drop(oldest);
+    for (const oldest of this.#snapshots.keys().take(droppedAtOnce)) this.#drop(oldest);
   }
 
   #drop(jobId: string): void {
