@@ -41,13 +41,13 @@ test("commands that cost little are followed by no rest, however many there are"
   expect(turns.restMs("own")).toBe(0);
 });
 
-test("a command that costs much is followed by a rest of its organization alone, three times as long", () => {
+test("a command that costs much is followed by a rest of its organization alone, five times as long", () => {
   const { turns, decide, pass } = turnsByHand();
   turns.begin().take("own", decide(40));
-  expect([turns.restMs("own"), turns.restMs("other")]).toEqual([120, 0]);
+  expect([turns.restMs("own"), turns.restMs("other")]).toEqual([200, 0]);
   pass(50);
-  expect(turns.restMs("own")).toBe(70);
-  pass(70);
+  expect(turns.restMs("own")).toBe(150);
+  pass(150);
   expect(turns.restMs("own")).toBe(0);
 });
 
@@ -56,7 +56,7 @@ test("the rests of two costly commands of one batch come one after the other", (
   const turn = turns.begin();
   turn.take("own", decide(15));
   turn.take("own", decide(25));
-  expect(turns.restMs("own")).toBe(15 * 3 + 25 * 3 - 25);
+  expect(turns.restMs("own")).toBe(15 * 5 + 25 * 5 - 25);
 });
 
 test("a command that took long because the thread waited for a processor is followed by no rest", () => {

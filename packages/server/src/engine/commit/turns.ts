@@ -64,7 +64,7 @@ export interface BatchTurn {
 const turnMs = 20;
 /** A command that takes longer is followed by a rest of its organization, for so many times as long. */
 const costlyMs = 5;
-const restFactor = 3;
+const restFactor = 5;
 const maxResting = 1_000;
 
 function threadCpuMs(): number {
