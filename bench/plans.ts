@@ -23,7 +23,7 @@ export interface PlansResult {
   readonly organizations?: number;
   /** The first time, when nothing that it needs is in the memory of the server yet. */
   readonly firstMs?: number;
-  /** What it takes when nothing else is at work on the machine, or nearest to that. */
+  /** The least of all times, which comes nearest to a machine with nothing else to do. */
   readonly leastMs?: number;
   readonly medianMs: number;
   readonly maxMs: number;
@@ -187,7 +187,7 @@ async function rolledBack(database: Database, work: (transaction: Queryable) => 
 
 class RolledBack extends Error {}
 
-/** What both kinds of plans cost. A table with a row for each organization may be read whole. */
+/** The costs of both kinds of plans. A table with a row for each organization may be read whole. */
 async function plansOf(client: pg.Client, asked: readonly Asked[], organizations: number) {
   const costs: Cost[][] = [];
   for (const mode of planModes) {

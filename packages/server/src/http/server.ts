@@ -236,7 +236,7 @@ function answerErrors(app: App, { logger, failedAccess, denials, metrics }: Erro
   };
   app.setNotFoundHandler(answerUnknown);
   app.setErrorHandler((error, request, reply) => {
-    // What is wrong with a request that no operation takes, such as the missing Content-Type of a QUERY, does not matter.
+    // A request that no operation takes may have other faults as well, such as the missing Content-Type of a QUERY: they do not matter.
     if (request.is404) {
       answerUnknown(request, reply);
       return;

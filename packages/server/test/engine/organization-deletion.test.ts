@@ -92,7 +92,7 @@ function batchContext(): BatchContext {
   };
 }
 
-/** What needs the organization is tried again and again. */
+/** A command that needs the organization is tried again and again. */
 async function untilOneIsQueued(): Promise<void> {
   const { engine } = cluster.node(1).running;
   await vi.waitFor(() => expect(engine.gauges().queuedFacts).toBe(1), { timeout: 4_000, interval: 20 });

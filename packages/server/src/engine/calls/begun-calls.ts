@@ -1,4 +1,4 @@
-import type { Database } from "../../store/home/database.ts";
+import { type Database, shortLockTimeoutMs } from "../../store/home/database.ts";
 import { markBegun, type OwnedCall } from "../../store/jobs/nodes.ts";
 import { inHalves } from "../in-halves.ts";
 
@@ -47,7 +47,7 @@ export class BegunCalls {
             this.#nodeId,
             part.map(({ call }) => call),
           ),
-        { lockTimeoutMs },
+        { lockTimeoutMs: shortLockTimeoutMs },
       );
     try {
       const owned = await inHalves(group, note, (waiting, error) => {
@@ -61,9 +61,6 @@ export class BegunCalls {
     }
   }
 }
-
-/** How long the calls wait for one whose row another transaction holds. */
-const lockTimeoutMs = 50;
 
 interface Waiting {
   readonly call: OwnedCall;

@@ -83,7 +83,7 @@ export class Dispatcher {
 
   /** Begins to count the calls of one commit: answers of each in turn whether it will begin as soon as it is taken. */
   beginsAtOnce(): (organizationId: string) => boolean {
-    return this.#isLeaving ? () => false : this.#queue.countFree();
+    return this.#isLeaving ? () => false : this.#queue.beginsAtOnce();
   }
 
   crowdedOrganizations(): readonly string[] {

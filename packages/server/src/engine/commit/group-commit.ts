@@ -7,6 +7,7 @@ import {
   RowHeldError,
   StatementGivenUpError,
   StoreUnavailableError,
+  shortLockTimeoutMs,
   type Transaction,
   TransactionAbortedError,
 } from "../../store/home/database.ts";
@@ -50,7 +51,7 @@ export interface CommitStats {
   readonly leaseTerm: number;
 }
 
-/** What a command is answered in the end. */
+/** The outcome that a command is answered with in the end. */
 type Answer = Exclude<Outcome, { type: "held" | "deferred" }>;
 
 export type Done = Extract<Outcome, { type: "done" | "replayed" }>;
@@ -259,7 +260,7 @@ class Group {
   #tryLater(waiting: Waiting, isWaitedFor: boolean): void {
     const now = performance.now();
     const before = waiting.held;
-    const firstPauseMs = isWaitedFor ? lockTimeoutMs : heldPauseMs;
+    const firstPauseMs = isWaitedFor ? shortLockTimeoutMs : heldPauseMs;
     const held: Held = {
       deadline: before?.deadline ?? Math.min(waiting.deadline, now + this.#options.commitTimeoutMs),
       pauseMs: before === undefined ? firstPauseMs : Math.min(before.pauseMs * 2, firstPauseMs * 10),
@@ -342,7 +343,8 @@ class Group {
         attempt = { batch, applied, commitId, startedAt, leaseTerm };
         return attempt;
       };
-      return await database.transaction(work, { lockTimeoutMs, isKeyed: true });
+      // It cannot pass over an idempotency key that another node claims at this moment.
+      return await database.transaction(work, { lockTimeoutMs: shortLockTimeoutMs, isKeyed: true });
     } catch (error) {
       if (attempt !== undefined && error instanceof StoreUnavailableError && error.fate === "unknown") {
         throw new FateUnknownError(attempt, error);
@@ -423,7 +425,7 @@ function tooCostly(): ServiceError {
 
 function heldByOthers(cause: Error): ServiceError {
   const message =
-    "Another transaction in the database holds the job or the organization that this change is about, and has not let go of it in time. Nothing was changed. Send the request again in a moment. Where that does not help, the operator finds the session that holds it in pg_stat_activity.";
+    "Another transaction in the database holds the job, the organization or the Idempotency-Key that this change is about, and has not let go of it in time. Nothing was changed. Send the request again in a moment. Where that does not help, the operator finds the session that holds it in pg_stat_activity.";
   return new ServiceError("UnavailableError", message, { retryAfterSeconds: 2, cause });
 }
 
@@ -434,7 +436,5 @@ function asError(error: unknown): Error {
 /** How long to wait before the store is asked again. */
 const retryStoreMs = 200;
 const watchdogMs = 250;
-/** How long a batch waits for a row that it cannot pass over, such as an idempotency key that another node claims at this moment. */
-const lockTimeoutMs = 50;
 /** How soon a command is tried again whose row was passed over. */
 const heldPauseMs = 5;

@@ -60,7 +60,7 @@ export interface BatchTurn {
   take<Decision>(organizationId: string, decide: () => Decision): Decision | undefined;
 }
 
-/** What all commands of one organization may take in one batch, before the rest goes into the next one. */
+/** All commands of one organization may take so long in one batch, before the rest goes into the next one. */
 const turnMs = 20;
 /** A command that takes longer is followed by a rest of its organization, for so many times as long. */
 const costlyMs = 5;

@@ -1,5 +1,5 @@
 import type { UntimedFact } from "../../core/job/fact.ts";
-import type { Database } from "../../store/home/database.ts";
+import { type Database, shortLockTimeoutMs } from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import { everyPairJoined, partsOf } from "../../store/jobs/key-parts.ts";
 import {
@@ -30,8 +30,6 @@ export interface TakeoverOptions {
 }
 
 const maxJobsAtOnce = 500;
-/** How long the others wait for a job whose row another transaction holds; it is parked then. */
-const lockTimeoutMs = 50;
 
 /** Takes over the jobs of nodes that are dead or have left, and makes their calls again. */
 export function takeoverDuty(options: TakeoverOptions): Duty {
@@ -90,7 +88,9 @@ async function takeOver(
 ): Promise<void> {
   const { database, nodeId, plans, report } = options;
   const own = (part: readonly OrphanedJob[]) =>
-    database.transaction((transaction) => takeOverJobs(transaction, nodeId, ownerId, part), { lockTimeoutMs });
+    database.transaction((transaction) => takeOverJobs(transaction, nodeId, ownerId, part), {
+      lockTimeoutMs: shortLockTimeoutMs,
+    });
   const groups = Map.groupBy(jobs, (job) => database.groupOf(job.organizationId));
   for (const group of groups.values()) {
     // Each part is one statement: of several, those that landed before one that failed would not be known.

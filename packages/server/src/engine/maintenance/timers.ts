@@ -62,7 +62,7 @@ export function timersDuty(options: TimersOptions): Duty {
   };
 }
 
-/** What one round goes by from its beginning to its end. */
+/** One round goes by this from its beginning to its end. */
 interface Round {
   readonly now: Timestamp;
   readonly leftOut: LeftOutJobs;

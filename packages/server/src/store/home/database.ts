@@ -31,6 +31,9 @@ export interface Queryable {
 
 export type Transaction = Queryable;
 
+/** Long enough for the commit of another node, in milliseconds, and too short for anybody to notice who does not need that row. */
+export const shortLockTimeoutMs = 50;
+
 export interface TransactionOptions {
   /**
    * How long a statement waits for a row that another transaction holds, before it throws `RowHeldError`. By default it waits until its whole time

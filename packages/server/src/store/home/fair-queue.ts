@@ -58,7 +58,7 @@ export class FairQueue<Item> {
   }
 
   /** Says of each item in turn whether it could run at once if it were added now, after those that were asked for before it. */
-  countFree(): (owner: string) => boolean {
+  beginsAtOnce(): (owner: string) => boolean {
     let free = this.#maxRunning - this.#runningCount;
     const running = new Map<string, number>();
     return (owner) => {

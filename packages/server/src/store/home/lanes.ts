@@ -84,11 +84,12 @@ export class ReadLane {
 
   async #run<Result>(organizationId: string, lateAt: number, work: () => Promise<Result>): Promise<Result> {
     await this.#turn(organizationId, lateAt - performance.now());
-    const begunAt = performance.now();
+    let begunAt: number | undefined;
     try {
       return await this.#lane.run(() => {
-        // The lane may have a queue of its own.
-        if (performance.now() > lateAt) throw new ReadDeadlineError(this.#deadlineMs);
+        // The lane may have a queue of its own, and to wait in it is not to read.
+        begunAt = performance.now();
+        if (begunAt > lateAt) throw new ReadDeadlineError(this.#deadlineMs);
         return work();
       });
     } catch (error) {
@@ -96,7 +97,7 @@ export class ReadLane {
     } finally {
       // The embedded store answers without a turn of the event loop: a read of many statements would keep every request out until its end.
       await new Promise((resolve) => setImmediate(resolve));
-      this.#end(organizationId, performance.now() - begunAt);
+      this.#end(organizationId, begunAt === undefined ? 0 : performance.now() - begunAt);
     }
   }
 

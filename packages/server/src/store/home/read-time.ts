@@ -31,13 +31,13 @@ interface Spent {
   readonly at: number;
 }
 
-/** What was spent is forgotten with time. */
+/** Time that was spent is forgotten as time goes by. */
 function leftOf(spent: Spent | undefined, now: number): number {
   return spent === undefined ? 0 : Math.max(0, spent.ms - (now - spent.at) * share);
 }
 
 const share = 1 / 3;
-/** What an organization may spend at once. */
+/** An organization may spend so long at once. */
 const freeMs = 1_500;
 /** The reads that wait meanwhile have a deadline. */
 const maxRestMs = 1_000;

@@ -16,7 +16,7 @@ const everyPair: PartSize = { organizations: 8, keys: Number.MAX_SAFE_INTEGER };
 
 /**
  * For statements that join such rows with what is given for each of them. The planner takes the rows for few and compares every one with every
- * one: 400 with 400 took 31 ms, in parts of 32 it takes 3. Parts of ten organizations and fewer are planned anew each time, since a plan for any values
+ * one: 400 with 400 took 31 ms, in parts of 32 it takes 3. Outside of a commit, parts of ten organizations and fewer are planned anew each time, since a plan for any values
  * counts with ten; PostgreSQL 15 makes a look-up for each pair, so many more would cost it more than planning.
  */
 export const everyPairJoined: PartSize = { organizations: 12, keys: 32 };

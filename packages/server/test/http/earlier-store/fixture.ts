@@ -10,7 +10,7 @@ export interface EarlierStore {
   readonly secretKey: string;
   readonly owner: Credential & { readonly email: string; readonly password: string };
   readonly member: Credential & { readonly email: string; readonly password: string };
-  /** Who came by the organization's identity provider. */
+  /** The user who came by the organization's identity provider. */
   readonly outsiderId: string;
   readonly organizationId: string;
   readonly otherOrganizationId: string;
