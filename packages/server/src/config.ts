@@ -309,6 +309,13 @@ export const settings = {
     10_000,
     "Roles that one organization makes itself: more than people can tell apart, and a list that stays short.",
   ),
+  maxOAuthClients: integer(
+    "STEPWELL_MAX_OAUTH_CLIENTS",
+    50,
+    0,
+    10_000,
+    "OAuth clients of one organization: browser applications that its members sign in to. With 0 there are none.",
+  ),
   maxOpenInvitations: integer(
     "STEPWELL_MAX_OPEN_INVITATIONS",
     1_000,

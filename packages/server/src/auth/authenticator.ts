@@ -6,10 +6,11 @@ import { findApiTokenByHash } from "../store/access/tokens.ts";
 import type { Database } from "../store/home/database.ts";
 import { findUserTokenByHash } from "../store/people/user-tokens.ts";
 import { BriefCache } from "./credentials/brief-cache.ts";
-import type { IdTokenBearers } from "./credentials/id-token-bearers.ts";
+import type { CallingClient, IdTokenBearers } from "./credentials/id-token-bearers.ts";
 import { type CredentialKind, LastUse } from "./credentials/last-use.ts";
 import { parseToken, prefixOf } from "./credentials/token-form.ts";
 import type { ExternalBearers } from "./external/bearers.ts";
+import { outsideClientPermissions, withoutWithheld } from "./permissions/client-permissions.ts";
 import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions/permissions.ts";
 import { type Bounds, boundsOf } from "./permissions/token-bounds.ts";
 import type { RequestSource } from "./request-source.ts";
@@ -29,6 +30,8 @@ export interface Caller {
     | undefined;
   /** The sign-in that the request's id token is of, where it carries one. */
   readonly sessionId?: string | undefined;
+  /** The client of an organization through which the user calls: then there is only that organization. */
+  readonly client?: CallingClient | undefined;
 }
 
 /** The caller as it is written down beside its actions. */
@@ -92,11 +95,10 @@ export class Authenticator {
       return caller.organizationId === organizationId ? caller.permissions : undefined;
     }
     const userId = caller.principal.id;
-    return this.#memberships.get(`${userId} ${organizationId}`, async () => {
-      const membership = (await findMemberships(this.#database, userId, [organizationId])).get(organizationId);
-      if (membership === undefined) return undefined;
-      return permissionsOfRoles(membership.roles, membership.ownRolePermissions);
-    });
+    if (caller.client === undefined) return this.#permissionsOfMember(userId, organizationId);
+    if (caller.client.organizationId !== organizationId) return undefined;
+    const held = this.#permissionsOfMember(userId, organizationId);
+    return held instanceof Promise ? held.then(withoutWithheld) : withoutWithheld(held);
   }
 
   /** On the node that changed it, a token's change holds at once. */
@@ -113,6 +115,17 @@ export class Authenticator {
   /** Writes when tokens were last used; a maintenance duty calls it. */
   async flushLastUsed(): Promise<number> {
     return await this.#lastUse.flush(this.#database);
+  }
+
+  #permissionsOfMember(
+    userId: string,
+    organizationId: string,
+  ): PermissionSet | undefined | Promise<PermissionSet | undefined> {
+    return this.#memberships.get(`${userId} ${organizationId}`, async () => {
+      const membership = (await findMemberships(this.#database, userId, [organizationId])).get(organizationId);
+      if (membership === undefined) return undefined;
+      return permissionsOfRoles(membership.roles, membership.ownRolePermissions);
+    });
   }
 
   #callerOf(credential: Credential | undefined): Caller {
@@ -171,12 +184,13 @@ export class Authenticator {
   async #idToken(bearer: string): Promise<Credential | undefined> {
     const found = await this.#idTokens.find(bearer);
     if (found === undefined) return undefined;
-    const { userId, userName, sessionId, expiresAt, lastSeenAt } = found;
+    const { userId, userName, sessionId, client, expiresAt, lastSeenAt } = found;
     const caller: Caller = {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
-      permissions: signedInPermissions,
+      permissions: client === undefined ? signedInPermissions : outsideClientPermissions,
       sessionId,
+      client,
     };
     const kind = "session";
     return {

@@ -46,6 +46,7 @@ import { metricRoutes } from "./operations/metrics.ts";
 import { invitationRoutes } from "./organizations/invitations.ts";
 import { memberPasswordLinkRoutes } from "./organizations/member-password-link.ts";
 import { memberRoutes } from "./organizations/members.ts";
+import { oauthClientRoutes } from "./organizations/oauth-clients.ts";
 import { organizationRoutes } from "./organizations/organizations.ts";
 import { rateLimitRoutes } from "./organizations/rate-limits.ts";
 import { roleRoutes } from "./organizations/roles.ts";
@@ -96,6 +97,7 @@ const resources = [
   roleRoutes,
   invitationRoutes,
   signInProviderRoutes,
+  oauthClientRoutes,
   sessionRoutes,
   invitationPage,
   ownPermissionRoutes,
@@ -124,7 +126,12 @@ export function createServer(options: ServerOptions): App {
     setCommonHeaders(request, reply);
     done(hasOneHost(request.raw.rawHeaders) ? undefined : twoHosts());
   });
-  allowOrigins(app, config.corsOrigins);
+  allowOrigins(app, {
+    listed: config.corsOrigins,
+    ofClients: (origin) => options.openId.clientOrigins.has(origin),
+    own: () => new URL(publicUrl()).origin,
+    provider: `${basePath}/oidc`,
+  });
   boundUnreadAnswers(app, config);
   const failedAccess = new FailedAccessLimit(config.maxRefusalsPerMinute, () => engine.now());
   serveOpenId(app, parts, options);

@@ -8,10 +8,11 @@ import {
   findOpenSession,
   insertUserSession,
   type OpenSession,
+  type SessionClient,
   touchUserSessions,
 } from "../../store/people/user-sessions.ts";
 import { recordAccountActivity } from "../account-activity.ts";
-import { grantHashesOf } from "./grant-id.ts";
+import { grantHashesOf, grantHashOf } from "./grant-id.ts";
 import type { ScopedStore } from "./scoped-store.ts";
 
 export interface SessionsParts {
@@ -27,6 +28,8 @@ export interface NewSession {
   readonly userId: string;
   /** What proved who it is. */
   readonly signedInBy: string;
+  /** The client of an organization that the session is good for; left out: the service itself. */
+  readonly client?: SessionClient;
   readonly grounds: SessionGrounds;
   readonly userAgent: string;
   readonly address: string;
@@ -34,7 +37,7 @@ export interface NewSession {
 
 /**
  * What a session is begun on, which may be gone by the time it begins: the password that was checked, by when it was set, or the session in a browser
- * from which a device is let in. `proof`: what holds once, and was used up.
+ * from which a device or an organization's client is let in. `proof`: what holds once, and was used up.
  */
 export type SessionGrounds =
   | { readonly type: "password"; readonly passwordChangedAt: Timestamp | null }
@@ -68,7 +71,7 @@ export class Sessions {
    * Answers the session's id: a new one for each sign-in, so that nobody can have known it before. Undefined when what it is begun on does not hold
    * any more: who changes a password ends all sessions, and none may begin behind their back.
    */
-  async begin({ userId, signedInBy, userAgent, address, grounds }: NewSession): Promise<string | undefined> {
+  async begin({ userId, signedInBy, client, userAgent, address, grounds }: NewSession): Promise<string | undefined> {
     const { store, now, newId, sessionHours } = this.#parts;
     const createdAt = now();
     const sessionId = newId();
@@ -78,13 +81,15 @@ export class Sessions {
         userId,
         sessionId,
         signedInBy,
+        client: client ?? null,
         userAgent: printable(userAgent).slice(0, maxUserAgentLength),
         address,
         createdAt,
         lastSeenAt: createdAt,
         expiresAt: createdAt + sessionHours * hourMs,
       });
-      await this.#record({ userId, sessionId, action: "signed-in", address }, { by: signedInBy });
+      const application = client && { clientId: client.clientId, organizationId: client.organizationId };
+      await this.#record({ userId, sessionId, action: "signed-in", address }, { by: signedInBy, ...application });
       return sessionId;
     });
   }
@@ -118,7 +123,11 @@ export class Sessions {
     const at = now();
     return await store.transaction(async (transaction) => {
       await deleteGrants(transaction, grantHashesOf(userId, sessionId));
-      if (!(await endUserSession(transaction, userId, sessionId, at))) return false;
+      const ended = await endUserSession(transaction, userId, sessionId, at);
+      if (ended === undefined) return false;
+      if (ended.clientId !== null) {
+        await deleteGrants(transaction, [grantHashOf({ userId, sessionId, clientId: ended.clientId })]);
+      }
       await this.#record(end, {});
       return true;
     });

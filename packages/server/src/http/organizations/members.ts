@@ -5,7 +5,7 @@ import { leaveOrganization, removeMember, updateMember } from "../../management/
 import { findMember, listMembers, type Member } from "../../store/access/members.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { findUsers } from "../../store/people/users.ts";
-import { actOf, callerActOf } from "../door/act.ts";
+import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
 import {
@@ -161,7 +161,7 @@ function leaveOrganizationRoute(app: App, parts: ServerParts): void {
       },
     },
     async (request, reply) => {
-      await leaveOrganization(parts, actOf(request), request.params.organizationId);
+      await leaveOrganization(parts, callerActOf(request), request.params.organizationId);
       return reply.code(204).send(null);
     },
   );
