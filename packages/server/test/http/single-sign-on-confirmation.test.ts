@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { ask } from "@stepwell/testing/audit-rows.ts";
-import type { Tokens } from "@stepwell/testing/sign-in.ts";
+import { commandLine, discover, type Tokens } from "@stepwell/testing/sign-in.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import * as openid from "openid-client";
 import { expect, test } from "vitest";
 import { useSingleSignOn } from "./single-sign-on-world.ts";
 
@@ -12,6 +14,13 @@ onOneStore((home) => {
   function clientOf(tokens: Tokens | undefined) {
     if (tokens === undefined) throw new Error("Nobody is signed in.");
     return world.service.client(tokens.id_token);
+  }
+
+  /** As if the issuer had asked the person that much earlier. */
+  async function age(tokens: Tokens | undefined, seconds: number): Promise<void> {
+    const text =
+      "UPDATE user_session SET authenticated_at = authenticated_at - $2 * interval '1 second' WHERE user_id = $1";
+    await ask(world.service.running.database, text, tokens?.claims()?.sub, seconds);
   }
 
   test("whoever signed in by an issuer makes a user token only after a sign-in in which it asked them again", async () => {
@@ -34,15 +43,37 @@ onOneStore((home) => {
   test("such a sign-in counts for ten minutes", async () => {
     const { login } = await world.newPersonAt("acme");
     const { tokens } = await world.signIn("acme", login, { prompt: "login" });
-    const text =
-      "UPDATE user_session SET authenticated_at = authenticated_at - $2 * interval '1 second' WHERE user_id = $1";
-    const age = (seconds: number) => ask(world.service.running.database, text, tokens?.claims()?.sub, seconds);
-    await age(9 * 60);
+    await age(tokens, 9 * 60);
     await clientOf(tokens).call("CreateUserToken", { body });
-    await age(61);
+    await age(tokens, 61);
     await expect
       .poll(async () => (await clientOf(tokens).callAny("CreateUserToken", { body })).status, { timeout: 5_000 })
       .toBe(409);
+  });
+
+  test("a device that was let in from a browser is no fresh sign-in, since its code can be phished", async () => {
+    const { login } = await world.newPersonAt("acme");
+    const { browser, tokens } = await world.signIn("acme", login, { prompt: "login" });
+    const configuration = await discover(world.service.baseUrl, commandLine);
+    const code = await openid.initiateDeviceAuthorization(configuration, { scope: "openid" });
+    const entry = await browser.open(code.verification_uri_complete ?? "");
+    const confirmation = await browser.submit(entry, { user_code: code.user_code });
+    await browser.submit(confirmation, { confirm: "yes" });
+    const device = (await openid.pollDeviceAuthorizationGrant(configuration, code)) as Tokens;
+    expect(device.claims()?.sub).toBe(tokens?.claims()?.sub);
+    await clientOf(device).refused("CreateUserToken", "ConflictError", { body });
+    await clientOf(tokens).call("CreateUserToken", { body });
+  });
+
+  test("a repetition needs a fresh sign-in as well", async () => {
+    const { login } = await world.newPersonAt("acme");
+    const { tokens } = await world.signIn("acme", login, { prompt: "login" });
+    const once = { body, headers: { "amz-sdk-invocation-id": randomUUID() } };
+    await clientOf(tokens).call("CreateUserToken", once);
+    await clientOf(tokens).call("CreateUserToken", once);
+    await age(tokens, 11 * 60);
+    const statusOfThird = async () => (await clientOf(tokens).callAny("CreateUserToken", once)).status;
+    await expect.poll(statusOfThird, { timeout: 5_000 }).toBe(409);
   });
 
   test("a user token is no fresh sign-in: it makes no other", async () => {

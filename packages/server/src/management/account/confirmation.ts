@@ -1,3 +1,4 @@
+import type { Caller } from "../../auth/authenticator.ts";
 import { freshSignInSeconds } from "../../auth/external/journey.ts";
 import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
@@ -29,14 +30,15 @@ export async function confirmPerson(
   const { id: userId } = actor;
   const credentials = await findCredentials(database, userId);
   if (credentials !== undefined && credentials.passwordHash === null) {
-    requireFreshSignIn(caller.authenticatedAt ?? null, engine.now());
+    requireFreshSignIn(caller, engine.now());
     return credentials.passwordChangedAt;
   }
   const confirmed = await signIn.confirm({ userId, address, password, code, passwordPointer: "/password" });
   return confirmed.passwordChangedAt;
 }
 
-function requireFreshSignIn(authenticatedAt: Timestamp | null, now: Timestamp): void {
+/** Throws 409 unless the caller signed in by an issuer outside that asked them who they are a short time ago. */
+export function requireFreshSignIn({ authenticatedAt = null }: Caller, now: Timestamp): void {
   if (authenticatedAt !== null && now - authenticatedAt <= freshSignInSeconds * 1_000) return;
   const minutes = freshSignInSeconds / 60;
   const detail = `Your account has no password, so this needs a sign-in by your provider that is less than ${minutes} minutes old and in which it asked you who you are. Sign in again in the browser (with prompt=login), and send the request with that sign-in. If you have no provider, ask an owner of your organization for a link that sets a password.`;

@@ -14,7 +14,7 @@ import {
 import type { Act, CallerAct, ManagementParts, RevokingParts } from "../act/act.ts";
 import { transactAnew } from "../act/repetition.ts";
 import { endOfCaller, expiryOfNew } from "../tokens/expiry.ts";
-import { type ConfirmationParts, confirmPerson, type Proof } from "./confirmation.ts";
+import { type ConfirmationParts, confirmPerson, type Proof, requireFreshSignIn } from "./confirmation.ts";
 
 export interface NewUserToken {
   readonly name: string;
@@ -47,8 +47,10 @@ export async function createUserToken(
     // A change that ends all credentials of the account comes before this, or finds the token.
     const credentials = await holdCredentials(transaction, userId);
     await requireLasting(transaction, act.caller);
+    // A repetition, whose code is used up, rests on the confirmation of the first attempt.
     const passwordChangedAt = earlier === undefined ? confirmedPassword : earlier.passwordChangedAt;
     if (credentials === undefined || credentials.passwordChangedAt !== passwordChangedAt) throw changedMeanwhile();
+    if (credentials.passwordHash === null) requireFreshSignIn(act.caller, createdAt);
     // Nobody has the secret of an attempt whose answer was lost.
     const ended = earlier && (await revoke(parts, transaction, act, earlier.tokenId));
     await requireRoomForUserToken(transaction, userId, createdAt, config.maxUserTokens);

@@ -32,10 +32,10 @@ export async function lockGrantsFor(
 ): Promise<PermissionSet> {
   await lockGrants(transaction, organizationId);
   if (caller.principal.type === "user") await requireLasting(transaction, caller);
-  else if (options.isRepetition !== true) await requireCurrentSecret(transaction, caller);
   const granted = await permissionsOfActor(transaction, organizationId, actorOf(caller), clock.now());
   if (granted === undefined) throw notFound("organization");
   requireAll(granted, [permission]);
+  if (options.isRepetition !== true) await requireCurrentSecret(transaction, caller);
   return granted;
 }
 
