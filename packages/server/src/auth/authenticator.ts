@@ -24,11 +24,19 @@ export interface Caller {
   /** The bounds of a narrow API token, beside its permissions. */
   readonly bounds?: Bounds | undefined;
   /** The token that the request carries, where it carries one of ours. */
-  readonly token?:
-    | { readonly tokenId: string; readonly prefix: string; readonly expiresAt: Timestamp | null }
-    | undefined;
+  readonly token?: CallerToken | undefined;
   /** The sign-in that the request's id token is of, where it carries one. */
   readonly sessionId?: string | undefined;
+  /** When an issuer outside last asked the person of that sign-in to prove who they are; null where it did not say. */
+  readonly authenticatedAt?: Timestamp | null | undefined;
+}
+
+export interface CallerToken {
+  readonly tokenId: string;
+  readonly prefix: string;
+  /** By its hash a change that gives permissions tells a token's own secret from the one before. */
+  readonly hash: Buffer;
+  readonly expiresAt: Timestamp | null;
 }
 
 /** The caller as it is written down beside its actions. */
@@ -150,7 +158,7 @@ export class Authenticator {
       organizationId,
       permissions: withImplied(permissions),
       bounds: boundsOf(row),
-      token: { tokenId, prefix, expiresAt: earlier(expiresAt, overlapEndsAt) },
+      token: { tokenId, prefix, hash: tokenHash, expiresAt: earlier(expiresAt, overlapEndsAt) },
     };
     return { kind: "organization", ownerId: organizationId, tokenId, expiresAt, overlapEndsAt, lastUsedAt, caller };
   }
@@ -163,7 +171,7 @@ export class Authenticator {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
       permissions: signedInPermissions,
-      token: { tokenId, prefix, expiresAt },
+      token: { tokenId, prefix, hash: tokenHash, expiresAt },
     };
     return { kind: "user", ownerId: userId, tokenId, expiresAt, overlapEndsAt: null, lastUsedAt, caller };
   }
@@ -171,12 +179,13 @@ export class Authenticator {
   async #idToken(bearer: string): Promise<Credential | undefined> {
     const found = await this.#idTokens.find(bearer);
     if (found === undefined) return undefined;
-    const { userId, userName, sessionId, expiresAt, lastSeenAt } = found;
+    const { userId, userName, sessionId, expiresAt, lastSeenAt, authenticatedAt } = found;
     const caller: Caller = {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
       permissions: signedInPermissions,
       sessionId,
+      authenticatedAt,
     };
     const kind = "session";
     return {

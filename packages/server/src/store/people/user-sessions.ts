@@ -15,7 +15,12 @@ export interface UserSession {
   readonly expiresAt: Timestamp;
 }
 
-export async function insertUserSession(db: Queryable, session: UserSession): Promise<void> {
+export interface NewUserSession extends UserSession {
+  /** When an issuer outside last asked the person to prove who they are; null: it did not say, or they signed in here. */
+  readonly authenticatedAt: Timestamp | null;
+}
+
+export async function insertUserSession(db: Queryable, session: NewUserSession): Promise<void> {
   await db.query(insertUserSessionRow, [
     session.userId,
     session.sessionId,
@@ -25,21 +30,21 @@ export async function insertUserSession(db: Queryable, session: UserSession): Pr
     new Date(session.createdAt).toISOString(),
     new Date(session.lastSeenAt).toISOString(),
     new Date(session.expiresAt).toISOString(),
+    session.authenticatedAt === null ? null : new Date(session.authenticatedAt).toISOString(),
   ]);
 }
 
 const insertUserSessionRow = statement<never>(
   "insert_user_session",
   "global",
-  `INSERT INTO user_session (user_id, session_id, signed_in_by, user_agent, address, created_at, last_seen_at, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  `INSERT INTO user_session (user_id, session_id, signed_in_by, user_agent, address, created_at, last_seen_at, expires_at,
+     authenticated_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 );
 
-export interface OpenSession {
+export interface OpenSession extends Pick<NewUserSession, "lastSeenAt" | "expiresAt" | "authenticatedAt"> {
   readonly userName: string;
   readonly email: string;
-  readonly lastSeenAt: Timestamp;
-  readonly expiresAt: Timestamp;
 }
 
 /** The session with its user, unless it was ended or the user is disabled. Whether its time is over is for the caller to judge. */
@@ -56,7 +61,7 @@ const findOpenSessionRow = statement<OpenSession>(
   "find_open_session",
   "global",
   `SELECT app_user.display_name AS "userName", app_user.email, user_session.last_seen_at AS "lastSeenAt",
-     user_session.expires_at AS "expiresAt"
+     user_session.expires_at AS "expiresAt", user_session.authenticated_at AS "authenticatedAt"
    FROM user_session
    JOIN app_user USING (user_id)
    WHERE user_session.user_id = $1 AND user_session.session_id = $2 AND user_session.ended_at IS NULL
