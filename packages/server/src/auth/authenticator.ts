@@ -25,13 +25,21 @@ export interface Caller {
   /** The bounds of a narrow API token, beside its permissions. */
   readonly bounds?: Bounds | undefined;
   /** The token that the request carries, where it carries one of ours. */
-  readonly token?:
-    | { readonly tokenId: string; readonly prefix: string; readonly expiresAt: Timestamp | null }
-    | undefined;
+  readonly token?: CallerToken | undefined;
   /** The sign-in that the request's id token is of, where it carries one. */
   readonly sessionId?: string | undefined;
   /** The client of an organization through which the user calls: then there is only that organization. */
   readonly client?: CallingClient | undefined;
+  /** When an issuer outside last asked the person of that sign-in to prove who they are; null where it did not say. */
+  readonly authenticatedAt?: Timestamp | null | undefined;
+}
+
+export interface CallerToken {
+  readonly tokenId: string;
+  readonly prefix: string;
+  /** By its hash a change that gives permissions tells a token's own secret from the one before. */
+  readonly hash: Buffer;
+  readonly expiresAt: Timestamp | null;
 }
 
 /** The caller as it is written down beside its actions. */
@@ -163,7 +171,7 @@ export class Authenticator {
       organizationId,
       permissions: withImplied(permissions),
       bounds: boundsOf(row),
-      token: { tokenId, prefix, expiresAt: earlier(expiresAt, overlapEndsAt) },
+      token: { tokenId, prefix, hash: tokenHash, expiresAt: earlier(expiresAt, overlapEndsAt) },
     };
     return { kind: "organization", ownerId: organizationId, tokenId, expiresAt, overlapEndsAt, lastUsedAt, caller };
   }
@@ -176,7 +184,7 @@ export class Authenticator {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
       permissions: signedInPermissions,
-      token: { tokenId, prefix, expiresAt },
+      token: { tokenId, prefix, hash: tokenHash, expiresAt },
     };
     return { kind: "user", ownerId: userId, tokenId, expiresAt, overlapEndsAt: null, lastUsedAt, caller };
   }
@@ -184,13 +192,14 @@ export class Authenticator {
   async #idToken(bearer: string): Promise<Credential | undefined> {
     const found = await this.#idTokens.find(bearer);
     if (found === undefined) return undefined;
-    const { userId, userName, sessionId, client, expiresAt, lastSeenAt } = found;
+    const { userId, userName, sessionId, client, expiresAt, lastSeenAt, authenticatedAt } = found;
     const caller: Caller = {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
       permissions: client === undefined ? signedInPermissions : outsideClientPermissions,
       sessionId,
       client,
+      authenticatedAt,
     };
     const kind = "session";
     return {

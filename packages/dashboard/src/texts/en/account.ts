@@ -80,6 +80,9 @@ export const userTokens = {
   createTitle: "Create a user token",
   createText:
     "It acts as you, in every organization of yours. For a program take an API token of the organization: it can do less.",
+  freshSignIn:
+    "You sign in by a provider outside. To confirm that it is you, sign in there again; then create the token within 10 minutes.",
+  signInAgain: "Sign in again",
   createdTitle: (name: string) => `The user token ${name}`,
   revokeText: "Whatever uses it is refused at once. It cannot be taken back.",
   emptyTitle: "No user token",

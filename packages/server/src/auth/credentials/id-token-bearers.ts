@@ -16,6 +16,8 @@ export interface SignedInUser {
   /** When the token or the session ends, whichever is first. */
   readonly expiresAt: Timestamp;
   readonly lastSeenAt: Timestamp;
+  /** When an issuer outside last asked them to prove who they are, where it said so. */
+  readonly authenticatedAt: Timestamp | null;
 }
 
 export interface CallingClient {
@@ -50,9 +52,10 @@ export class IdTokenBearers {
     const session = await findOpenSession(this.#database, userId, sessionId);
     if (session === undefined || session.clientId !== clientId) return undefined;
     if (clientId !== null && !(await mayActFor(this.#database, clientId, userId))) return undefined;
-    const { userName, lastSeenAt } = session;
+    const { userName, lastSeenAt, authenticatedAt } = session;
     const expiresAt = Math.min(subject.expiresAt, this.#sessions.endsAt(session));
-    return { userId, userName, sessionId, client: callingClientOf(clientId), expiresAt, lastSeenAt };
+    const client = callingClientOf(clientId);
+    return { userId, userName, sessionId, client, expiresAt, lastSeenAt, authenticatedAt };
   }
 }
 

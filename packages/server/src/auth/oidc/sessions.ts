@@ -31,6 +31,8 @@ export interface NewSession {
   /** The client of an organization that the session is good for; left out: the service itself. */
   readonly client?: SessionClient;
   readonly grounds: SessionGrounds;
+  /** When an issuer outside last asked them to prove who they are, where it said so. */
+  readonly authenticatedAt?: Timestamp | undefined;
   readonly userAgent: string;
   readonly address: string;
 }
@@ -71,7 +73,8 @@ export class Sessions {
    * Answers the session's id: a new one for each sign-in, so that nobody can have known it before. Undefined when what it is begun on does not hold
    * any more: who changes a password ends all sessions, and none may begin behind their back.
    */
-  async begin({ userId, signedInBy, client, userAgent, address, grounds }: NewSession): Promise<string | undefined> {
+  async begin(session: NewSession): Promise<string | undefined> {
+    const { userId, signedInBy, client, userAgent, address, grounds, authenticatedAt = null } = session;
     const { store, now, newId, sessionHours } = this.#parts;
     const createdAt = now();
     const sessionId = newId();
@@ -87,6 +90,7 @@ export class Sessions {
         createdAt,
         lastSeenAt: createdAt,
         expiresAt: createdAt + sessionHours * hourMs,
+        authenticatedAt,
       });
       const application = client && { clientId: client.clientId, organizationId: client.organizationId };
       await this.#record({ userId, sessionId, action: "signed-in", address }, { by: signedInBy, ...application });

@@ -1,5 +1,5 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import { ServiceError, type ServiceErrorReason } from "../../core/service-error.ts";
 import { findCredentials, findCredentialsByEmail, type UserCredentials } from "../../store/people/user-credentials.ts";
 import { type ConfirmedUser, CredentialCheck, type CredentialCheckParts } from "../credentials/credential-check.ts";
 import { createDevice, deviceIdIn } from "./known-device.ts";
@@ -32,10 +32,11 @@ export type SignInResult =
   /** Too many were wrong. Nothing was looked at. */
   | { readonly outcome: "blocked"; readonly retryAfterSeconds: number };
 
-/** Asked of somebody who is signed in, before what they sign in with is changed. */
+/** Asked of somebody who is signed in, before what they sign in with is changed and before a token is made that acts as them. */
 export interface Confirmation {
   readonly userId: string;
-  readonly password: string;
+  /** Undefined when it was not sent: then nothing is counted. */
+  readonly password: string | undefined;
   readonly code: string | undefined;
   readonly address: string;
   /** Where the password stands in the request's body. */
@@ -95,6 +96,7 @@ export class PasswordSignIn {
   async confirm({ userId, password, code, address, passwordPointer }: Confirmation): Promise<ConfirmedUser> {
     const user = await findCredentials(this.#parts.database, userId);
     if (user === undefined || user.passwordHash === null) throw hasNoPassword();
+    if (password === undefined) throw missing(passwordPointer, "password-needed", "is missing: confirm that it is you");
     const normalized = normalizePassword(password);
     if (normalized === undefined) throw wrong(passwordPointer, notYours);
     const result = await this.#check.check({
@@ -112,7 +114,7 @@ export class PasswordSignIn {
       case "wrong-code":
         throw wrong("/code", "is not a code that holds now, or was used before");
       case "code-missing":
-        throw wrong("/code", "is missing: your account has a second factor");
+        throw missing("/code", "code-needed", "is missing: your account has a second factor");
       case "blocked":
         throw tooMany(result.retryAfterSeconds);
     }
@@ -131,6 +133,10 @@ const notYours = "is not your password";
 
 function wrong(pointer: string, detail: string): ServiceError {
   return new ServiceError("ValidationError", `${pointer} ${detail}.`, { problems: [{ pointer, detail }] });
+}
+
+function missing(pointer: string, reason: ServiceErrorReason, detail: string): ServiceError {
+  return new ServiceError("ValidationError", `${pointer} ${detail}.`, { reason, problems: [{ pointer, detail }] });
 }
 
 function hasNoPassword(): ServiceError {

@@ -1,5 +1,5 @@
 import { actorOf } from "../../auth/authenticator.ts";
-import { requireLasting } from "../../auth/credentials/lasting-credential.ts";
+import { requireCurrentSecret, requireLasting } from "../../auth/credentials/lasting-credential.ts";
 import { permissionsOfActor } from "../../auth/permissions/actor-permissions.ts";
 import type { PermissionSet } from "../../auth/permissions/permissions.ts";
 import { requireAll } from "../../auth/permissions/required.ts";
@@ -20,20 +20,28 @@ export async function lockGrants(transaction: Transaction, organizationId: strin
 
 /**
  * Like `lockGrants`, for an act that grants, changes or takes away: answers what its caller may do at this very moment. Authorization may remember
- * for a second what they could do before, and authentication what they called with; what they gave to others in that second would stay.
+ * for a second what they could do before, and authentication what they called with; what they gave to others in that second would stay. Throws 403 for a
+ * secret that was rotated away: during its overlap it works, but gives and takes nothing.
  */
 export async function lockGrantsFor(
   transaction: Transaction,
   clock: Clock,
   { caller, permission }: CallerAct,
   organizationId: string,
+  options: GrantOptions = {},
 ): Promise<PermissionSet> {
   await lockGrants(transaction, organizationId);
   if (caller.principal.type === "user") await requireLasting(transaction, caller);
   const granted = await permissionsOfActor(transaction, organizationId, actorOf(caller), clock.now());
   if (granted === undefined) throw notFound("organization");
   requireAll(granted, [permission]);
+  if (options.isRepetition !== true) await requireCurrentSecret(transaction, caller);
   return granted;
+}
+
+export interface GrantOptions {
+  /** True for the repetition of an act that may have rotated the caller's own secret away: the act itself looks whether it did. */
+  readonly isRepetition?: boolean;
 }
 
 /** Throws 403 unless the caller holds everything that these roles of somebody hold. */

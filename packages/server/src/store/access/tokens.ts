@@ -136,6 +136,25 @@ const findApiTokenRow = statement<ApiToken>(
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
+/** False for a secret that was rotated away, and for a token that was revoked. */
+export async function isCurrentSecret(
+  db: Queryable,
+  organizationId: string,
+  tokenId: string,
+  tokenHash: Buffer,
+): Promise<boolean> {
+  const rows = await db.query(findCurrentSecret, [organizationId, tokenId, tokenHash]);
+  return rows.length > 0;
+}
+
+const findCurrentSecret = statement<{ found: number }>(
+  "find_current_secret",
+  "organization",
+  `SELECT 1 AS found
+   FROM api_token
+   WHERE organization_id = $1 AND token_id = $2 AND token_hash = $3 AND revoked_at IS NULL`,
+);
+
 /** By what the caches know a token. */
 export interface TokenHashes {
   readonly tokenHash: Buffer;

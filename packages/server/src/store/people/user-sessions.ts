@@ -30,7 +30,12 @@ const sessionClient = `
   CASE WHEN client_id IS NOT NULL
     THEN json_build_object('organizationId', organization_id, 'clientId', client_id, 'name', client_name) END AS client`;
 
-export async function insertUserSession(db: Queryable, session: UserSession): Promise<void> {
+export interface NewUserSession extends UserSession {
+  /** When an issuer outside last asked the person to prove who they are; null: it did not say, or they signed in here. */
+  readonly authenticatedAt: Timestamp | null;
+}
+
+export async function insertUserSession(db: Queryable, session: NewUserSession): Promise<void> {
   await db.query(insertUserSessionRow, [
     session.userId,
     session.sessionId,
@@ -43,6 +48,7 @@ export async function insertUserSession(db: Queryable, session: UserSession): Pr
     session.client?.organizationId ?? null,
     session.client?.clientId ?? null,
     session.client?.name ?? null,
+    session.authenticatedAt === null ? null : new Date(session.authenticatedAt).toISOString(),
   ]);
 }
 
@@ -50,15 +56,13 @@ const insertUserSessionRow = statement<never>(
   "insert_user_session",
   "global",
   `INSERT INTO user_session (user_id, session_id, signed_in_by, user_agent, address, created_at, last_seen_at, expires_at,
-     organization_id, client_id, client_name)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+     organization_id, client_id, client_name, authenticated_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 );
 
-export interface OpenSession {
+export interface OpenSession extends Pick<NewUserSession, "lastSeenAt" | "expiresAt" | "authenticatedAt"> {
   readonly userName: string;
   readonly email: string;
-  readonly lastSeenAt: Timestamp;
-  readonly expiresAt: Timestamp;
   /** The client of an organization that the session is good for; null: the service itself. */
   readonly clientId: string | null;
 }
@@ -77,7 +81,8 @@ const findOpenSessionRow = statement<OpenSession>(
   "find_open_session",
   "global",
   `SELECT app_user.display_name AS "userName", app_user.email, user_session.last_seen_at AS "lastSeenAt",
-     user_session.expires_at AS "expiresAt", user_session.client_id AS "clientId"
+     user_session.expires_at AS "expiresAt", user_session.authenticated_at AS "authenticatedAt",
+     user_session.client_id AS "clientId"
    FROM user_session
    JOIN app_user USING (user_id)
    WHERE user_session.user_id = $1 AND user_session.session_id = $2 AND user_session.ended_at IS NULL

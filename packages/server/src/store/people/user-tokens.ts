@@ -101,6 +101,20 @@ const listUserTokenRows = statement<ListedUserToken>(
   "each-time",
 );
 
+/** Counts the user's tokens that hold: those that are neither revoked nor expired. */
+export async function countUserTokens(db: Queryable, userId: string, now: Timestamp): Promise<number> {
+  const [row] = await db.query(countUserTokenRows, [userId, new Date(now).toISOString()]);
+  return row?.count ?? 0;
+}
+
+const countUserTokenRows = statement<{ count: number }>(
+  "count_user_tokens",
+  "global",
+  `SELECT count(*)::integer AS count
+   FROM user_token
+   WHERE user_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
+);
+
 /** Whether it is there and was not revoked. Its expiry is for the caller to judge. */
 export async function isUserTokenHeld(db: Queryable, userId: string, tokenId: string): Promise<boolean> {
   const rows = await db.query(findHeldUserToken, [userId, tokenId]);
