@@ -309,13 +309,6 @@ export const settings = {
     10_000,
     "Roles that one organization makes itself: more than people can tell apart, and a list that stays short.",
   ),
-  maxOAuthClients: integer(
-    "STEPWELL_MAX_OAUTH_CLIENTS",
-    50,
-    0,
-    10_000,
-    "OAuth clients of one organization: browser applications that its members sign in to. With 0 there are none.",
-  ),
   maxOpenInvitations: integer(
     "STEPWELL_MAX_OPEN_INVITATIONS",
     1_000,
@@ -330,6 +323,7 @@ export const settings = {
     365,
     "The longest life of an invitation. Whoever finds its link later shall find it dead.",
   ),
+  maxOAuthClients: integer("STEPWELL_MAX_OAUTH_CLIENTS", 50, 0, 10_000, "Clients of one organization: a short list."),
   maxUserTokens: integer(
     "STEPWELL_MAX_USER_TOKENS",
     50,

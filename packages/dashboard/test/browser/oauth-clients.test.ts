@@ -65,7 +65,7 @@ onOneStore((home) => {
     await application.getByRole("alert").getByText("The user did not agree.").waitFor();
     await application.goto(address);
     await application.getByRole("button", { name: "Sign in" }).click();
-    await application.getByRole("button", { name: "Let it in" }).click();
+    await application.getByRole("button", { name: "Let it in", exact: true }).click();
     await application.getByRole("listitem").getByText("SUCCEEDED").waitFor();
     expect(application.url()).toBe(address);
 
