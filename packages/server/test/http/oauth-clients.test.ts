@@ -413,17 +413,24 @@ onOneStore((home) => {
       await service.client(dashboard).call("WhoAmI");
     });
 
-    test("ends when its user ends its session, and the browser stays signed in", async () => {
+    test("ends when its user ends its session, in every browser, and the client has to ask again", async () => {
       const setting = await newSetting(service);
       const { idToken, refreshToken, tokens, browser } = await arrive(service, setting);
+      const elsewhere = await begin(service, setting.client.clientId);
+      const { url } = await typePassword(elsewhere.browser, elsewhere.page, setting.person);
+      const other = await elsewhere.finish(url);
       const { idToken: dashboard } = await signIn(service.baseUrl, setting.person, browser);
       const params = { sessionId: String(tokens.claims()?.sid) };
       await service.client(dashboard).call("EndSession", { params });
-      await service.client(idToken).refused("WhoAmI", "AuthenticationError");
-      expect((await refresh(service, setting.client.clientId, refreshToken)).body.error).toBe("invalid_grant");
+      for (const token of [idToken, other.id_token]) {
+        await service.client(token).refused("WhoAmI", "AuthenticationError");
+      }
+      for (const token of [refreshToken, other.refresh_token ?? ""]) {
+        expect((await refresh(service, setting.client.clientId, token)).body.error).toBe("invalid_grant");
+      }
       await service.client(dashboard).call("WhoAmI");
-      const again = await begin(service, setting.client.clientId, { prompt: "none" }, browser);
-      expect((await again.finish(again.page.url)).claims()?.sid).not.toBe(params.sessionId);
+      const silent = await begin(service, setting.client.clientId, { prompt: "none" }, browser);
+      expect(silent.page.url.searchParams.get("error")).toBe("consent_required");
     });
 
     test("signing out in the browser ends it too", async () => {

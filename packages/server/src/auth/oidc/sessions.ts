@@ -13,6 +13,7 @@ import {
 } from "../../store/people/user-sessions.ts";
 import { recordAccountActivity } from "../account-activity.ts";
 import { grantHashesOf, grantHashOf } from "./grant-id.ts";
+import { withdrawConsent } from "./organization-clients.ts";
 import type { ScopedStore } from "./scoped-store.ts";
 
 export interface SessionsParts {
@@ -120,7 +121,10 @@ export class Sessions {
     return this.#parts.now() - this.#parts.sessionIdleHours * hourMs;
   }
 
-  /** Ends a session with all that was issued in it. False when there is none, or it was ended before. */
+  /**
+   * Ends a session with all that was issued in it. False when there is none, or it was ended before. A user who ends a session in a client of an organization
+   * takes back that they agreed to the client: otherwise a browser that is signed in would let it in again without asking.
+   */
   async end(end: SessionEnd): Promise<boolean> {
     const { store, now } = this.#parts;
     const { userId, sessionId } = end;
@@ -129,12 +133,24 @@ export class Sessions {
       await deleteGrants(transaction, grantHashesOf(userId, sessionId));
       const ended = await endUserSession(transaction, userId, sessionId, at);
       if (ended === undefined) return false;
-      if (ended.clientId !== null) {
-        await deleteGrants(transaction, [grantHashOf({ userId, sessionId, clientId: ended.clientId })]);
-      }
+      if (ended.clientId !== null) await this.#leaveClient(transaction, end, ended.clientId, at);
       await this.#record(end, {});
       return true;
     });
+  }
+
+  async #leaveClient(
+    transaction: Transaction,
+    { userId, sessionId, action }: SessionEnd,
+    clientId: string,
+    at: Timestamp,
+  ): Promise<void> {
+    const others = action === "session-ended" ? await withdrawConsent(transaction, { clientId, userId }, at) : [];
+    const sessionIds = [sessionId, ...others.map((other) => other.sessionId)];
+    await deleteGrants(
+      transaction,
+      sessionIds.map((one) => grantHashOf({ userId, sessionId: one, clientId })),
+    );
   }
 
   async #record(

@@ -79,6 +79,6 @@ function show(
 ${button("Let it in", "main", { name: "agree", value: "yes" })}
 ${button("Do not let it in", "quiet", { name: "refuse", value: "yes" })}
 </form>
-<p class="note">You are asked this once. Your sessions list the application, and there you can end its access at any time.</p>`,
+<p class="note">You are asked this once. The application stands in the list of your sessions: when you end it there, it can do nothing any more, and has to ask you again.</p>`,
   });
 }

@@ -190,6 +190,19 @@ const findOAuthConsent = statement<{ found: number }>(
      AND oauth_consent.client_id = $2 AND oauth_consent.user_id = $3 AND organization.deleted_at IS NULL`,
 );
 
+export async function deleteOAuthConsent(
+  transaction: Transaction,
+  { organizationId, clientId, userId }: OAuthConsent,
+): Promise<void> {
+  await transaction.query(deleteOAuthConsentRow, [organizationId, clientId, userId]);
+}
+
+const deleteOAuthConsentRow = statement<never>(
+  "delete_oauth_consent",
+  "organization",
+  "DELETE FROM oauth_consent WHERE organization_id = $1 AND client_id = $2 AND user_id = $3",
+);
+
 /** Takes back all that a member agreed to. */
 export async function deleteOAuthConsents(
   transaction: Transaction,
