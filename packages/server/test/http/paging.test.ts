@@ -112,7 +112,7 @@ onEveryStore((home) => {
     const { engine, database } = service.running;
     const at = engine.now();
     const times = { createdAt: at, lastSeenAt: at, expiresAt: at + 60_000 };
-    const how = { signedInBy: "password", userAgent: "test", address: "" };
+    const how = { signedInBy: "password", userAgent: "test", address: "", deviceId: null, isVouchedFor: false };
     await insertUserSession(database, { userId, sessionId: engine.newId(), ...how, ...times });
   }
 

@@ -18,7 +18,12 @@ onEveryStore((home) => {
   /** A process that answers no requests remembers nothing that it would have to forget. */
   function parts() {
     const { database, engine } = service.running;
-    const authenticator = { forgetToken: () => {}, forgetAll: () => {} };
+    const authenticator = {
+      forgetToken: () => {},
+      forgetUser: () => {},
+      forgetMembership: () => {},
+      forgetOrganization: () => {},
+    };
     return { database, engine, config: readConfig({}), authenticator };
   }
 

@@ -8,6 +8,7 @@ import {
   findOpenSession,
   insertUserSession,
   type OpenSession,
+  type SessionOrigin,
   touchUserSessions,
 } from "../../store/people/user-sessions.ts";
 import { recordAccountActivity } from "../account-activity.ts";
@@ -34,12 +35,13 @@ export interface NewSession {
 
 /**
  * What a session is begun on, which may be gone by the time it begins: the password that was checked, by when it was set, or the session in a browser
- * from which a device is let in. `proof`: what holds once, and was used up.
+ * from which a device is let in. `proof`: what holds once, and was used up. `issuer`: an issuer outside, which answers for the second factor too.
  */
 export type SessionGrounds =
-  | { readonly type: "password"; readonly passwordChangedAt: Timestamp | null }
+  | { readonly type: "password"; readonly passwordChangedAt: Timestamp | null; readonly deviceId: string | null }
   | { readonly type: "session"; readonly sessionId: string }
-  | { readonly type: "proof" };
+  | { readonly type: "proof" }
+  | { readonly type: "issuer" };
 
 export interface SessionKey {
   readonly userId: string;
@@ -73,7 +75,9 @@ export class Sessions {
     const createdAt = now();
     const sessionId = newId();
     return await store.transaction(async (transaction) => {
-      if (!(await holds(transaction, userId, grounds))) return undefined;
+      const origin = await originOf(transaction, userId, grounds);
+      if (origin === undefined) return undefined;
+      const { deviceId, isVouchedFor } = origin;
       await insertUserSession(transaction, {
         userId,
         sessionId,
@@ -83,6 +87,8 @@ export class Sessions {
         createdAt,
         lastSeenAt: createdAt,
         expiresAt: createdAt + sessionHours * hourMs,
+        deviceId,
+        isVouchedFor,
       });
       await this.#record({ userId, sessionId, action: "signed-in", address }, { by: signedInBy });
       return sessionId;
@@ -133,16 +139,26 @@ export class Sessions {
   }
 }
 
-async function holds(transaction: Transaction, userId: string, grounds: SessionGrounds): Promise<boolean> {
+/** What the new session takes over from its grounds; undefined when those do not hold any more. */
+async function originOf(
+  transaction: Transaction,
+  userId: string,
+  grounds: SessionGrounds,
+): Promise<SessionOrigin | undefined> {
   const credentials = await holdCredentials(transaction, userId);
-  if (credentials === undefined || credentials.disabledAt !== null) return false;
+  if (credentials === undefined || credentials.disabledAt !== null) return undefined;
   switch (grounds.type) {
-    case "password":
-      return credentials.passwordHash !== null && credentials.passwordChangedAt === grounds.passwordChangedAt;
+    case "password": {
+      const { passwordChangedAt, deviceId } = grounds;
+      const isSame = credentials.passwordHash !== null && credentials.passwordChangedAt === passwordChangedAt;
+      return isSame ? { deviceId, isVouchedFor: false } : undefined;
+    }
     case "session":
-      return (await findOpenSession(transaction, userId, grounds.sessionId)) !== undefined;
+      return await findOpenSession(transaction, userId, grounds.sessionId);
     case "proof":
-      return true;
+      return { deviceId: null, isVouchedFor: false };
+    case "issuer":
+      return { deviceId: null, isVouchedFor: true };
   }
 }
 

@@ -72,7 +72,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
     const admission = await singleSignOn.parts.admit(joined.provider, back.claims, source);
     if (admission.outcome === "rejected") return showNotSignedIn(ctx, uid, explainRejection(name, admission.reason));
     const proven = { userId: admission.userId, signedInBy: signInNameOf(joined.provider) };
-    goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, { ...proven, grounds: { type: "proof" } }));
+    goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, { ...proven, grounds: { type: "issuer" } }));
   }
 
   /** Below the sign-in's own path alone. Lax, since the way back begins at another site. */

@@ -175,7 +175,7 @@ async function endLostToken(
 }
 
 /** Names the fields of a token that the audit trail keeps: none by which it could be recognized elsewhere. */
-function auditedFields(token: ApiToken): JsonObject {
+export function auditedFields(token: ApiToken): JsonObject {
   const { name, permissions, expiresAt } = token;
   const bounds = boundsOf(token);
   return {
