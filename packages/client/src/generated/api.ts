@@ -46,7 +46,10 @@ export interface paths {
         delete: operations["DeleteOrganization"];
         options?: never;
         head?: never;
-        /** Rename an organization */
+        /**
+         * Change an organization
+         * @description Its names, and whether it demands a second factor of its members. Only a person who has one can demand it; that is a conflict for everybody else. It holds on every node within a second.
+         */
         patch: operations["UpdateOrganization"];
         trace?: never;
     };
@@ -716,7 +719,7 @@ export interface paths {
         put?: never;
         /**
          * Change your password
-         * @description 12 to 256 characters, of any kind. All your other sessions end. If you forgot the password, ask an owner for a link that sets another.
+         * @description 12 to 256 characters, of any kind. All your other sessions and user tokens end; what you call with stays. If you forgot the password, ask an owner for a link that sets another.
          */
         post: operations["ChangePassword"];
         delete?: never;
@@ -939,7 +942,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description Holds on every node within a second. You must hold all that the member may do. The last owner cannot be removed. API tokens that they made go on: revoke those too if they must not.
+         * @description Holds on every node within a second. You must hold all that the member may do. The last owner cannot be removed. API tokens that they made go on unless `revokeApiTokens` is true; GetMember counts them.
          */
         delete: operations["RemoveMember"];
         options?: never;
@@ -1273,6 +1276,8 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
+            /** @description true: members whose account has no second factor are refused here. API tokens are not concerned, nor is anybody who signs in by an issuer outside, which answers for it. */
+            requiresSecondFactor: boolean;
         };
         /**
          * Problem
@@ -2538,6 +2543,8 @@ export interface components {
              * @description When they became a member.
              */
             createdAt: string;
+            /** @description Only from GetMember: how many valid API tokens of this organization they made, themselves or by another token of theirs. */
+            apiTokenCount?: number;
         };
         /** PasswordLink */
         PasswordLink: {
@@ -3128,6 +3135,7 @@ export interface operations {
                     name?: string;
                     /** @description The name that people see. */
                     displayName?: string;
+                    requiresSecondFactor?: boolean;
                 };
             };
         };
@@ -3170,6 +3178,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7899,6 +7916,8 @@ export interface operations {
                     newPassword: string;
                     /** @description A code of your authenticator app, or a recovery code. Needed when the account has a second factor. */
                     code?: string;
+                    /** @description true: your user tokens stay valid. Left out, they end: whoever knew the password may have made some. */
+                    keepUserTokens?: boolean;
                 };
             };
         };
@@ -9222,7 +9241,10 @@ export interface operations {
     };
     RemoveMember: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also revoke the API tokens of this organization that the member made, themselves or by another token of theirs. This needs `apitoken:revoke`, and all that those tokens may do. */
+                revokeApiTokens?: boolean;
+            };
             header?: never;
             path: {
                 /** @description The organization. */
