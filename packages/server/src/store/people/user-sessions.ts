@@ -15,7 +15,7 @@ export interface UserSession {
   readonly expiresAt: Timestamp;
 }
 
-/** What a session is known by besides what its user sees. */
+/** Facts of a session that its user is not shown. */
 export interface SessionOrigin {
   /** The browser that it was begun in, by the id in its cookie; null where nobody typed a password. */
   readonly deviceId: string | null;
