@@ -16,7 +16,7 @@ interface RemovalDialogProps {
   /** Of the lists in which it was. */
   readonly queryKey: QueryKey;
   readonly onRemoved?: () => void;
-  /** What else can be chosen. */
+  /** Further choices, below the description. */
   readonly children?: ReactNode;
 }
 

@@ -52,6 +52,9 @@ export const secondFactorDemand = {
   turnOffText: "A password alone is then enough to work in this organization.",
   turnedOn: "A second factor is demanded",
   turnedOff: "A second factor is no longer demanded",
+  missingTitle: "This organization demands a second factor",
+  missing: "Your account has none, so you cannot work here yet. Set one up, then come back: it holds at once.",
+  setUp: "Set up a second factor",
 } as const;
 
 export const roles = {

@@ -142,7 +142,7 @@ export class Sessions {
   }
 }
 
-/** What the new session takes over from its grounds; undefined when those do not hold any more. */
+/** Answers the part that the new session takes over from its grounds; undefined when those do not hold any more. */
 async function originOf(
   transaction: Transaction,
   userId: string,

@@ -92,7 +92,7 @@ export class PasswordSignIn {
     }
   }
 
-  /** What a browser keeps in which this user's password was just set, so that guesses from elsewhere do not hold it back. */
+  /** Makes the value by which the browser where this user's password was just set stays known, so that guesses from elsewhere do not hold it back. */
   newDevice(user: Pick<UserCredentials, "userId" | "passwordChangedAt">): string {
     const { secrets, newId } = this.#parts;
     return createDevice(secrets, user, newId());

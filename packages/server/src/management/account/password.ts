@@ -48,7 +48,7 @@ export async function changePassword(parts: PasswordParts, act: CallerAct, chang
   authenticator.forgetUser(userId);
 }
 
-/** What stays open when a password changes: what the change was asked for with. */
+/** The credentials that stay when a password changes: those that the change was asked for with, or all user tokens. */
 export interface KeptAccess {
   readonly sessionId?: string | null | undefined;
   readonly tokenId?: string | null | undefined;

@@ -6,14 +6,15 @@ import { deleteOrganizationKey } from "../../store/access/organization-keys.ts";
 import {
   claimOrganization,
   deleteOrganization as deleteOrganizationRow,
+  findOrganization,
   hasUnfinishedJobs,
   insertOrganization,
-  lockOrganization,
   updateOrganization as updateOrganizationRow,
 } from "../../store/access/organizations.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import type { Act, CallerAct, Clock, ManagementParts, RevokingParts } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
+import { lockGrantsFor } from "../act/grants.ts";
 import { transactOnce } from "../act/repetition.ts";
 import { claimKey, type KeyedOrganization } from "./organization-key.ts";
 
@@ -82,7 +83,8 @@ export async function updateOrganization(
   change: OrganizationChange,
 ): Promise<KeyedOrganization> {
   const updated = await database.transaction(async (transaction) => {
-    const organization = await lockOrganization(transaction, organizationId);
+    await lockGrantsFor(transaction, engine, act, organizationId);
+    const organization = await findOrganization(transaction, organizationId);
     if (organization === undefined) throw notFound("organization");
     const changed = { ...organization, ...change };
     if (changed.requiresSecondFactor && !organization.requiresSecondFactor) {

@@ -15,7 +15,7 @@ export interface UserSession {
   readonly expiresAt: Timestamp;
 }
 
-/** What a session is known by besides what its user sees. */
+/** Facts of a session that its user is not shown. */
 export interface SessionOrigin {
   /** When an issuer outside last asked the person to prove who they are; null: it did not say, or they signed in here. */
   readonly authenticatedAt: Timestamp | null;
