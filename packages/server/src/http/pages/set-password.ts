@@ -76,19 +76,19 @@ ${field({
 ${field({ name: "repeated", label: "The same again", type: "password", autocomplete: "new-password" })}
 ${button("Set the password")}
 </form>`;
-  return send(parts, reply, { status: problem === undefined ? 200 : 400, title: "Choose a password", content });
+  return sendPage(reply, { status: problem === undefined ? 200 : 400, title: "Choose a password", content });
 }
 
 function sendDone(parts: ServerParts, reply: FastifyReply): FastifyReply {
   const content = html`<p>Sign in with it from now on. Whoever was signed in to your account before is not any more.</p>
 ${linkButton("Sign in", `${parts.basePath}/`)}`;
-  return send(parts, reply, { title: "Your password is set", content });
+  return sendPage(reply, { title: "Your password is set", content });
 }
 
 /** Shows the same page for used, ended, replaced and invented links. */
 function sendDeadLink(parts: ServerParts, reply: FastifyReply): FastifyReply {
   const content = html`<p>It was used already, has ended, or was replaced by a newer one. Ask for another where you got this one.</p>`;
-  return send(parts, reply, { status: 404, title: "This link does not work", content });
+  return sendPage(reply, { status: 404, title: "This link does not work", content });
 }
 
 /** Throws an error that is not the visitor's on to where all other errors are logged. */
@@ -96,9 +96,5 @@ function sendError(parts: ServerParts, reply: FastifyReply, error: unknown): Fas
   if (!(error instanceof ServiceError)) throw error;
   const { status } = errorKinds[error.code];
   if (error.retryAfterSeconds !== undefined) reply.header("retry-after", String(error.retryAfterSeconds));
-  return send(parts, reply, { status, title: "Not now", content: html`<p>${error.message}</p>` });
-}
-
-function send({ publicUrl }: ServerParts, reply: FastifyReply, page: Page): FastifyReply {
-  return sendPage(reply, page, publicUrl().startsWith("https:"));
+  return sendPage(reply, { status, title: "Not now", content: html`<p>${error.message}</p>` });
 }
