@@ -333,6 +333,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
     },
     ...events,
   });
+    timeoutMs: config.databaseTimeoutMs,
 }
 
 /** Throws when a pooler forgets prepared statements: requests would fail at random, without a hint at the reason. */

@@ -13,10 +13,12 @@ import { EmbeddedSocket } from "./embedded-socket.ts";
 import { ReadLane, sharedLanes } from "./lanes.ts";
 import { columnTypes, poolDatabase } from "./pool.ts";
 
+import { StatementWatch } from "./statement-watch.ts";
 export interface EmbeddedOptions extends SyncOptions {
   readonly dataDir: string;
   readonly bufferMb: number;
   readonly readTimeoutMs: number;
+  readonly timeoutMs: number;
 }
 
 /**
@@ -33,7 +35,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     const pglite = await openCluster(cluster, options);
     // PGlite is one session: a pool of one queues reads behind a transaction, as they must be. Whose turn it is, the lanes say.
     const pool = new pg.Pool({
-      stream: () => new EmbeddedSocket(pglite),
+      stream: () => new EmbeddedSocket(pglite, (exchange) => watch.run(shared.limitMs(), exchange)),
+    const { timeoutMs, readTimeoutMs } = options;
+    const watch = new StatementWatch(cancelMark(pglite), Math.min(timeoutMs, readTimeoutMs));
       user: "postgres",
       database: "postgres",
       max: 1,
@@ -47,8 +51,10 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
           .then(() => done(), done);
       },
     } as unknown as pg.PoolConfig);
-    const { engine, requests, reads } = sharedLanes(pool);
-    const bounds = { maxRunning: 1, maxRunningPerOrganization: 1, deadlineMs: options.readTimeoutMs };
+    // The engine's own statements are bounded by how much they take at once, and a migration must end.
+    const shared = sharedLanes(pool, { requests: timeoutMs, reads: readTimeoutMs });
+    const { engine, requests, reads } = shared;
+    const bounds = { maxRunning: 1, maxRunningPerOrganization: 1, deadlineMs: readTimeoutMs };
     return poolDatabase(
       { engine, requests, reads: new ReadLane(reads, bounds) },
       {
@@ -62,6 +68,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
           await pglite.exec("CHECKPOINT");
           await pglite.close();
           unlock();
+          watch.close();
         },
       },
     );
@@ -75,6 +82,23 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
 function startParameters(bufferMb: number): string[] {
   const parameters = {
     search_path: "public",
+/** Marks the statement that runs as to be cancelled, as PostgreSQL does on a cancel request: it looks there wherever a statement may be broken off. */
+function cancelMark(pglite: PGlite): (isWanted: boolean) => void {
+  const { wasmMemory, _QueryCancelPending, _InterruptPending } = pglite.Module as unknown as Interruptible;
+  return (isWanted) => {
+    const memory = new Int32Array(wasmMemory.buffer);
+    memory[_QueryCancelPending / Int32Array.BYTES_PER_ELEMENT] = isWanted ? 1 : 0;
+    if (isWanted) memory[_InterruptPending / Int32Array.BYTES_PER_ELEMENT] = 1;
+  };
+}
+
+/** PGlite's module has the addresses of PostgreSQL's variables; its types do not say. */
+interface Interruptible {
+  readonly wasmMemory: { readonly buffer: ArrayBuffer };
+  readonly _QueryCancelPending: number;
+  readonly _InterruptPending: number;
+}
+
     exit_on_error: "false",
     log_checkpoints: "false",
     max_worker_processes: "0",

@@ -60,7 +60,7 @@ export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
 function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
   return async (statement, values) => {
     try {
-      return await lane.run(() => run(lane.pool, statement, values, options));
+      return await lane.run(() => runAlone(lane, statement, values, options));
     } catch (error) {
       const meaning = meaningOf(error, "nothing-written");
       // A statement alone commits by itself: when its answer is lost, so is the knowledge whether it did.
@@ -76,10 +76,11 @@ function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"
       const client = await connect(lane.pool);
       const failures: unknown[] = [];
       try {
-        const result = await work(begin(client, options, failures, bounds));
+        const result = await work(begin(client, options, failures, { ...bounds, settings }));
         await commit(client);
         client.release();
         return result;
+      const settings = lane.settingsOf?.(client) ?? [];
       } catch (error) {
         // Statements go out together: those after the one that failed say only that another one did.
         const isAfterFailure = sqlState(error) === "25P02" && failures.length > 0;
@@ -97,6 +98,30 @@ async function run<Row>(
   { preparedStatements }: PoolOptions,
 ): Promise<Row[]> {
   const query = { text: statement.text, values: [...values] };
+/**
+ * A statement by itself. Where the session keeps no settings it becomes a transaction with them, and all of it goes out together, so that it costs no
+ * round trip more.
+ */
+async function runAlone<Row>(
+  lane: Lane,
+  statement: Statement<Row>,
+  values: readonly unknown[],
+  options: PoolOptions,
+): Promise<Row[]> {
+  if (lane.settingsOf === undefined) return await run(lane.pool, statement, values, options);
+  const client = await connect(lane.pool);
+  const settings = lane.settingsOf(client);
+  const inTransaction = settings.length > 0;
+  const begun = inTransaction ? asked(client.query(["BEGIN", ...settings].join("; "))) : undefined;
+  const answer = run(client, statement, values, options);
+  const committed = inTransaction ? asked(client.query("COMMIT")) : undefined;
+  const all = await Promise.allSettled([answer, begun, committed]);
+  const failed = all.find((one) => one.status === "rejected");
+  client.release(failed !== undefined && isStoreAway(meaningOf(failed.reason, "nothing-written")));
+  if (failed !== undefined) throw failed.reason;
+  return await answer;
+}
+
   const named = preparedStatements && statement.planned === "once" ? { ...query, name: statement.name } : query;
   const result = await asked(target.query<pg.QueryResultRow>(named));
   return result.rows as Row[];
@@ -107,14 +132,15 @@ function begin(
   client: pg.PoolClient,
   options: PoolOptions,
   failures: unknown[],
-  { lockTimeoutMs, isKeyed = false }: TransactionOptions,
+  { lockTimeoutMs, isKeyed = false, settings }: TransactionOptions & { readonly settings: readonly string[] },
 ): Queryable {
   // Settings of this transaction alone: a connection pooler gives each transaction another session.
-  const settings = [
+  const all = [
+    ...settings,
     ...(lockTimeoutMs !== undefined && options.isShared ? [`SET LOCAL lock_timeout = ${lockTimeoutMs}`] : []),
     ...(isKeyed ? ["SET LOCAL plan_cache_mode = force_generic_plan"] : []),
   ];
-  const begun = asked(client.query(["BEGIN", ...settings].join("; ")));
+  const begun = asked(client.query(["BEGIN", ...all].join("; ")));
   begun.catch(() => {});
   return {
     async query(statement, values) {
