@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
 import type { Problem } from "../../core/problem.ts";
 import { ServiceError, type ServiceErrorCode } from "../../core/service-error.ts";
-import { ReadDeadlineError, StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
+import { DiskFullError, ReadDeadlineError, StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
 
 /** The taxonomy: one code fixes the status and the title. `UnhandledError` is a defect of ours. */
 export const errorKinds: Readonly<Record<AnswerCode, { readonly status: number; readonly title: string }>> = {
@@ -167,7 +167,12 @@ function asServiceError(error: unknown): ServiceError | undefined {
   return error instanceof Error && "code" in error ? frameworkErrors[String(error.code)]?.() : undefined;
 }
 
-function storeUnavailable({ fate }: StoreUnavailableError): ServiceError {
+function storeUnavailable(error: StoreUnavailableError): ServiceError {
+  if (error instanceof DiskFullError) {
+    const detail = "The disk of the store is full. Nothing was changed. Ask again once the operator has made room.";
+    return new ServiceError("UnavailableError", detail, { retryAfterSeconds: 5 });
+  }
+  const { fate } = error;
   const detail =
     fate === "unknown"
       ? "The store is out of reach. The result of this change is unknown. Retry with the same Idempotency-Key."

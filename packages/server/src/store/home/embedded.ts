@@ -8,17 +8,20 @@ import pg from "pg";
 import { DataDirectoryError } from "./data-directory.ts";
 import type { Database } from "./database.ts";
 import { lockDirectory } from "./directory-lock.ts";
+import { DiskRoom } from "./disk-room.ts";
 import { DurableFileSystem, describeFileError, type SyncOptions } from "./durable-file-system.ts";
 import { EmbeddedSocket } from "./embedded-socket.ts";
 import { ReadLane, sharedLanes } from "./lanes.ts";
 import { columnTypes, poolDatabase } from "./pool.ts";
-
 import { StatementWatch } from "./statement-watch.ts";
+
 export interface EmbeddedOptions extends SyncOptions {
   readonly dataDir: string;
   readonly bufferMb: number;
-  readonly readTimeoutMs: number;
   readonly timeoutMs: number;
+  readonly readTimeoutMs: number;
+  /** Told when the store's disk becomes full, and when it has room again. */
+  readonly onFull: (isFull: boolean) => void;
 }
 
 /**
@@ -33,11 +36,11 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     // PGlite makes its files readable and writable for all, and a copy from a backup may have lost its mode.
     chmodSync(cluster, 0o700);
     const pglite = await openCluster(cluster, options);
+    const { timeoutMs, readTimeoutMs } = options;
+    const watch = new StatementWatch(cancelMark(pglite), Math.min(timeoutMs, readTimeoutMs));
     // PGlite is one session: a pool of one queues reads behind a transaction, as they must be. Whose turn it is, the lanes say.
     const pool = new pg.Pool({
       stream: () => new EmbeddedSocket(pglite, (exchange) => watch.run(shared.limitMs(), exchange)),
-    const { timeoutMs, readTimeoutMs } = options;
-    const watch = new StatementWatch(cancelMark(pglite), Math.min(timeoutMs, readTimeoutMs));
       user: "postgres",
       database: "postgres",
       max: 1,
@@ -63,12 +66,13 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
         isShared: false,
         // A statement runs to its end before anything else does: some milliseconds' worth.
         sliceRows: 5_000,
+        room: new DiskRoom(options.onFull),
         closeHome: async () => {
+          watch.close();
           // Changes that are only in the log would have to be replayed at the next start.
           await pglite.exec("CHECKPOINT");
           await pglite.close();
           unlock();
-          watch.close();
         },
       },
     );
@@ -78,10 +82,6 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
   }
 }
 
-/** PGlite's own defaults turn fsync off ("-F"), which is right in a browser and wrong here. */
-function startParameters(bufferMb: number): string[] {
-  const parameters = {
-    search_path: "public",
 /** Marks the statement that runs as to be cancelled, as PostgreSQL does on a cancel request: it looks there wherever a statement may be broken off. */
 function cancelMark(pglite: PGlite): (isWanted: boolean) => void {
   const { wasmMemory, _QueryCancelPending, _InterruptPending } = pglite.Module as unknown as Interruptible;
@@ -99,6 +99,10 @@ interface Interruptible {
   readonly _InterruptPending: number;
 }
 
+/** PGlite's own defaults turn fsync off ("-F"), which is right in a browser and wrong here. */
+function startParameters(bufferMb: number): string[] {
+  const parameters = {
+    search_path: "public",
     exit_on_error: "false",
     log_checkpoints: "false",
     max_worker_processes: "0",

@@ -1,6 +1,7 @@
 import pg from "pg";
 import {
   type Database,
+  DiskFullError,
   isStoreAway,
   type Queryable,
   RowHeldError,
@@ -11,6 +12,7 @@ import {
   TransactionAbortedError,
   type TransactionOptions,
 } from "./database.ts";
+import type { DiskRoom } from "./disk-room.ts";
 import type { Lane, Lanes } from "./lanes.ts";
 
 export interface PoolOptions {
@@ -21,6 +23,7 @@ export interface PoolOptions {
   readonly isShared: boolean;
   /** `Reader.sliceRows`. */
   readonly sliceRows: number | null;
+  readonly room: DiskRoom;
   readonly closeHome: () => Promise<void>;
 }
 
@@ -33,6 +36,8 @@ export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
       sliceRows: options.sliceRows,
     }),
     groupOf: options.groupOf,
+    isFull: () => options.room.isFull,
+    lookForRoom: () => options.room.look(transactionBy(engine, options)),
     async vacuum(table) {
       await engine.run(() => engine.pool.query(`VACUUM (ANALYZE) ${pg.escapeIdentifier(table)}`));
     },
@@ -63,6 +68,7 @@ function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
       return await lane.run(() => runAlone(lane, statement, values, options));
     } catch (error) {
       const meaning = meaningOf(error, "nothing-written");
+      options.room.note(meaning);
       // A statement alone commits by itself: when its answer is lost, so is the knowledge whether it did.
       const mayBeWritten = isStoreAway(meaning) && !statement.text.startsWith("SELECT");
       throw mayBeWritten ? new StoreUnavailableError("unknown", error) : meaning;
@@ -74,30 +80,24 @@ function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"
   return (work, bounds = {}) =>
     lane.run(async () => {
       const client = await connect(lane.pool);
+      const settings = lane.settingsOf?.(client) ?? [];
       const failures: unknown[] = [];
       try {
         const result = await work(begin(client, options, failures, { ...bounds, settings }));
         await commit(client);
         client.release();
         return result;
-      const settings = lane.settingsOf?.(client) ?? [];
       } catch (error) {
         // Statements go out together: those after the one that failed say only that another one did.
         const isAfterFailure = sqlState(error) === "25P02" && failures.length > 0;
         const meaning = meaningOf(isAfterFailure ? failures[0] : error, "nothing-written");
+        options.room.note(meaning);
         await giveBack(client, meaning);
         throw meaning;
       }
     });
 }
 
-async function run<Row>(
-  target: pg.Pool | pg.PoolClient,
-  statement: Statement<Row>,
-  values: readonly unknown[],
-  { preparedStatements }: PoolOptions,
-): Promise<Row[]> {
-  const query = { text: statement.text, values: [...values] };
 /**
  * A statement by itself. Where the session keeps no settings it becomes a transaction with them, and all of it goes out together, so that it costs no
  * round trip more.
@@ -122,6 +122,13 @@ async function runAlone<Row>(
   return await answer;
 }
 
+async function run<Row>(
+  target: pg.Pool | pg.PoolClient,
+  statement: Statement<Row>,
+  values: readonly unknown[],
+  { preparedStatements }: PoolOptions,
+): Promise<Row[]> {
+  const query = { text: statement.text, values: [...values] };
   const named = preparedStatements && statement.planned === "once" ? { ...query, name: statement.name } : query;
   const result = await asked(target.query<pg.QueryResultRow>(named));
   return result.rows as Row[];
@@ -198,12 +205,13 @@ function meaningOf(error: unknown, fate: "nothing-written" | "unknown"): unknown
     return new StoreUnavailableError("unknown", error);
   }
   if (state === undefined) return error;
+  if (state === "53100") return new DiskFullError(error);
   if (state === "55P03") return new RowHeldError(error);
   if (givenUp.test(state)) return new StatementGivenUpError(error);
   return connectionTrouble.test(state) ? new StoreUnavailableError(fate, error) : error;
 }
 
-/** A statement that was cancelled, mostly by its time; too little memory or disk. */
+/** A statement that was cancelled, mostly by its time; too little memory, or another bound of the server. */
 const givenUp = /^(57014|53)/;
 
 /**

@@ -1,6 +1,7 @@
 import pg from "pg";
 import type { Database } from "./database.ts";
-import { ownLane, ReadLane } from "./lanes.ts";
+import { DiskRoom } from "./disk-room.ts";
+import { type Lane, ownLane, ReadLane } from "./lanes.ts";
 import { columnTypes, poolDatabase } from "./pool.ts";
 
 export interface PostgresOptions {
@@ -13,6 +14,8 @@ export interface PostgresOptions {
   readonly onConnectionLost: (error: Error) => void;
   /** Told of each connection that leads to a connection pooler and not to the server. */
   readonly onPooler: () => void;
+  /** Told when the store's disk becomes full, and when it has room again. */
+  readonly onFull: (isFull: boolean) => void;
 }
 
 /** The store on a PostgreSQL server, 15 or newer. Connects on first use. */
@@ -35,6 +38,7 @@ export function openPostgres(options: PostgresOptions): Database {
     groupOf: () => "server",
     isShared: true,
     sliceRows: null,
+    room: new DiskRoom(options.onFull),
     closeHome: async () => {},
   });
 }
