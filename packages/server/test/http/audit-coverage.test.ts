@@ -165,7 +165,9 @@ onOneStore((home) => {
   test("denied changes that differ in their body are rows of their own, before the body is read and after", async () => {
     const { api } = world.organization;
     const permissions = ["metrics:read", "apitoken:create"];
-    const { body: tried } = await api.call<{ token: string }>("CreateApiToken", { body: { name: "tries", permissions } });
+    const { body: tried } = await api.call<{ token: string }>("CreateApiToken", {
+      body: { name: "tries", permissions },
+    });
     const caller = api.as(tried.token);
     const rowsLeftBy = async (operationId: string, bodies: readonly object[]) => {
       const attempts = bodies.map((body) => caller.refused(operationId, "AuthorizationError", { body }));

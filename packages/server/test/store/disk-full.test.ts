@@ -64,7 +64,8 @@ const mayMount = (() => {
   const probe = process.platform === "linux" && process.getuid?.() === 0 && spawnSync("unshare", ["-m", "true"]);
   return probe !== false && probe.status === 0;
 })();
-if (!mayMount) process.stderr.write("This user may mount nothing: what a full disk does to the store is not tried here.\n");
+if (!mayMount)
+  process.stderr.write("This user may mount nothing: what a full disk does to the store is not tried here.\n");
 
 /** Takes all that is left of the disk. Answers what gives it back. */
 function fill(disk: string): () => void {

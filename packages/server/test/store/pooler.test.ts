@@ -37,30 +37,33 @@ const settings = statement<{ statementMs: string; idleMs: string }>(
   "each-time",
 );
 
-test.each(["the server itself", "a pooler"])("through %s each statement has its time, and no session keeps it", async (way) => {
-  const proxy = await TcpProxy.before(inject("postgresUrl"));
-  onTestFinished(() => proxy.stop());
-  if (way === "a pooler") inventProcess(proxy);
-  let poolerCount = 0;
-  const database = openPostgres({
-    databaseUrl: proxy.url,
-    poolSize: 3,
-    timeoutMs: 7_000,
-    readTimeoutMs: 3_000,
-    preparedStatements: false,
-    onConnectionLost: () => {},
-    onPooler: () => (poolerCount += 1),
-    onFull: () => {},
-  });
-  onTestFinished(() => database.close());
+test.each(["the server itself", "a pooler"])(
+  "through %s each statement has its time, and no session keeps it",
+  async (way) => {
+    const proxy = await TcpProxy.before(inject("postgresUrl"));
+    onTestFinished(() => proxy.stop());
+    if (way === "a pooler") inventProcess(proxy);
+    let poolerCount = 0;
+    const database = openPostgres({
+      databaseUrl: proxy.url,
+      poolSize: 3,
+      timeoutMs: 7_000,
+      readTimeoutMs: 3_000,
+      preparedStatements: false,
+      onConnectionLost: () => {},
+      onPooler: () => (poolerCount += 1),
+      onFull: () => {},
+    });
+    onTestFinished(() => database.close());
 
-  const limits = { statementMs: "7s", idleMs: "7s" };
-  expect(await database.query(settings, [])).toMatchObject([limits]);
-  expect(await database.transaction((transaction) => transaction.query(settings, []))).toMatchObject([limits]);
-  expect(await database.requests.query(settings, [])).toMatchObject([limits]);
-  expect(await database.reader("x").query(settings, [])).toMatchObject([{ ...limits, statementMs: "3s" }]);
-  expect(poolerCount).toBe(way === "a pooler" ? 3 : 0);
-});
+    const limits = { statementMs: "7s", idleMs: "7s" };
+    expect(await database.query(settings, [])).toMatchObject([limits]);
+    expect(await database.transaction((transaction) => transaction.query(settings, []))).toMatchObject([limits]);
+    expect(await database.requests.query(settings, [])).toMatchObject([limits]);
+    expect(await database.reader("x").query(settings, [])).toMatchObject([{ ...limits, statementMs: "3s" }]);
+    expect(poolerCount).toBe(way === "a pooler" ? 3 : 0);
+  },
+);
 
 test("a statement by itself through a pooler is committed before it is answered, and one that fails leaves its connection well", async () => {
   const { url, remove } = await newDatabase("empty");
@@ -82,7 +85,9 @@ test("a statement by itself through a pooler is committed before it is answered,
   await createNotes(database);
   await addNote(database, "kept");
   await expect(database.query(said("SELECT 1 / 0"), [])).rejects.toMatchObject({ code: "22012" });
-  await expect(database.query(said("INSERT INTO note (content) VALUES (NULL)"), [])).rejects.toMatchObject({ code: "23502" });
+  await expect(database.query(said("INSERT INTO note (content) VALUES (NULL)"), [])).rejects.toMatchObject({
+    code: "23502",
+  });
   await addNote(database, "kept as well");
   const { rows } = await onServer(url, (client) => client.query("SELECT content FROM note ORDER BY content"));
   expect(rows.map(({ content }) => content)).toEqual(["kept", "kept as well"]);

@@ -4,7 +4,12 @@ import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
 import type { Problem } from "../../core/problem.ts";
 import { ServiceError, type ServiceErrorCode } from "../../core/service-error.ts";
-import { DiskFullError, ReadDeadlineError, StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
+import {
+  DiskFullError,
+  ReadDeadlineError,
+  StoreUnavailableError,
+  TransactionAbortedError,
+} from "../../store/home/database.ts";
 
 /** The taxonomy: one code fixes the status and the title. `UnhandledError` is a defect of ours. */
 export const errorKinds: Readonly<Record<AnswerCode, { readonly status: number; readonly title: string }>> = {

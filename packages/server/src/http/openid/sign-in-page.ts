@@ -25,8 +25,7 @@ export function signInPage(provider: Provider, parts: ServerParts, look: Look): 
     const uid = /^\/sign-in\/([\w-]{1,64})$/.exec(ctx.path)?.[1];
     if (uid === undefined || !(ctx.method === "GET" || ctx.method === "POST")) return await next();
     const interaction = await interactionOf(provider, ctx, uid);
-    if (interaction === undefined)
-      return showTooLate(ctx, look);
+    if (interaction === undefined) return showTooLate(ctx, look);
     if (ctx.method === "GET") return show(site, ctx, interaction, {});
     // The cookie does not come with another site's form. This is the second belt.
     if (ctx.get("origin") !== "" && ctx.get("origin") !== new URL(parts.publicUrl()).origin) {

@@ -7,7 +7,7 @@ import { errorKinds } from "../door/errors.ts";
 import { alert, button, field, hiddenField, linkButton } from "./form.ts";
 import { fieldIn, parseForms } from "./form-body.ts";
 import { html } from "./html.ts";
-import { type Page, sendPage } from "./page.ts";
+import { sendPage } from "./page.ts";
 
 const path = "/set-password";
 const schema = { hide: true, "x-permission": "none", tags: ["account"] } as const;
@@ -20,7 +20,7 @@ const schema = { hide: true, "x-permission": "none", tags: ["account"] } as cons
 export function setPasswordRoutes(app: App, parts: ServerParts): void {
   void app.register(async (scope: App) => {
     parseForms(scope);
-    scope.setErrorHandler((error, _request, reply) => sendError(parts, reply, error));
+    scope.setErrorHandler((error, _request, reply) => sendError(reply, error));
     showSetPasswordPageRoute(scope, parts);
     submitSetPasswordPageRoute(scope, parts);
   });
@@ -31,7 +31,7 @@ function showSetPasswordPageRoute(app: App, parts: ServerParts): void {
     const { link } = request.query as { readonly link?: unknown };
     const secret = typeof link === "string" ? link : "";
     const user = await findLinkedUser(parts, secret);
-    return user === undefined ? sendDeadLink(parts, reply) : sendForm(parts, reply, { secret, email: user.email });
+    return user === undefined ? sendDeadLink(reply) : sendForm(parts, reply, { secret, email: user.email });
   });
 }
 
@@ -40,13 +40,13 @@ function submitSetPasswordPageRoute(app: App, parts: ServerParts): void {
     const secret = fieldIn(request.body, "link");
     const newPassword = fieldIn(request.body, "password");
     const user = await findLinkedUser(parts, secret);
-    if (user === undefined) return sendDeadLink(parts, reply);
+    if (user === undefined) return sendDeadLink(reply);
     const { email } = user;
     if (newPassword !== fieldIn(request.body, "repeated")) {
       return sendForm(parts, reply, { secret, email, problem: "The two passwords are not the same." });
     }
     const problems = await setPasswordByLink(parts, { secret, newPassword, address: addressOf(request) });
-    if (problems === undefined) return sendDeadLink(parts, reply);
+    if (problems === undefined) return sendDeadLink(reply);
     const [first] = problems;
     if (first !== undefined) return sendForm(parts, reply, { secret, email, problem: `The password ${first.detail}.` });
     return sendDone(parts, reply);
@@ -86,13 +86,13 @@ ${linkButton("Sign in", `${parts.basePath}/`)}`;
 }
 
 /** Shows the same page for used, ended, replaced and invented links. */
-function sendDeadLink(parts: ServerParts, reply: FastifyReply): FastifyReply {
+function sendDeadLink(reply: FastifyReply): FastifyReply {
   const content = html`<p>It was used already, has ended, or was replaced by a newer one. Ask for another where you got this one.</p>`;
   return sendPage(reply, { status: 404, title: "This link does not work", content });
 }
 
 /** Throws an error that is not the visitor's on to where all other errors are logged. */
-function sendError(parts: ServerParts, reply: FastifyReply, error: unknown): FastifyReply {
+function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   if (!(error instanceof ServiceError)) throw error;
   const { status } = errorKinds[error.code];
   if (error.retryAfterSeconds !== undefined) reply.header("retry-after", String(error.retryAfterSeconds));
