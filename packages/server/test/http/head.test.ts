@@ -49,7 +49,9 @@ onOneStore((home) => {
       .map(({ operationId, path }) => {
         const { params = {}, query = {} } = rows[operationId]?.call(world.ids) ?? {};
         const named: Record<string, string> = { ...world.ids, ...params };
-        const asked = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)] as const));
+        const asked = new URLSearchParams(
+          Object.entries(query).map(([name, value]) => [name, String(value)] as [string, string]),
+        );
         return `${path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(named[name] ?? unknownId))}?${asked}`;
       });
   }
