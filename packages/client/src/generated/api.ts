@@ -1228,7 +1228,7 @@ export interface paths {
         };
         /**
          * Whether this node takes requests
-         * @description 503 while the store is out of reach and while the node shuts down: send requests elsewhere.
+         * @description 503 while the store is out of reach or its disk is full, and while the node shuts down: send requests elsewhere.
          */
         get: operations["GetReadiness"];
         put?: never;

@@ -11,6 +11,6 @@ export interface Look {
 
 export function showPage(ctx: KoaContextWithOIDC, look: Look, page: Page): void {
   ctx.status = page.status ?? 200;
-  ctx.set(pageHeaders({ formTargets: look.formTargets() }, look.isSecure()));
+  ctx.set(pageHeaders({ formTargets: look.formTargets() }));
   ctx.body = renderPage(page);
 }

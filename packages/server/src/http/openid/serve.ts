@@ -46,7 +46,7 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
       oneSpelling,
       boundBegunSignIns(() => engine.now(), look),
       tokenRequests(openId.ledger),
-      deviceCodePage(parts, look),
+      deviceCodePage(built, parts, look),
       signInByLink(built, parts, look),
       externalSignIn(built, parts, look),
       signInPage(built, parts, look),

@@ -9,8 +9,7 @@ import { showWayOut } from "./external-sign-in.ts";
 import { goTo, type Interaction, interactionOf, signInPath } from "./interaction.ts";
 import type { Look } from "./look.ts";
 import { showPage } from "./look.ts";
-import { showProblem } from "./problem-page.ts";
-import { tooLate } from "./provider-pages.ts";
+import { showProblem, showTooLate } from "./problem-page.ts";
 import { readBody } from "./request-body.ts";
 import { signInForm } from "./sign-in-form.ts";
 import { openFirstStep, sealFirstStep } from "./sign-in-steps.ts";
@@ -26,8 +25,7 @@ export function signInPage(provider: Provider, parts: ServerParts, look: Look): 
     const uid = /^\/sign-in\/([\w-]{1,64})$/.exec(ctx.path)?.[1];
     if (uid === undefined || !(ctx.method === "GET" || ctx.method === "POST")) return await next();
     const interaction = await interactionOf(provider, ctx, uid);
-    if (interaction === undefined)
-      return showProblem(ctx, look, { status: 400, error: "session_not_found", detail: tooLate });
+    if (interaction === undefined) return showTooLate(ctx, look);
     if (ctx.method === "GET") return show(site, ctx, interaction, {});
     // The cookie does not come with another site's form. This is the second belt.
     if (ctx.get("origin") !== "" && ctx.get("origin") !== new URL(parts.publicUrl()).origin) {
