@@ -17,7 +17,7 @@ import { sessionRoutes } from "./account/sessions.ts";
 import { whoAmIRoutes } from "./account/who-am-i.ts";
 import { auditRoutes } from "./audit/audit.ts";
 import { auditExportRoutes } from "./audit/audit-export.ts";
-import { dashboardRoutes } from "./dashboard/dashboard.ts";
+import { dashboardRoutes, withoutMalformedPage } from "./dashboard/dashboard.ts";
 import type { App, ServerParts } from "./door/app.ts";
 import { AuditDenials } from "./door/audit-denials.ts";
 import { addressOf } from "./door/client-address.ts";
@@ -40,6 +40,7 @@ import { jobStateRoutes } from "./jobs/job-state.ts";
 import { jobStepRoutes } from "./jobs/job-steps.ts";
 import { jobStreamRoutes } from "./jobs/job-stream.ts";
 import { jobRoutes } from "./jobs/jobs.ts";
+import { manyJobsStreamRoutes } from "./jobs/many-jobs-stream.ts";
 import { serveOpenId } from "./openid/serve.ts";
 import { healthRoutes } from "./operations/health.ts";
 import { metricRoutes } from "./operations/metrics.ts";
@@ -79,6 +80,7 @@ const resources = [
   jobExplanationRoutes,
   jobStateRoutes,
   jobStreamRoutes,
+  manyJobsStreamRoutes,
   jobEventRoutes,
   metricRoutes,
   rateLimitRoutes,
@@ -109,8 +111,8 @@ const resources = [
 /** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
 export function createServer(options: ServerOptions): App {
   const { config, database, engine, authenticator, rateLimits, metrics, logger } = options;
-  const app = createApp(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
+  const app = createApp(config, basePath);
   const publicUrl = () => publicUrlOf(config, app);
   const userNames = new UserNames(database);
   const parts: ServerParts = { ...options, basePath, publicUrl, userNames, closing: closingSignal(app) };
@@ -141,7 +143,7 @@ export function createServer(options: ServerOptions): App {
   return app;
 }
 
-function createApp(config: Config): App {
+function createApp(config: Config, basePath: string): App {
   const app = fastify({
     logger: false,
     genReqId: () => randomUUID(),
@@ -149,6 +151,7 @@ function createApp(config: Config): App {
     requestTimeout: config.requestTimeoutMs,
     trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
     exposeHeadRoutes: false,
+    rewriteUrl: ({ url = "/" }) => withoutMalformedPage(url, basePath),
     // A request that comes on an open connection while the server closes is still served, and is its last.
     return503OnClosing: false,
     routerOptions: { maxParamLength: maxUrlLength },

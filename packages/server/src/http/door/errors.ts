@@ -24,7 +24,7 @@ export const errorKinds: Readonly<Record<AnswerCode, { readonly status: number; 
 export type AnswerCode = ServiceErrorCode | "UnhandledError";
 
 /** Problem details as in RFC 9457. Generated clients of REST-JSON services read the last four fields. */
-interface ProblemDetails {
+export interface ProblemDetails {
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -92,7 +92,7 @@ const brokenRequests: Readonly<Record<string, { readonly status: number; readonl
 
 const defaultRetryAfterSeconds = 1;
 
-function problemDetails(error: ServiceError | undefined, requestId: string): ProblemDetails {
+export function problemDetails(error: ServiceError | undefined, requestId: string): ProblemDetails {
   const code = error?.code ?? "UnhandledError";
   const { status, title } = errorKinds[code];
   const detail =
