@@ -1,47 +1,58 @@
-import { baseUrl } from "../base-url.ts";
-import { signedInFetch } from "./api.ts";
-import type { Schemas } from "./document.ts";
-import type { JobKey } from "./job.ts";
-import { asProblem, type ProblemError, problemOf } from "./problem.ts";
-import { ServerSentReader } from "./server-sent.ts";
-
-export type HistoryEntry = Schemas["HistoryEntry"];
+import { historyPage, type JobKey } from "../job.ts";
+import { asProblem, ProblemError } from "../problem.ts";
+import { firstSignMs, type HistoryEntry, type JobName, type StreamNews, silenceMs } from "./many-jobs-stream.ts";
+import { sharedStream } from "./shared-stream.ts";
 
 export interface JobFeed {
   /** The job's history up to now, in order. */
   readonly entries: readonly HistoryEntry[];
-  readonly connection: "connecting" | "live" | "interrupted" | "finished";
-  /** Why there is no stream and will be none. */
+  /** `polling`: nothing comes by the stream, so the page asks. */
+  readonly connection: "connecting" | "live" | "polling" | "interrupted" | "finished";
+  /** Why nothing more is told of the job and nothing will be. */
   readonly error?: ProblemError;
 }
 
 const nothing: JobFeed = { entries: [], connection: "connecting" };
-const longestPauseMs = 8_000;
-/** The service says that it is there every 15 s. */
-const silenceMs = 40_000;
-/** A page that nobody sees holds no connection: browsers allow few of them. */
-const hiddenMs = 60_000;
-/** A finished job may be resumed by somebody else; to ask costs next to nothing. */
-const finishedLookMs = 10_000;
+const pollMs = 2_000;
+/** A finished job may be resumed by somebody else. */
+const finishedPollMs = 10_000;
+/** After something was done here that is to be seen, the stream has this long to tell of it. */
+const ownActMs = 1_000;
 
-/** Follows one job by its stream, over interruptions, for as long as somebody listens. */
+const watches = new Set<JobWatch>();
+
+/** Somebody has just done something with the job on this page. */
+export function expectNews({ organizationId, jobId }: JobKey): void {
+  for (const watch of watches) if (watch.name === `${organizationId}/${jobId}`) watch.expectNews();
+}
+
+/** Follows one job for as long as somebody listens: by the stream that all pages share, or by asking where nothing comes by it. */
 export class JobWatch {
+  readonly name: JobName;
   readonly #key: JobKey;
   #feed = nothing;
-  #listeners = new Set<() => void>();
+  readonly #listeners = new Set<() => void>();
   #stop: AbortController | undefined;
-  /** Resolved when waiting any longer makes no sense. */
-  #nudge = Promise.withResolvers<void>();
+  /** Until then the stream counts as one that works. */
+  #aliveUntil = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The page of the history where the last reading ended. */
+  #pageToken: string | undefined;
 
   constructor(key: JobKey) {
     this.#key = key;
+    this.name = `${key.organizationId}/${key.jobId}`;
+  }
+
+  get sequence(): number {
+    return this.#feed.entries.at(-1)?.sequence ?? 0;
   }
 
   readonly current = (): JobFeed => this.#feed;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
-    if (this.#stop === undefined) this.#begin();
+    this.#stop ??= this.#begin();
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
@@ -50,128 +61,114 @@ export class JobWatch {
     };
   };
 
-  /** Looks at once: the job was resumed here, or the network came back. */
-  readonly lookAgain = (): void => {
-    this.#nudge.resolve();
+  readonly expectNews = (): void => this.#askIn(this.#isStreamAlive ? ownActMs : 0);
+
+  readonly hear = (news: StreamNews): void => {
+    switch (news.type) {
+      case "entries":
+        this.#add(news.entries);
+        return;
+      case "alive":
+        this.#aliveUntil = performance.now() + silenceMs;
+        this.#askIn(silenceMs);
+        this.#become({ connection: this.#isFinished ? "finished" : "live" });
+        return;
+      case "unreadable":
+        this.#fail(new ProblemError(news.problem));
+        return;
+      case "lost":
+        this.#aliveUntil = 0;
+        this.#askIn(firstSignMs);
+        if (this.#feed.connection !== "polling") this.#become({ connection: "interrupted" });
+        return;
+    }
   };
 
-  #begin(): void {
+  #begin(): AbortController {
     const stop = new AbortController();
-    this.#stop = stop;
-    window.addEventListener("online", this.lookAgain, { signal: stop.signal });
-    document.addEventListener("visibilitychange", this.lookAgain, { signal: stop.signal });
-    void this.#follow(stop.signal);
+    const { signal } = stop;
+    const unwatch = sharedStream.watch(this);
+    watches.add(this);
+    signal.addEventListener("abort", () => {
+      unwatch();
+      watches.delete(this);
+      clearTimeout(this.#timer);
+    });
+    document.addEventListener("visibilitychange", () => this.#askIn(firstSignMs), { signal });
+    this.#askIn(firstSignMs);
+    return stop;
   }
 
-  async #follow(stopped: AbortSignal): Promise<void> {
-    let pauseMs = 250;
-    while (!stopped.aborted) {
-      await untilVisible(stopped);
-      try {
-        const isRead = await this.#readOnce(stopped);
-        pauseMs = isRead ? 250 : pauseMs;
-      } catch (thrown) {
-        if (stopped.aborted) return;
-        const error = asProblem(thrown);
-        if (isFinal(error)) return this.#become({ connection: "interrupted", error });
-      }
-      if (stopped.aborted) return;
-      const { entries } = this.#feed;
-      const isFinished = isEnd(entries.at(-1));
-      this.#become({ connection: isFinished ? "finished" : "interrupted" });
-      await this.#pause(isFinished ? finishedLookMs : pauseMs, stopped);
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
-    }
+  /** Unless the stream is heard of earlier. */
+  #askIn(ms: number): void {
+    clearTimeout(this.#timer);
+    if (this.#feed.error === undefined) this.#timer = setTimeout(() => void this.#ask(), ms);
   }
 
-  /** True when the stream was open; it ends when the job or the network does, when the page is hidden, or when nothing is heard. */
-  async #readOnce(stopped: AbortSignal): Promise<boolean> {
-    const silent = new AbortController();
-    const giveUp = () => silent.abort();
-    const stopHiding = whenHidden(giveUp);
-    window.addEventListener("offline", giveUp);
+  async #ask(): Promise<void> {
+    const stop = this.#stop;
+    // Whoever looks at the page again finds it asking again.
+    if (stop === undefined || document.visibilityState === "hidden") return;
     try {
-      const response = await this.#connect(AbortSignal.any([stopped, silent.signal]));
-      if (response.status === 204) return true;
-      if (!response.ok) throw problemOf(await response.json().catch(() => undefined), response);
-      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-      const events = new ServerSentReader();
-      for (;;) {
-        const timer = setTimeout(giveUp, silenceMs);
-        const { value, done = true } = (await reader?.read()) ?? {};
-        clearTimeout(timer);
-        if (done) return true;
-        this.#add(events.read(value ?? "").map(({ data }) => JSON.parse(data) as HistoryEntry));
+      await this.#readHistory(stop.signal);
+      if (stop.signal.aborted) return;
+      if (!this.#isStreamAlive) this.#become({ connection: this.#isFinished ? "finished" : "polling" });
+    } catch (thrown) {
+      if (stop.signal.aborted) return;
+      const error = asProblem(thrown);
+      if (isFinal(error)) {
+        this.#fail(error);
+        return;
       }
-    } catch (error) {
-      if (silent.signal.aborted) return true;
-      throw error;
-    } finally {
-      stopHiding();
-      window.removeEventListener("offline", giveUp);
+      if (!this.#isStreamAlive) this.#become({ connection: "interrupted" });
+    }
+    if (this.#isStreamAlive) this.#askIn(silenceMs);
+    else this.#askIn(this.#isFinished ? finishedPollMs : pollMs);
+  }
+
+  async #readHistory(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const { entries, nextPageToken } = await historyPage(this.#key, this.#pageToken, signal);
+      this.#add(entries);
+      if (nextPageToken === undefined) return;
+      this.#pageToken = nextPageToken;
     }
   }
 
-  async #connect(signal: AbortSignal): Promise<Response> {
-    const { organizationId, jobId } = this.#key;
-    const last = this.#feed.entries.at(-1)?.sequence;
-    const headers = { accept: "text/event-stream", ...(last !== undefined && { "last-event-id": String(last) }) };
-    const url = `${baseUrl}/organizations/${organizationId}/jobs/${jobId}/stream`;
-    return await signedInFetch(new Request(url, { headers, signal, cache: "no-store" }));
+  /** Passes over what is here already, and what comes before that for which this page has just asked. */
+  #add(received: readonly HistoryEntry[]): void {
+    let next = this.sequence + 1;
+    const fresh = received.filter(({ sequence }) => {
+      const isNext = sequence === next;
+      if (isNext) next += 1;
+      return isNext;
+    });
+    if (fresh.length > 0) this.#become({ entries: [...this.#feed.entries, ...fresh] });
   }
 
-  #add(received: readonly HistoryEntry[]): void {
-    const last = this.#feed.entries.at(-1)?.sequence ?? 0;
-    const fresh = received.filter(({ sequence }) => sequence > last);
-    if (fresh.length === 0 && this.#feed.connection === "live") return;
-    this.#become({ connection: "live", ...(fresh.length > 0 && { entries: [...this.#feed.entries, ...fresh] }) });
+  #fail(error: ProblemError): void {
+    clearTimeout(this.#timer);
+    this.#become({ connection: "interrupted", error });
+  }
+
+  get #isStreamAlive(): boolean {
+    return performance.now() < this.#aliveUntil;
+  }
+
+  get #isFinished(): boolean {
+    const type = this.#feed.entries.at(-1)?.type;
+    return type === "job.succeeded" || type === "job.failed" || type === "job.cancelled";
   }
 
   #become(change: Partial<JobFeed>): void {
-    this.#feed = { entries: this.#feed.entries, connection: this.#feed.connection, ...change };
+    const isSame = change.entries === undefined && change.error === undefined;
+    if (isSame && change.connection === this.#feed.connection) return;
+    this.#feed = { ...this.#feed, ...change };
     for (const listener of this.#listeners) listener();
   }
-
-  async #pause(ms: number, stopped: AbortSignal): Promise<void> {
-    const timer = setTimeout(this.lookAgain, ms);
-    stopped.addEventListener("abort", this.lookAgain, { once: true });
-    await this.#nudge.promise;
-    stopped.removeEventListener("abort", this.lookAgain);
-    clearTimeout(timer);
-    this.#nudge = Promise.withResolvers();
-  }
-}
-
-function isEnd(entry: HistoryEntry | undefined): boolean {
-  return entry?.type === "job.succeeded" || entry?.type === "job.failed" || entry?.type === "job.cancelled";
 }
 
 /** Trying again helps against networks and restarts, not against what is not there or not allowed. */
 function isFinal({ status }: ProblemError): boolean {
   return status === 400 || status === 401 || status === 403 || status === 404;
-}
-
-async function untilVisible(stopped: AbortSignal): Promise<void> {
-  while (document.visibilityState === "hidden" && !stopped.aborted) {
-    await new Promise<void>((resolve) => {
-      const done = () => resolve();
-      document.addEventListener("visibilitychange", done, { once: true });
-      stopped.addEventListener("abort", done, { once: true });
-    });
-  }
-}
-
-/** Calls back when the page was hidden for long. Answers how to stop that. */
-function whenHidden(callback: () => void): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const look = () => {
-    clearTimeout(timer);
-    if (document.visibilityState === "hidden") timer = setTimeout(callback, hiddenMs);
-  };
-  document.addEventListener("visibilitychange", look);
-  look();
-  return () => {
-    clearTimeout(timer);
-    document.removeEventListener("visibilitychange", look);
-  };
 }
