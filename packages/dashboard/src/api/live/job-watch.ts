@@ -23,6 +23,7 @@ const watches = new Set<JobWatch>();
 
 /** Somebody has just done something with the job on this page. */
 export function expectNews({ organizationId, jobId }: JobKey): void {
+  sharedStream.lookAgain();
   for (const watch of watches) if (watch.name === `${organizationId}/${jobId}`) watch.expectNews();
 }
 
@@ -64,6 +65,7 @@ export class JobWatch {
   readonly expectNews = (): void => this.#askIn(this.#isStreamAlive ? ownActMs : 0);
 
   readonly hear = (news: StreamNews): void => {
+    if (this.#feed.error !== undefined) return;
     switch (news.type) {
       case "entries":
         this.#add(news.entries);

@@ -41,6 +41,8 @@ export class ManyJobsStream {
   #sequences = new Map<JobName, number>();
   /** Aborted when waiting or reading any longer makes no sense. */
   #turn = new AbortController();
+  /** How the last reading ended, until the next one begins. */
+  #outcome: Outcome | undefined;
 
   constructor(stopped: AbortSignal, tell: (news: StreamNews) => void) {
     this.#tell = tell;
@@ -65,6 +67,11 @@ export class ManyJobsStream {
     if (!isSame) this.#next();
   }
 
+  /** Somebody has just done something with a job: one that had ended may go on. */
+  readonly lookAgain = (): void => {
+    if (this.#outcome === "ended" || this.#outcome === "lost") this.#next();
+  };
+
   readonly #next = (): void => this.#turn.abort();
 
   async #run(): Promise<void> {
@@ -72,12 +79,19 @@ export class ManyJobsStream {
     while (!this.#stopped.aborted) {
       this.#turn = new AbortController();
       const { signal } = this.#turn;
-      const outcome = this.#sequences.size === 0 ? "idle" : await this.#readOnce(signal);
+      this.#outcome = undefined;
+      const outcome = await this.#follow(signal);
       if (signal.aborted) continue;
+      this.#outcome = outcome;
       if (outcome === "lost") this.#tell({ type: "lost" });
       await pause(outcome === "lost" || outcome === "read" ? pauseMs : pauses[outcome], signal);
       pauseMs = outcome === "lost" ? Math.min(pauseMs * 2, longestPauseMs) : firstPauseMs;
     }
+  }
+
+  async #follow(changed: AbortSignal): Promise<Outcome> {
+    if (this.#sequences.size === 0) return "idle";
+    return navigator.onLine ? await this.#readOnce(changed) : "lost";
   }
 
   /** Reads until the stream ends, the jobs change, or nothing is heard. */

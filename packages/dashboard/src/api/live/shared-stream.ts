@@ -40,6 +40,11 @@ class SharedStream {
     };
   }
 
+  /** Somebody has just done something with a job on this page. */
+  lookAgain(): void {
+    this.#sharing?.lookAgain();
+  }
+
   #look(): void {
     clearTimeout(this.#hiding);
     const { state } = session;
@@ -57,7 +62,8 @@ class SharedStream {
     else this.#sharing.tellWhatIsWanted();
   }
 
-  readonly #positions = (): Positions => new Map([...this.#listeners].map(({ name, sequence }) => [name, sequence]));
+  readonly #positions = (): Positions =>
+    lowest([...this.#listeners].map(({ name, sequence }) => [name, sequence] as const));
 
   #leave(): void {
     this.#sharing?.leave();
@@ -80,6 +86,7 @@ type Message =
   | { readonly type: "news"; readonly news: StreamNews }
   /** A page that has begun to lead asks what the others want. */
   | { readonly type: "lead" }
+  | { readonly type: "lookAgain" }
   | { readonly type: "want"; readonly page: string; readonly jobs: Positions };
 
 /** A page's part in the sharing, from when it is first seen until it is hidden. */
@@ -115,6 +122,11 @@ class Sharing {
     else this.#follow(this.#page, jobs);
   }
 
+  lookAgain(): void {
+    if (this.#stream === undefined) this.#post({ type: "lookAgain" });
+    else this.#stream.lookAgain();
+  }
+
   /** The leading page knows by the page's lock that it is gone. */
   leave(): void {
     this.#left.abort();
@@ -140,6 +152,7 @@ class Sharing {
   #receive(message: Message): void {
     if (message.type === "news") this.#hear(message.news);
     else if (message.type === "lead") this.tellWhatIsWanted();
+    else if (message.type === "lookAgain") this.#stream?.lookAgain();
     else if (this.#stream !== undefined) this.#follow(message.page, message.jobs);
   }
 
@@ -159,10 +172,7 @@ class Sharing {
   }
 
   #all(): Positions {
-    const all = new Map<JobName, number>();
-    for (const [name, after] of [...this.#wanted.values()].flatMap((jobs) => [...jobs]))
-      all.set(name, Math.min(after, all.get(name) ?? after));
-    return all;
+    return lowest([...this.#wanted.values()].flatMap((jobs) => [...jobs]));
   }
 
   /** Returns once this page holds the lock, which it then keeps until it leaves; or once it has left, or the browser gives it no lock. */
@@ -185,4 +195,11 @@ class Sharing {
   #post(message: Message): void {
     if (!this.#left.signal.aborted) this.#channel?.postMessage(message);
   }
+}
+
+/** Of each job as far as all are that follow it, so that nobody misses anything. */
+function lowest(positions: readonly (readonly [JobName, number])[]): Positions {
+  const found = new Map<JobName, number>();
+  for (const [name, sequence] of positions) found.set(name, Math.min(sequence, found.get(name) ?? sequence));
+  return found;
 }

@@ -58,16 +58,14 @@ export function manyJobsStreamRoutes(app: App, parts: ServerParts): void {
         }),
         response: {
           200: streamResponse,
-          204: noContent(
-            "All jobs are finished or unreadable, and there is nothing after `Last-Event-ID`: do not connect again.",
-          ),
+          204: noContent("All jobs are finished, and there is nothing after `Last-Event-ID`: do not connect again."),
         },
       },
     },
     async (request, reply) => {
       const jobs = watchedJobs(request, request.query.job);
       await checkAll(parts, request, jobs);
-      if (request.headers["last-event-id"] !== undefined && (await areAllOver(parts, jobs)))
+      if (request.headers["last-event-id"] !== undefined && (await areAllFinished(parts, jobs)))
         return reply.code(204).send(null);
       const bell = new Bell();
       const unwatch = watchAll(parts, jobs, bell);
@@ -161,10 +159,11 @@ async function checkAll(parts: ServerParts, request: FastifyRequest, jobs: reado
   await Promise.all(jobs.filter(({ problem }) => problem === undefined).map(check));
 }
 
-async function areAllOver(parts: ServerParts, jobs: readonly WatchedJob[]): Promise<boolean> {
-  const news = await lookAtNew(parts, jobs);
+/** Not where a job cannot be read: the client may not know of that. */
+async function areAllFinished(parts: ServerParts, jobs: readonly WatchedJob[]): Promise<boolean> {
+  await lookAtNew(parts, jobs);
   for (const job of jobs) job.isNew = true;
-  return news.length === 0 && jobs.every(isOver);
+  return jobs.every(({ isFinished, problem }) => isFinished && problem === undefined);
 }
 
 /** Throws when too many requests wait for jobs already. */
