@@ -5796,7 +5796,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description All jobs are finished or unreadable, and there is nothing after `Last-Event-ID`: do not connect again. */
+            /** @description All jobs are finished, and there is nothing after `Last-Event-ID`: do not connect again. */
             204: {
                 headers: {
                     [name: string]: unknown;
