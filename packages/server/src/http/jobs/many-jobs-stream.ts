@@ -103,6 +103,10 @@ async function* follow(
       rereadAt = performance.now() + rereadMs;
     }
     for (const job of await lookAtNew(parts, jobs)) {
+      // What came before may have taken a slow reader minutes.
+      if (!(await isStillAllowed(request, "any", parts))) return;
+      await check(parts, request, job);
+      if (job.problem !== undefined) continue;
       const before = job.sent;
       // A long history waits for its turn, so that the others are not held up by it.
       const found = await engine.readHistory(job.key, job.sent, entriesAtOnce);
@@ -146,17 +150,19 @@ async function lookAtNew({ engine }: ServerParts, jobs: readonly WatchedJob[]): 
   });
 }
 
-/** Notes which jobs the caller may not read (any more). Throws what says nothing about a job, such as a store that is out of reach. */
 async function checkAll(parts: ServerParts, request: FastifyRequest, jobs: readonly WatchedJob[]): Promise<void> {
-  const check = async (job: WatchedJob) => {
-    try {
-      await requireJob(request.caller, job.key, "job:read", parts);
-    } catch (error) {
-      if (!(error instanceof ServiceError) || error.code === "UnavailableError") throw error;
-      job.problem = error;
-    }
-  };
-  await Promise.all(jobs.filter(({ problem }) => problem === undefined).map(check));
+  await Promise.all(jobs.map((job) => check(parts, request, job)));
+}
+
+/** Notes whether the caller may not read the job (any more). Throws what says nothing about a job, such as a store that is out of reach. */
+async function check(parts: ServerParts, request: FastifyRequest, job: WatchedJob): Promise<void> {
+  if (job.problem !== undefined) return;
+  try {
+    await requireJob(request.caller, job.key, "job:read", parts);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code === "UnavailableError") throw error;
+    job.problem = error;
+  }
 }
 
 /** Not where a job cannot be read: the client may not know of that. */
