@@ -208,6 +208,7 @@ const routes = root.addChildren([
 ]);
 
 export function createAppRouter() {
+  makePathReadable();
   return createRouter({
     routeTree: routes,
     basepath: basePath === "" ? "/" : basePath,
@@ -218,6 +219,16 @@ export function createAppRouter() {
     parseSearch: parseSearchText,
     stringifySearch: writeSearchText,
   });
+}
+
+/** The router breaks on a path with a malformed percent-escape. Written so that it can be read, it is the path of no page, as any other. */
+function makePathReadable(): void {
+  const { pathname, search, hash } = window.location;
+  try {
+    decodeURIComponent(pathname);
+  } catch {
+    window.history.replaceState(null, "", pathname.replaceAll("%", "%25") + search + hash);
+  }
 }
 
 declare module "@tanstack/react-router" {

@@ -445,6 +445,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Watch many jobs
+         * @description Server-sent events for up to 50 jobs on one connection. Needs `job:read` in the organization of each job. There is one event for each history entry: `event` is its type, `data` is `{organizationId, jobId, entry}`, where `entry` is what GetJobHistory answers. The `id` of each event says how far the stream is in all of its jobs; after an interruption go on with `Last-Event-ID` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event `job.unreadable` tells of it, with `data` `{organizationId, jobId, problem}`. The stream ends once all jobs are finished or unreadable. A comment comes at least every 5 s.
+         */
+        get: operations["WatchJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/organizations/{organizationId}/jobs/{jobId}/events": {
         parameters: {
             query?: never;
@@ -1157,7 +1177,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description The session ends for good, with every token that was issued in it, on every node within a second. It may be the session of this request.
+         * @description The session ends for good, with every token that was issued in it, on every node within a second. It may be the session of this request: that is how to sign out.
          */
         delete: operations["EndSession"];
         options?: never;
@@ -5733,6 +5753,93 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    WatchJobs: {
+        parameters: {
+            query: {
+                /** @description `<organizationId>/<jobId>`; give the parameter once for each job. */
+                job: string[];
+            };
+            header?: {
+                /** @description The `id` of the last event that was received: for each job, in the order of the request, the sequence of the last entry that was received (0 for none), with dots in between. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description All jobs are finished, and there is nothing after `Last-Event-ID`: do not connect again. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -19,7 +19,7 @@ import { sessionRoutes } from "./account/sessions.ts";
 import { whoAmIRoutes } from "./account/who-am-i.ts";
 import { auditRoutes } from "./audit/audit.ts";
 import { auditExportRoutes } from "./audit/audit-export.ts";
-import { dashboardRoutes } from "./dashboard/dashboard.ts";
+import { dashboardRoutes, withoutMalformedPage } from "./dashboard/dashboard.ts";
 import { answerHeaders } from "./door/answer-headers.ts";
 import type { App, ServerParts } from "./door/app.ts";
 import { AuditDenials } from "./door/audit-denials.ts";
@@ -43,6 +43,7 @@ import { jobStateRoutes } from "./jobs/job-state.ts";
 import { jobStepRoutes } from "./jobs/job-steps.ts";
 import { jobStreamRoutes } from "./jobs/job-stream.ts";
 import { jobRoutes } from "./jobs/jobs.ts";
+import { manyJobsStreamRoutes } from "./jobs/many-jobs-stream.ts";
 import { serveOpenId } from "./openid/serve.ts";
 import { healthRoutes } from "./operations/health.ts";
 import { metricRoutes } from "./operations/metrics.ts";
@@ -82,6 +83,7 @@ const resources = [
   jobExplanationRoutes,
   jobStateRoutes,
   jobStreamRoutes,
+  manyJobsStreamRoutes,
   jobEventRoutes,
   metricRoutes,
   rateLimitRoutes,
@@ -113,8 +115,8 @@ const resources = [
 export function createServer(options: ServerOptions): App {
   const { config, database, engine, authenticator, rateLimits, metrics, logger } = options;
   const headers = answerHeaders(config);
-  const app = createApp(config, headers);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
+  const app = createApp(config, basePath, headers);
   const publicUrl = () => publicUrlOf(config, app);
   const userNames = new UserNames(database);
   const parts: ServerParts = { ...options, basePath, publicUrl, userNames, closing: closingSignal(app) };
@@ -146,7 +148,7 @@ export function createServer(options: ServerOptions): App {
   return app;
 }
 
-function createApp(config: Config, headers: Readonly<Record<string, string>>): App {
+function createApp(config: Config, basePath: string, headers: Readonly<Record<string, string>>): App {
   const app = fastify({
     logger: false,
     genReqId: () => randomUUID(),
@@ -154,6 +156,7 @@ function createApp(config: Config, headers: Readonly<Record<string, string>>): A
     requestTimeout: config.requestTimeoutMs,
     trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
     exposeHeadRoutes: true,
+    rewriteUrl: ({ url = "/" }) => withoutMalformedPage(url, basePath),
     // A request that comes on an open connection while the server closes is still served, and is its last.
     return503OnClosing: false,
     routerOptions: { maxParamLength: maxUrlLength },

@@ -202,6 +202,7 @@ const contractOperations = [
   "GetJobState",
   "GetJobStateMetadata",
   "WatchJob",
+  "WatchJobs",
   "SendJobEvent",
   "ListJobEvents",
   "CancelJob",

@@ -35,6 +35,24 @@ export function dashboardRoutes(app: App, { basePath, publicUrl }: ServerParts):
   });
 }
 
+/**
+ * The framework's router takes no path with a malformed percent-escape, such as `/app/%E0%A4%A`. Below `/app` it is a page that is not there, like any
+ * other, and the dashboard says so.
+ */
+export function withoutMalformedPage(url: string, basePath: string): string {
+  const pages = `${basePath}/app/`;
+  return url.startsWith(pages) && !isDecodable(url.split("?", 1)[0] ?? "") ? pages : url;
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function send(request: FastifyRequest, reply: FastifyReply, asset: Asset, cacheControl: string): FastifyReply {
   const vary = [reply.getHeader("vary"), "Accept-Encoding"].filter(Boolean).join(", ");
   reply.headers({ "cache-control": cacheControl, etag: asset.etag, vary });

@@ -29,7 +29,7 @@ export const errorKinds: Readonly<Record<AnswerCode, { readonly status: number; 
 export type AnswerCode = ServiceErrorCode | "UnhandledError";
 
 /** Problem details as in RFC 9457. Generated clients of REST-JSON services read the last four fields. */
-interface ProblemDetails {
+export interface ProblemDetails {
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -128,7 +128,7 @@ function brokenAnswer({ status, detail }: BrokenRequest, headers: Readonly<Recor
 
 const defaultRetryAfterSeconds = 1;
 
-function problemDetails(error: ServiceError | undefined, requestId: string): ProblemDetails {
+export function problemDetails(error: ServiceError | undefined, requestId: string): ProblemDetails {
   const code = error?.code ?? "UnhandledError";
   const { status, title } = errorKinds[code];
   const detail =
