@@ -19,6 +19,7 @@ import { parseSearchText, writeSearchText } from "./search-text.ts";
 import { Broken } from "./shell/Broken.tsx";
 import { FirstPage } from "./shell/FirstPage.tsx";
 import { NotFound } from "./shell/NotFound.tsx";
+import { SecondFactorGate } from "./shell/SecondFactorGate.tsx";
 import { Shell } from "./shell/Shell.tsx";
 import { texts } from "./texts/texts.ts";
 
@@ -74,6 +75,7 @@ const accountPages = [
 const organization = createRoute({
   getParentRoute: () => root,
   path: "/app/organizations/$organizationId",
+  component: SecondFactorGate,
   // Asked for while the page's script is on its way: nearly every page needs it first.
   loader: ({ params }) => void queryClient.prefetchQuery(ownPermissionsQuery(params.organizationId)),
 });
@@ -211,6 +213,7 @@ const routes = root.addChildren([
 ]);
 
 export function createAppRouter() {
+  makePathReadable();
   return createRouter({
     routeTree: routes,
     basepath: basePath === "" ? "/" : basePath,
@@ -221,6 +224,16 @@ export function createAppRouter() {
     parseSearch: parseSearchText,
     stringifySearch: writeSearchText,
   });
+}
+
+/** The router breaks on a path with a malformed percent-escape. Written so that it can be read, it is the path of no page, as any other. */
+function makePathReadable(): void {
+  const { pathname, search, hash } = window.location;
+  try {
+    decodeURIComponent(pathname);
+  } catch {
+    window.history.replaceState(null, "", pathname.replaceAll("%", "%25") + search + hash);
+  }
 }
 
 declare module "@tanstack/react-router" {

@@ -300,7 +300,7 @@ export const settings = {
     10_000,
     1,
     1_000_000,
-    "Requests and streams that wait for jobs on this node at once.",
+    "Requests and streams that wait for jobs on this node at once. A stream of several jobs counts once for each of them.",
   ),
   maxRoles: integer(
     "STEPWELL_MAX_ROLES",

@@ -46,7 +46,10 @@ export interface paths {
         delete: operations["DeleteOrganization"];
         options?: never;
         head?: never;
-        /** Rename an organization */
+        /**
+         * Change an organization
+         * @description Its names, and whether it demands a second factor of its members. Only a person who has one can demand it; that is a conflict for everybody else. It holds on every node within a second.
+         */
         patch: operations["UpdateOrganization"];
         trace?: never;
     };
@@ -442,6 +445,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Watch many jobs
+         * @description Server-sent events for up to 50 jobs on one connection. Needs `job:read` in the organization of each job. There is one event for each history entry: `event` is its type, `data` is `{organizationId, jobId, entry}`, where `entry` is what GetJobHistory answers. The `id` of each event says how far the stream is in all of its jobs; after an interruption go on with `Last-Event-ID` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event `job.unreadable` tells of it, with `data` `{organizationId, jobId, problem}`. The stream ends once all jobs are finished or unreadable. A comment comes at least every 5 s.
+         */
+        get: operations["WatchJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/organizations/{organizationId}/jobs/{jobId}/events": {
         parameters: {
             query?: never;
@@ -716,7 +739,7 @@ export interface paths {
         put?: never;
         /**
          * Change your password
-         * @description 12 to 256 characters, of any kind. All your other sessions end. If you forgot the password, ask an owner for a link that sets another.
+         * @description 12 to 256 characters, of any kind. All your other sessions and user tokens end; what you call with stays. If you forgot the password, ask an owner for a link that sets another.
          */
         post: operations["ChangePassword"];
         delete?: never;
@@ -939,7 +962,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description Holds on every node within a second. You must hold all that the member may do. The last owner cannot be removed. API tokens that they made go on: revoke those too if they must not.
+         * @description Holds on every node within a second. You must hold all that the member may do. The last owner cannot be removed. API tokens that they made go on unless `revokeApiTokens` is true; GetMember counts them.
          */
         delete: operations["RemoveMember"];
         options?: never;
@@ -1199,7 +1222,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description The session ends for good, with every token that was issued in it, on every node within a second. It may be the session of this request.
+         * @description The session ends for good, with every token that was issued in it, on every node within a second. It may be the session of this request: that is how to sign out.
          */
         delete: operations["EndSession"];
         options?: never;
@@ -1270,7 +1293,7 @@ export interface paths {
         };
         /**
          * Whether this node takes requests
-         * @description 503 while the store is out of reach and while the node shuts down: send requests elsewhere.
+         * @description 503 while the store is out of reach or its disk is full, and while the node shuts down: send requests elsewhere.
          */
         get: operations["GetReadiness"];
         put?: never;
@@ -1318,6 +1341,8 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
+            /** @description true: members whose account has no second factor are refused here. API tokens are not concerned, nor is anybody who signs in by an issuer outside, which answers for it. */
+            requiresSecondFactor: boolean;
         };
         /**
          * Problem
@@ -2585,6 +2610,8 @@ export interface components {
              * @description When they became a member.
              */
             createdAt: string;
+            /** @description Only from GetMember: how many valid API tokens of this organization they made, themselves or by another token of theirs. */
+            apiTokenCount?: number;
         };
         /** PasswordLink */
         PasswordLink: {
@@ -3204,6 +3231,7 @@ export interface operations {
                     name?: string;
                     /** @description The name that people see. */
                     displayName?: string;
+                    requiresSecondFactor?: boolean;
                 };
             };
         };
@@ -3246,6 +3274,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5828,6 +5865,93 @@ export interface operations {
             };
         };
     };
+    WatchJobs: {
+        parameters: {
+            query: {
+                /** @description `<organizationId>/<jobId>`; give the parameter once for each job. */
+                job: string[];
+            };
+            header?: {
+                /** @description The `id` of the last event that was received: for each job, in the order of the request, the sequence of the last entry that was received (0 for none), with dots in between. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description All jobs are finished, and there is nothing after `Last-Event-ID`: do not connect again. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     ListJobEvents: {
         parameters: {
             query?: {
@@ -7975,6 +8099,8 @@ export interface operations {
                     newPassword: string;
                     /** @description A code of your authenticator app, or a recovery code. Needed when the account has a second factor. */
                     code?: string;
+                    /** @description true: your user tokens stay valid. Left out, they end: whoever knew the password may have made some. */
+                    keepUserTokens?: boolean;
                 };
             };
         };
@@ -9298,7 +9424,10 @@ export interface operations {
     };
     RemoveMember: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also revoke the API tokens of this organization that the member made, themselves or by another token of theirs. This needs `apitoken:revoke`, and all that those tokens may do. */
+                revokeApiTokens?: boolean;
+            };
             header?: never;
             path: {
                 /** @description The organization. */

@@ -6,7 +6,7 @@ import { graph } from "./en/graph.ts";
 import { home } from "./en/home.ts";
 import { job } from "./en/job.ts";
 import { jobs } from "./en/jobs.ts";
-import { invitations, members, roles } from "./en/members.ts";
+import { invitations, members, roles, secondFactorDemand } from "./en/members.ts";
 import { oauthClients } from "./en/oauth-clients.ts";
 import { actor, charts, json, parts, problem, status } from "./en/parts.ts";
 import { permissionGroups, permissions } from "./en/permissions.ts";
@@ -25,6 +25,7 @@ const inSettings = {
   members,
   oauthClients,
   roles,
+  secondFactorDemand,
   apiTokens,
   expiry,
   permissionGroups,

@@ -4,6 +4,7 @@ import { ServiceError } from "../core/service-error.ts";
 import { findMemberships } from "../store/access/members.ts";
 import { findApiTokenByHash } from "../store/access/tokens.ts";
 import type { Database } from "../store/home/database.ts";
+import { isBeyondPassword } from "../store/people/user-credentials.ts";
 import { findUserTokenByHash } from "../store/people/user-tokens.ts";
 import { BriefCache } from "./credentials/brief-cache.ts";
 import type { CallingClient, IdTokenBearers } from "./credentials/id-token-bearers.ts";
@@ -12,6 +13,7 @@ import { parseToken, prefixOf } from "./credentials/token-form.ts";
 import type { ExternalBearers } from "./external/bearers.ts";
 import { outsideClientPermissions, withoutWithheld } from "./permissions/client-permissions.ts";
 import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions/permissions.ts";
+import { secondFactorDemanded } from "./permissions/second-factor-demand.ts";
 import { type Bounds, boundsOf } from "./permissions/token-bounds.ts";
 import type { RequestSource } from "./request-source.ts";
 
@@ -32,6 +34,8 @@ export interface Caller {
   readonly client?: CallingClient | undefined;
   /** When an issuer outside last asked the person of that sign-in to prove who they are; null where it did not say. */
   readonly authenticatedAt?: Timestamp | null | undefined;
+  /** True for a user for whom an issuer outside vouches in this very request: by its token, or by a session that began there. */
+  readonly isVouchedFor?: boolean | undefined;
 }
 
 export interface CallerToken {
@@ -69,7 +73,7 @@ export class Authenticator {
   readonly #idTokens: IdTokenBearers;
   readonly #externalBearers: ExternalBearers;
   readonly #credentials = new BriefCache<Credential | undefined>(maxAgeMs, maxRemembered);
-  readonly #memberships = new BriefCache<PermissionSet | undefined>(maxAgeMs, maxRemembered);
+  readonly #memberships = new BriefCache<KnownMembership | undefined>(maxAgeMs, maxRemembered);
   readonly #lastUse = new LastUse();
 
   constructor({ database, now, idTokens, externalBearers }: AuthenticatorOptions) {
@@ -94,7 +98,10 @@ export class Authenticator {
     return this.#credentials.lastKnown(hash("sha256", bearer)) !== undefined;
   }
 
-  /** The permissions of the caller in this organization; undefined when they have nothing to do with it, or it does not exist. */
+  /**
+   * The permissions of the caller in this organization; undefined when they have nothing to do with it, or it does not exist. Throws (or rejects
+   * with) `ServiceError` AuthorizationError for a member without the second factor that it demands.
+   */
   permissionsIn(
     caller: Caller,
     organizationId: string,
@@ -103,10 +110,19 @@ export class Authenticator {
       return caller.organizationId === organizationId ? caller.permissions : undefined;
     }
     const userId = caller.principal.id;
-    if (caller.client === undefined) return this.#permissionsOfMember(userId, organizationId);
-    if (caller.client.organizationId !== organizationId) return undefined;
-    const held = this.#permissionsOfMember(userId, organizationId);
-    return held instanceof Promise ? held.then(withoutWithheld) : withoutWithheld(held);
+    if (caller.client !== undefined && caller.client.organizationId !== organizationId) return undefined;
+    const found = this.#memberships.get(membershipKey(userId, organizationId), async () => {
+      const membership = (await findMemberships(this.#database, userId, [organizationId])).get(organizationId);
+      if (membership === undefined) return undefined;
+      const { roles, ownRolePermissions, requiresSecondFactor } = membership;
+      return {
+        permissions: permissionsOfRoles(roles, ownRolePermissions),
+        lacksSecondFactor: requiresSecondFactor && !(await isBeyondPassword(this.#database, userId)),
+      };
+    });
+    return found instanceof Promise
+      ? found.then((membership) => grantedTo(caller, membership))
+      : grantedTo(caller, found);
   }
 
   /** On the node that changed it, a token's change holds at once. */
@@ -114,26 +130,34 @@ export class Authenticator {
     this.#credentials.forget(tokenHash.toString("hex"));
   }
 
-  /** After a change of memberships or roles, or of an organization as a whole. */
-  forgetAll(): void {
-    this.#credentials.forgetAll();
-    this.#memberships.forgetAll();
+  /** After a change of what a user signs in with, of their name, or of all that they may do. Everybody else stays known. */
+  forgetUser(userId: string): void {
+    this.#credentials.forgetWhere((credential) => credential?.caller.principal.id === userId);
+    this.#memberships.forgetWhere((_membership, key) => key.startsWith(`${userId} `));
+  }
+
+  /** After a change of one membership. */
+  forgetMembership({ organizationId, userId }: { readonly organizationId: string; readonly userId: string }): void {
+    this.#memberships.forget(membershipKey(userId, organizationId));
+    // What a client of the organization was given for this member ends with the membership.
+    this.#credentials.forgetWhere(
+      (credential) =>
+        credential?.caller.client?.organizationId === organizationId && credential.caller.principal.id === userId,
+    );
+  }
+
+  /** After a change of roles or OAuth clients, or of an organization as a whole. */
+  forgetOrganization(organizationId: string): void {
+    this.#credentials.forgetWhere((credential) => {
+      const { organizationId: own, client } = credential?.caller ?? {};
+      return (own ?? client?.organizationId) === organizationId;
+    });
+    this.#memberships.forgetWhere((_membership, key) => key.endsWith(` ${organizationId}`));
   }
 
   /** Writes when tokens were last used; a maintenance duty calls it. */
   async flushLastUsed(): Promise<number> {
     return await this.#lastUse.flush(this.#database);
-  }
-
-  #permissionsOfMember(
-    userId: string,
-    organizationId: string,
-  ): PermissionSet | undefined | Promise<PermissionSet | undefined> {
-    return this.#memberships.get(`${userId} ${organizationId}`, async () => {
-      const membership = (await findMemberships(this.#database, userId, [organizationId])).get(organizationId);
-      if (membership === undefined) return undefined;
-      return permissionsOfRoles(membership.roles, membership.ownRolePermissions);
-    });
   }
 
   #callerOf(credential: Credential | undefined): Caller {
@@ -192,7 +216,7 @@ export class Authenticator {
   async #idToken(bearer: string): Promise<Credential | undefined> {
     const found = await this.#idTokens.find(bearer);
     if (found === undefined) return undefined;
-    const { userId, userName, sessionId, client, expiresAt, lastSeenAt, authenticatedAt } = found;
+    const { userId, userName, sessionId, client, expiresAt, lastSeenAt, authenticatedAt, isVouchedFor } = found;
     const caller: Caller = {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
@@ -200,6 +224,7 @@ export class Authenticator {
       sessionId,
       client,
       authenticatedAt,
+      isVouchedFor,
     };
     const kind = "session";
     return {
@@ -221,6 +246,7 @@ export class Authenticator {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
       permissions: signedInPermissions,
+      isVouchedFor: true,
     };
     return {
       kind: "external",
@@ -232,6 +258,24 @@ export class Authenticator {
       caller,
     };
   }
+}
+
+interface KnownMembership {
+  readonly permissions: PermissionSet;
+  /** The organization demands a second factor, and a password alone opens the user's account. */
+  readonly lacksSecondFactor: boolean;
+}
+
+function grantedTo(
+  { isVouchedFor, client }: Caller,
+  membership: KnownMembership | undefined,
+): PermissionSet | undefined {
+  if (membership?.lacksSecondFactor && isVouchedFor !== true) throw secondFactorDemanded();
+  return client === undefined ? membership?.permissions : withoutWithheld(membership?.permissions);
+}
+
+function membershipKey(userId: string, organizationId: string): string {
+  return `${userId} ${organizationId}`;
 }
 
 /** The facts that are known about one token. */

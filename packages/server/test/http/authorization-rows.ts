@@ -156,6 +156,11 @@ export const rows = withAliases<Row>({
   GetJobHistory: { call: job, allowed: 200 },
   ListJobSteps: { call: job, allowed: 200 },
   WatchJob: { call: ({ finishedJobId }) => ({ params: { jobId: finishedJobId } }), allowed: 200 },
+  WatchJobs: {
+    call: ({ organizationId, finishedJobId }) => ({ query: { job: `${organizationId}/${finishedJobId}` } }),
+    allowed: 200,
+    names: "nothing",
+  },
   SendJobEvent: { call: (ids) => ({ ...job(ids), body: { eventId: "other" } }), allowed: 200 },
   ListJobEvents: { call: job, allowed: 200 },
   CancelJob: { call: job, allowed: 200, fresh: freshCancelledJob },

@@ -122,7 +122,8 @@ onEveryStore((home) => {
     const { engine, database } = service.running;
     const at = engine.now();
     const times = { createdAt: at, lastSeenAt: at, expiresAt: at + 60_000 };
-    const how = { signedInBy: "password", client: null, userAgent: "test", address: "", authenticatedAt: null };
+    const origin = { authenticatedAt: null, deviceId: null, isVouchedFor: false };
+    const how = { signedInBy: "password", client: null, userAgent: "test", address: "", ...origin };
     await insertUserSession(database, { userId, sessionId: engine.newId(), ...how, ...times });
   }
 

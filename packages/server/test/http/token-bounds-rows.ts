@@ -81,6 +81,8 @@ export const boundsRows = withAliases<BoundsRow>({
   GetJobHistory: looksAtWorkflow,
   ListJobSteps: looksAtWorkflow,
   WatchJob: looksAtWorkflow,
+  // What lies outside is told in the stream.
+  WatchJobs: finds,
   SendJobEvent: row(["allowed", "unknown"], ["allowed", "refused"], ["allowed", "unknown"]),
   ListJobEvents: looksAtWorkflow,
   CancelJob: changesBoth,

@@ -22,7 +22,12 @@ onEveryStore((home) => {
   /** A process that answers no requests remembers nothing that it would have to forget. */
   function parts() {
     const { database, engine } = service.running;
-    const authenticator = { forgetToken: () => {}, forgetAll: () => {} };
+    const authenticator = {
+      forgetToken: () => {},
+      forgetUser: () => {},
+      forgetMembership: () => {},
+      forgetOrganization: () => {},
+    };
     const signIn = signInAt(service, () => engine.now());
     return { database, engine, config: readConfig({}), authenticator, signIn };
   }

@@ -22,7 +22,11 @@ export const account = {
   code: "Code",
   codeHint: "Of your authenticator app, or a recovery code.",
   changePassword: "Change password",
+  keepUserTokens: "Keep my user tokens",
+  keepUserTokensHint:
+    "Otherwise all of your user tokens end with the old password, as your other sessions do: whoever knew it may have made some.",
   passwordChanged: "Your password is changed, and all of your other sessions have ended",
+  passwordAndTokensChanged: "Your password is changed, and all of your other sessions and user tokens have ended",
 } as const;
 
 export const secondFactor = {

@@ -18,6 +18,8 @@ export interface SignedInUser {
   readonly lastSeenAt: Timestamp;
   /** When an issuer outside last asked them to prove who they are, where it said so. */
   readonly authenticatedAt: Timestamp | null;
+  /** An issuer outside vouched for them when the session began. */
+  readonly isVouchedFor: boolean;
 }
 
 export interface CallingClient {
@@ -52,10 +54,10 @@ export class IdTokenBearers {
     const session = await findOpenSession(this.#database, userId, sessionId);
     if (session === undefined || session.clientId !== clientId) return undefined;
     if (clientId !== null && !(await mayActFor(this.#database, clientId, userId))) return undefined;
-    const { userName, lastSeenAt, authenticatedAt } = session;
+    const { userName, lastSeenAt, authenticatedAt, isVouchedFor } = session;
     const expiresAt = Math.min(subject.expiresAt, this.#sessions.endsAt(session));
     const client = callingClientOf(clientId);
-    return { userId, userName, sessionId, client, expiresAt, lastSeenAt, authenticatedAt };
+    return { userId, userName, sessionId, client, expiresAt, lastSeenAt, authenticatedAt, isVouchedFor };
   }
 }
 

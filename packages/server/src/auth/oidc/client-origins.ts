@@ -28,8 +28,8 @@ export class ClientOrigins {
   }
 
   /** On the node that changed a client, the change holds at once. */
-  forgetAll(): void {
-    this.#known.forgetAll();
+  forget(origins: readonly string[]): void {
+    for (const origin of origins) this.#known.forget(origin);
   }
 }
 

@@ -1,5 +1,4 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
-import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { SessionGrounds, Sessions } from "./sessions.ts";
 
@@ -9,8 +8,6 @@ export interface ProvenUser {
   /** `password`, `link`, or the name of an issuer outside. */
   readonly signedInBy: string;
   readonly grounds: SessionGrounds;
-  /** When an issuer outside last asked them to prove it, where it said so. */
-  readonly authenticatedAt?: Timestamp | undefined;
 }
 
 /**
@@ -21,13 +18,12 @@ export async function completeSignIn(
   provider: Provider,
   sessions: Sessions,
   ctx: KoaContextWithOIDC,
-  { userId, signedInBy, grounds, authenticatedAt }: ProvenUser,
+  { userId, signedInBy, grounds }: ProvenUser,
 ): Promise<string> {
   const sessionId = await sessions.begin({
     userId,
     signedInBy,
     grounds,
-    authenticatedAt,
     userAgent: ctx.get("user-agent"),
     address: ctx.ip,
   });

@@ -25,6 +25,7 @@ export type SignInResult =
       /** When the password was set that was right. */
       readonly passwordChangedAt: Timestamp | null;
       readonly device: string;
+      readonly deviceId: string;
     }
   | { readonly outcome: "rejected" }
   /** The password is right, and the account has a second factor: ask for its code and try again with both. */
@@ -60,7 +61,7 @@ export class PasswordSignIn {
 
   /** Throws `ServiceError` UnavailableError when too many wait for theirs to be checked. */
   async attempt({ email, password, code, address, knownDevice }: SignInAttempt): Promise<SignInResult> {
-    const { database, secrets } = this.#parts;
+    const { database, secrets, newId } = this.#parts;
     const normalized = normalizePassword(password);
     if (normalized === undefined || email.length > maxEmailLength || email.includes("\0"))
       return { outcome: "rejected" };
@@ -77,7 +78,9 @@ export class PasswordSignIn {
     switch (result.outcome) {
       case "right": {
         const { userId, passwordChangedAt } = result.user;
-        return { outcome: "accepted", userId, passwordChangedAt, device: this.#deviceOf(result.user, knownDevice) };
+        const deviceId = deviceIdIn(secrets, result.user, knownDevice) ?? newId();
+        const device = createDevice(secrets, result.user, deviceId);
+        return { outcome: "accepted", userId, passwordChangedAt, device, deviceId };
       }
       case "code-missing":
         return { outcome: "code-needed" };
@@ -87,6 +90,12 @@ export class PasswordSignIn {
       case "wrong-code":
         return { outcome: "rejected" };
     }
+  }
+
+  /** Makes the value by which the browser where this user's password was just set stays known, so that guesses from elsewhere do not hold it back. */
+  newDevice(user: Pick<UserCredentials, "userId" | "passwordChangedAt">): string {
+    const { secrets, newId } = this.#parts;
+    return createDevice(secrets, user, newId());
   }
 
   /**
@@ -120,9 +129,17 @@ export class PasswordSignIn {
     }
   }
 
-  #deviceOf(user: UserCredentials, knownDevice: string | undefined): string {
-    const { secrets, newId } = this.#parts;
-    return createDevice(secrets, user, deviceIdIn(secrets, user, knownDevice) ?? newId());
+  /**
+   * Lets somebody who is signed in try a code, of a second factor that is not in force yet. Wrong ones count with the passwords and codes of
+   * `confirm`. Answers what `look` found, undefined for a wrong code. Throws RateLimitError when too much was wrong, and whatever `look` throws.
+   */
+  async confirmCode<Right>(
+    { userId, address }: Pick<Confirmation, "userId" | "address">,
+    look: () => Promise<Right | undefined>,
+  ): Promise<Right | undefined> {
+    const result = await this.#check.checkCode({ userId, address, subject: confirmationSubject(userId) }, look);
+    if (result.outcome === "blocked") throw tooMany(result.retryAfterSeconds);
+    return result.outcome === "right" ? result.right : undefined;
   }
 }
 

@@ -78,13 +78,14 @@ function endSessionRoute(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "End a session",
         description:
-          "The session ends for good, with every token that was issued in it, on every node within a second. It may be the session of this request.",
+          "The session ends for good, with every token that was issued in it, on every node within a second. It may be the session of this request: that is how to sign out.",
         params: Type.Object({ sessionId: Type.String({ format: "uuid", description: "The session." }) }),
         response: { 204: noContent("The session is ended.") },
       },
     },
     async (request, reply) => {
-      await endSession(parts, actOf(request), request.params.sessionId);
+      const { sessionId: currentSessionId } = request.caller;
+      await endSession(parts, actOf(request), { ...request.params, currentSessionId });
       return reply.code(204).send(null);
     },
   );

@@ -7,6 +7,7 @@ import type { Permission, PermissionSet } from "../../auth/permissions/permissio
 import { requirePermission } from "../../auth/permissions/required.ts";
 import { isRoleNameOrId } from "../../auth/permissions/roles.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { ServerParts } from "./app.ts";
 import { checkBounds } from "./bounds-check.ts";
 import { addressOf, sourceOf } from "./client-address.ts";
@@ -39,7 +40,7 @@ export function authorization(
 /** Authorizes a request again that has waited for its answer: the caller may have lost access meanwhile. Throws as `authorization` does. */
 export async function requireStillAllowed(
   request: FastifyRequest,
-  permission: Permission,
+  permission: Permission | "any",
   { authenticator, database }: Pick<ServerParts, "authenticator" | "database">,
 ): Promise<void> {
   const caller = await authenticator.authenticate(bearerOf(request), () => sourceOf(request));
@@ -47,10 +48,25 @@ export async function requireStillAllowed(
   await checkBounds(request, request.routeOptions.config.bounds, database);
 }
 
+/** Authorizes a caller for a job that the request names outside of its path. Throws as `authorization` does. */
+export async function requireJob(
+  caller: Caller,
+  key: JobKey,
+  permission: Permission,
+  { authenticator, database }: Pick<ServerParts, "authenticator" | "database">,
+): Promise<void> {
+  if (!uuid.test(key.organizationId)) throw notFound("organization");
+  const granted = await authenticator.permissionsIn(caller, key.organizationId);
+  if (granted === undefined) throw notFound("organization");
+  requirePermission(granted, permission);
+  if (!uuid.test(key.jobId)) throw notFound("job");
+  await checkBounds({ caller, params: key }, { workflows: "job", tags: "unaffected" }, database);
+}
+
 /** Whether the request would be authorized now; false when that cannot be found out. */
 export async function isStillAllowed(
   request: FastifyRequest,
-  permission: Permission,
+  permission: Permission | "any",
   parts: Pick<ServerParts, "authenticator" | "database">,
 ): Promise<boolean> {
   try {

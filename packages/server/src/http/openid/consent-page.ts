@@ -10,8 +10,7 @@ import { html } from "../pages/html.ts";
 import { formTargetsOf, goTo, type Interaction, interactionOf, signInPath } from "./interaction.ts";
 import { type Look, showPage } from "./look.ts";
 import { readForm } from "./posted-form.ts";
-import { showProblem } from "./problem-page.ts";
-import { tooLate } from "./provider-pages.ts";
+import { showTooLate } from "./problem-page.ts";
 
 /** The page on which a member agrees, once, that a client of an organization acts for them. */
 export function consentPage(provider: Provider, parts: ServerParts, look: Look): Middleware {
@@ -23,7 +22,7 @@ export function consentPage(provider: Provider, parts: ServerParts, look: Look):
     const client = await findOrganizationClient(parts.database, String(interaction.params.client_id));
     const [user] = await findUsers(parts.database, [String(interaction.session?.accountId)]);
     if (client === undefined || user === undefined) {
-      return showProblem(ctx, look, { status: 400, error: "session_not_found", detail: tooLate });
+      return showTooLate(ctx, look);
     }
     if (ctx.method === "GET") return show(ctx, look, parts, { interaction, client, user });
     const form = await readForm(ctx, parts, look);

@@ -12,6 +12,6 @@ export interface Look {
 export function showPage(ctx: KoaContextWithOIDC, look: Look, page: Page): void {
   ctx.status = page.status ?? 200;
   const formTargets = [...new Set([...look.formTargets(), ...(page.formTargets ?? [])])];
-  ctx.set(pageHeaders({ formTargets }, look.isSecure()));
+  ctx.set(pageHeaders({ formTargets }));
   ctx.body = renderPage(page);
 }

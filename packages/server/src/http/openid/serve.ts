@@ -52,13 +52,13 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
       oneSpelling,
       boundBegunSignIns(() => engine.now(), look),
       tokenRequests(openId.ledger),
-      deviceCodePage(parts, look),
+      deviceCodePage(built, parts, look),
       consentPage(built, parts, look),
       signInByLink(built, parts, look),
       externalSignIn(built, parts, look),
       signInPage(built, parts, look),
     ],
-    onSessionsEnded: () => authenticator.forgetAll(),
+    onSessionsEnded: (userId) => authenticator.forgetUser(userId),
     onFailure: (error, ctx) =>
       logger.error(
         { err: error, path: ctx?.path, method: ctx?.method },

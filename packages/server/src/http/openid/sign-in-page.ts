@@ -2,6 +2,7 @@ import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { commandLineClientId } from "../../auth/oidc/clients.ts";
 import { cancelSignIn, completeSignIn } from "../../auth/oidc/complete-sign-in.ts";
 import type { Middleware } from "../../auth/oidc/provider-parts.ts";
+import { knownDeviceCookie } from "../../auth/passwords/known-device.ts";
 import type { SignInResult } from "../../auth/passwords/password-sign-in.ts";
 import type { ServerParts } from "../door/app.ts";
 import { showWayOut } from "./external-sign-in.ts";
@@ -9,12 +10,10 @@ import { formTargetsOf, goTo, type Interaction, interactionOf, signInPath } from
 import type { Look } from "./look.ts";
 import { showPage } from "./look.ts";
 import { readForm } from "./posted-form.ts";
-import { showProblem } from "./problem-page.ts";
-import { tooLate } from "./provider-pages.ts";
+import { showTooLate } from "./problem-page.ts";
 import { signInForm } from "./sign-in-form.ts";
 import { openFirstStep, sealFirstStep } from "./sign-in-steps.ts";
 
-const deviceCookieMs = 400 * 86_400_000;
 const wrongPassword = "The e-mail address or the password is not right.";
 const wrongCode = "The code is not right, or was used already. Wait for the next one.";
 
@@ -25,8 +24,7 @@ export function signInPage(provider: Provider, parts: ServerParts, look: Look): 
     const uid = /^\/sign-in\/([\w-]{1,64})$/.exec(ctx.path)?.[1];
     if (uid === undefined || !(ctx.method === "GET" || ctx.method === "POST")) return await next();
     const interaction = await interactionOf(provider, ctx, uid);
-    if (interaction === undefined)
-      return showProblem(ctx, look, { status: 400, error: "session_not_found", detail: tooLate });
+    if (interaction === undefined) return showTooLate(ctx, look);
     if (ctx.method === "GET") return show(site, ctx, interaction, {});
     const form = await readForm(ctx, parts, look);
     if (form !== undefined) await answer(site, ctx, interaction, form);
@@ -57,12 +55,13 @@ async function answer(
   if (firstStep === undefined && !form.has("password"))
     return show(site, ctx, interaction, { email, asksPassword: true });
   const code = firstStep === undefined ? undefined : (form.get("code") ?? "").trim() || undefined;
+  const cookie = knownDeviceCookie(look.isSecure());
   const result = await signIn.attempt({
     email: email.trim(),
     password,
     code,
     address: ctx.ip,
-    knownDevice: ctx.cookies.get(deviceCookie(look)),
+    knownDevice: ctx.cookies.get(cookie.name),
   });
   if (result.outcome !== "accepted") {
     if (result.outcome === "blocked") ctx.set("retry-after", String(result.retryAfterSeconds));
@@ -70,15 +69,16 @@ async function answer(
     show(site, ctx, interaction, { email, ...viewOf(result, firstStep !== undefined, resealed) });
     return;
   }
-  ctx.cookies.set(deviceCookie(look), result.device, {
+  ctx.cookies.set(cookie.name, result.device, {
     httpOnly: true,
     sameSite: "strict",
     secure: look.isSecure(),
     path: "/",
-    maxAge: deviceCookieMs,
+    maxAge: cookie.maxAgeSeconds * 1_000,
   });
-  const { userId, passwordChangedAt } = result;
-  const proven = { userId, signedInBy: "password", grounds: { type: "password", passwordChangedAt } } as const;
+  const { userId, passwordChangedAt, deviceId } = result;
+  const grounds = { type: "password", passwordChangedAt, deviceId } as const;
+  const proven = { userId, signedInBy: "password", grounds };
   goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, proven));
 }
 
@@ -98,10 +98,6 @@ function show(
   const content = signInForm({ ...view, email, action, forDevice, asksPassword, externalProviders: providers });
   const title = view.firstStep === undefined ? "Sign in" : "Second factor";
   showPage(ctx, look, { status, title, content, ...formTargetsOf(interaction) });
-}
-
-function deviceCookie(look: Look): string {
-  return look.isSecure() ? "__Host-stepwell-device" : "stepwell-device";
 }
 
 interface SignInView {

@@ -4,9 +4,10 @@ import { permissionsOfActor } from "../../auth/permissions/actor-permissions.ts"
 import type { PermissionSet } from "../../auth/permissions/permissions.ts";
 import { requireAll } from "../../auth/permissions/required.ts";
 import { lookUpRoles } from "../../auth/permissions/roles.ts";
+import { hasSecondFactor, secondFactorDemanded } from "../../auth/permissions/second-factor-demand.ts";
 import { quoted } from "../../core/problem.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
-import { lockOrganization } from "../../store/access/organizations.ts";
+import { lockOrganization, type Organization } from "../../store/access/organizations.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import type { CallerAct, Clock } from "./act.ts";
 
@@ -14,8 +15,10 @@ import type { CallerAct, Clock } from "./act.ts";
  * Who may do what in an organization is changed by one transaction at a time: so two owners who leave at one instant do not both find
  * that the other one stays, and nobody is given a role that is deleted at that instant.
  */
-export async function lockGrants(transaction: Transaction, organizationId: string): Promise<void> {
-  if ((await lockOrganization(transaction, organizationId)) === undefined) throw notFound("organization");
+export async function lockGrants(transaction: Transaction, organizationId: string): Promise<Organization> {
+  const organization = await lockOrganization(transaction, organizationId);
+  if (organization === undefined) throw notFound("organization");
+  return organization;
 }
 
 /**
@@ -30,8 +33,11 @@ export async function lockGrantsFor(
   organizationId: string,
   options: GrantOptions = {},
 ): Promise<PermissionSet> {
-  await lockGrants(transaction, organizationId);
-  if (caller.principal.type === "user") await requireLasting(transaction, caller);
+  const { requiresSecondFactor } = await lockGrants(transaction, organizationId);
+  if (caller.principal.type === "user") {
+    await requireLasting(transaction, caller);
+    if (requiresSecondFactor && !(await hasSecondFactor(transaction, caller))) throw secondFactorDemanded();
+  }
   const granted = await permissionsOfActor(transaction, organizationId, actorOf(caller), clock.now());
   if (granted === undefined) throw notFound("organization");
   requireAll(granted, [permission]);

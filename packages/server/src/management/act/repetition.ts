@@ -40,8 +40,8 @@ export interface Renewable<Made extends JsonObject, Answer> {
 }
 
 /**
- * Runs `work` in one transaction, also for a repetition: `work` then gets what the earlier attempt made, and revokes it. Throws 409 for an attempt
- * that a later one overtook, since the client has the later one's secret already. `work` gets what `confirm` answers, undefined for a repetition.
+ * Runs `work` in one transaction, also for a repetition: `work` then gets what the earlier attempt made, and revokes it; otherwise it gets what
+ * `confirm` answered. Throws 409 for an attempt that a later one overtook, since the client has the later one's secret already.
  */
 export async function transactAnew<Made extends JsonObject, Answer, Proof = undefined>(
   parts: ManagementParts,
@@ -61,10 +61,10 @@ export async function transactAnew<Made extends JsonObject, Answer, Proof = unde
     const earlier = (await ledger.claim(parts.engine.now(), parts.config.idempotencyHours)) as
       | Attempt<Made>
       | undefined;
-    if (earlier === undefined) proven(proof);
+    const given = earlier === undefined ? proven(proof) : undefined;
     const { attempt } = repetition;
     if (earlier !== undefined && attempt < earlier.attempt) throw overtaken();
-    const { made, answer } = await work(transaction, earlier?.made, proof?.proof);
+    const { made, answer } = await work(transaction, earlier?.made, given);
     await ledger.store({ attempt, made });
     return answer;
   });

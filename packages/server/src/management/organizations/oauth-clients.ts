@@ -31,7 +31,7 @@ export interface OAuthClientKey {
 }
 
 export interface OAuthClientParts extends RevokingParts {
-  readonly openId: { readonly clientOrigins: Pick<ClientOrigins, "forgetAll"> };
+  readonly openId: { readonly clientOrigins: Pick<ClientOrigins, "forget"> };
 }
 
 /**
@@ -60,7 +60,7 @@ export async function createOAuthClient<Answer extends object>(
     await recordAudit(transaction, engine, act, { organizationId, ...noteOf(client) });
     return answerOf(client);
   });
-  openId.clientOrigins.forgetAll();
+  openId.clientOrigins.forget(originsOf(redirectUris));
   return answered;
 }
 
@@ -70,7 +70,7 @@ export async function deleteOAuthClient(
   act: CallerAct,
   { organizationId, clientId }: OAuthClientKey,
 ): Promise<void> {
-  await database.transaction(async (transaction) => {
+  const { redirectUris } = await database.transaction(async (transaction) => {
     await lockGrantsFor(transaction, engine, act, organizationId);
     const client = await findOAuthClient(transaction, organizationId, clientId);
     if (client === undefined) throw notFound("OAuth client");
@@ -79,9 +79,10 @@ export async function deleteOAuthClient(
     const grants = ended.map(({ userId, sessionId }) => grantHashOf({ userId, sessionId, clientId }));
     await deleteGrants(transaction, grants);
     await recordAudit(transaction, engine, act, { organizationId, ...noteOf(client) });
+    return client;
   });
-  authenticator.forgetAll();
-  openId.clientOrigins.forgetAll();
+  authenticator.forgetOrganization(organizationId);
+  openId.clientOrigins.forget(originsOf(redirectUris));
 }
 
 /** Notes that a member agrees that a client acts for them. Throws 404 when there is no such client, or the user is no member of its organization. */

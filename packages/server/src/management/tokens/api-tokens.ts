@@ -206,7 +206,7 @@ function boundsIn(token: ApiToken): JsonValue {
 }
 
 /** Names the fields of a token that the audit trail keeps: none by which it could be recognized elsewhere. */
-function auditedFields(token: ApiToken): JsonObject {
+export function auditedFields(token: ApiToken): JsonObject {
   const { name, permissions, expiresAt } = token;
   return {
     name,

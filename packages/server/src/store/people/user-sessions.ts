@@ -30,10 +30,17 @@ const sessionClient = `
   CASE WHEN client_id IS NOT NULL
     THEN json_build_object('organizationId', organization_id, 'clientId', client_id, 'name', client_name) END AS client`;
 
-export interface NewUserSession extends UserSession {
+/** Facts of a session that its user is not shown. */
+export interface SessionOrigin {
   /** When an issuer outside last asked the person to prove who they are; null: it did not say, or they signed in here. */
   readonly authenticatedAt: Timestamp | null;
+  /** The browser that it was begun in, by the id in its cookie; null where nobody typed a password. */
+  readonly deviceId: string | null;
+  /** An issuer outside proved who it is, in this browser or in the one that let the device in. It answers for the second factor. */
+  readonly isVouchedFor: boolean;
 }
+
+export type NewUserSession = UserSession & SessionOrigin;
 
 export async function insertUserSession(db: Queryable, session: NewUserSession): Promise<void> {
   await db.query(insertUserSessionRow, [
@@ -49,6 +56,8 @@ export async function insertUserSession(db: Queryable, session: NewUserSession):
     session.client?.clientId ?? null,
     session.client?.name ?? null,
     session.authenticatedAt === null ? null : new Date(session.authenticatedAt).toISOString(),
+    session.deviceId,
+    session.isVouchedFor,
   ]);
 }
 
@@ -56,11 +65,11 @@ const insertUserSessionRow = statement<never>(
   "insert_user_session",
   "global",
   `INSERT INTO user_session (user_id, session_id, signed_in_by, user_agent, address, created_at, last_seen_at, expires_at,
-     organization_id, client_id, client_name, authenticated_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+     organization_id, client_id, client_name, authenticated_at, device_id, is_vouched_for)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 );
 
-export interface OpenSession extends Pick<NewUserSession, "lastSeenAt" | "expiresAt" | "authenticatedAt"> {
+export interface OpenSession extends Pick<NewUserSession, "lastSeenAt" | "expiresAt">, SessionOrigin {
   readonly userName: string;
   readonly email: string;
   /** The client of an organization that the session is good for; null: the service itself. */
@@ -82,6 +91,7 @@ const findOpenSessionRow = statement<OpenSession>(
   "global",
   `SELECT app_user.display_name AS "userName", app_user.email, user_session.last_seen_at AS "lastSeenAt",
      user_session.expires_at AS "expiresAt", user_session.authenticated_at AS "authenticatedAt",
+     user_session.device_id AS "deviceId", user_session.is_vouched_for AS "isVouchedFor",
      user_session.client_id AS "clientId"
    FROM user_session
    JOIN app_user USING (user_id)

@@ -147,12 +147,22 @@ const revokeUserTokenRow = statement<{ tokenHash: Buffer; name: string }>(
    RETURNING token_hash AS "tokenHash", name`,
 );
 
-export async function revokeAllUserTokens(db: Queryable, userId: string, at: Timestamp): Promise<void> {
-  await db.query(revokeAllUserTokenRows, [userId, new Date(at).toISOString()]);
+/** Revokes the user's tokens, except `keptTokenId`. Answers how many. */
+export async function revokeOtherUserTokens(
+  db: Queryable,
+  userId: string,
+  keptTokenId: string | null,
+  at: Timestamp,
+): Promise<number> {
+  const rows = await db.query(revokeOtherUserTokenRows, [userId, keptTokenId, new Date(at).toISOString()]);
+  return rows.length;
 }
 
-const revokeAllUserTokenRows = statement<never>(
-  "revoke_all_user_tokens",
+const revokeOtherUserTokenRows = statement<{ tokenId: string }>(
+  "revoke_other_user_tokens",
   "global",
-  "UPDATE user_token SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL",
+  `UPDATE user_token
+   SET revoked_at = $3
+   WHERE user_id = $1 AND revoked_at IS NULL AND ($2::uuid IS NULL OR token_id <> $2)
+   RETURNING token_id AS "tokenId"`,
 );

@@ -8,7 +8,7 @@ import { ConfirmDialog } from "../../../parts/dialogs/ConfirmDialog.tsx";
 import { EmptyState } from "../../../parts/states/EmptyState.tsx";
 import { toast } from "../../../parts/states/toasts.ts";
 import { Time } from "../../../parts/words/Time.tsx";
-import { session } from "../../../session/session.ts";
+import { signOut } from "../../../session/sign-out.ts";
 import { texts } from "../../../texts/texts.ts";
 import { deviceName } from "./device-name.ts";
 
@@ -70,7 +70,7 @@ function columnsFor(onEnd: (session: UserSession) => void): readonly Column<User
       width: "128px",
       cell: (one) =>
         one.isCurrent ? (
-          <Button kind="quiet" onClick={() => session.signOut()}>
+          <Button kind="quiet" onClick={() => void signOut()}>
             {texts.shell.signOut}
           </Button>
         ) : (
