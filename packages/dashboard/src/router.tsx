@@ -124,6 +124,11 @@ const settingsPages = [
     lazyRouteComponent(() => import("./pages/settings/roles/RolesPage.tsx"), "RolesPage"),
   ),
   settingsPage(
+    "oauth-clients",
+    settingsTabs.oauthClients,
+    lazyRouteComponent(() => import("./pages/settings/oauth-clients/OAuthClientsPage.tsx"), "OAuthClientsPage"),
+  ),
+  settingsPage(
     "sign-in-providers",
     settingsTabs.signInProviders,
     lazyRouteComponent(

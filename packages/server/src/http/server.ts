@@ -50,6 +50,7 @@ import { metricRoutes } from "./operations/metrics.ts";
 import { invitationRoutes } from "./organizations/invitations.ts";
 import { memberPasswordLinkRoutes } from "./organizations/member-password-link.ts";
 import { memberRoutes } from "./organizations/members.ts";
+import { oauthClientRoutes } from "./organizations/oauth-clients.ts";
 import { organizationRoutes } from "./organizations/organizations.ts";
 import { rateLimitRoutes } from "./organizations/rate-limits.ts";
 import { roleRoutes } from "./organizations/roles.ts";
@@ -101,6 +102,7 @@ const resources = [
   roleRoutes,
   invitationRoutes,
   signInProviderRoutes,
+  oauthClientRoutes,
   sessionRoutes,
   invitationPage,
   ownPermissionRoutes,
@@ -130,7 +132,12 @@ export function createServer(options: ServerOptions): App {
     reply.headers(headers).header("x-request-id", request.id);
     done(hostProblem(request.raw));
   });
-  allowOrigins(app, config.corsOrigins);
+  allowOrigins(app, {
+    listed: config.corsOrigins,
+    ofClients: (origin) => options.openId.clientOrigins.has(origin),
+    own: () => new URL(publicUrl()).origin,
+    provider: `${basePath}/oidc`,
+  });
   leaveBodiesOutOfHead(app);
   boundUnreadAnswers(app, config);
   const failedAccess = new FailedAccessLimit(config.maxRefusalsPerMinute, () => engine.now());

@@ -57,6 +57,7 @@ onEveryStore((home) => {
       await api.call("SendJobEvent", { params: { jobId }, body: { eventId: `other ${index}` } });
       await api.call("CreateApiToken", { body: { name: `t${index}`, permissions: ["job:read"] } });
       await api.call("CreateInvitation", { body: { roles: ["viewer"] } });
+      await api.call("CreateOAuthClient", { body: { name: `c${index}`, redirectUris: ["https://app.example.org/"] } });
       await storeSession(owner.userId);
     }
     await storeActivity(owner.userId);
@@ -85,6 +86,7 @@ onEveryStore((home) => {
       { operation: "ListMembers", rows: "members", identity: "userId", unpaged: 26 },
       { operation: "ListRoles", rows: "roles", identity: "name", unpaged: 26 },
       { operation: "ListInvitations", rows: "invitations", identity: "invitationId", unpaged: 26 },
+      { operation: "ListOAuthClients", rows: "oauthClients", identity: "clientId", unpaged: 26 },
       { operation: "ListUserTokens", rows: "userTokens", identity: "tokenId", unpaged: 26 },
       { operation: "ListSessions", rows: "sessions", identity: "sessionId", unpaged: 26 },
       { operation: "ListAccountActivity", rows: "activities", identity: "activityId", unpaged: 25 },
@@ -120,7 +122,7 @@ onEveryStore((home) => {
     const { engine, database } = service.running;
     const at = engine.now();
     const times = { createdAt: at, lastSeenAt: at, expiresAt: at + 60_000 };
-    const origin = { authenticatedAt: null, deviceId: null, isVouchedFor: false };
+    const origin = { client: null, authenticatedAt: null, deviceId: null, isVouchedFor: false };
     const how = { signedInBy: "password", userAgent: "test", address: "", ...origin };
     await insertUserSession(database, { userId, sessionId: engine.newId(), ...how, ...times });
   }

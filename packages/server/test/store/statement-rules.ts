@@ -50,6 +50,8 @@ const organizationTables: ReadonlySet<string> = new Set([
   "organization_limit",
   "role",
   "invitation",
+  "oauth_client",
+  "oauth_consent",
   "audit_entry",
   "audit_unsealed",
   "audit_seal",

@@ -13,8 +13,18 @@ const SessionSchema = Type.Object(
     isCurrent: Type.Boolean({ description: "True for the session of this request." }),
     signedInBy: Type.String({
       description:
-        "`password`, `link` for a link of `stepwell dev`, `device` for a command line that was let in from a browser, or an issuer outside.",
+        "`password`, `link` for a link of `stepwell dev`, `device` for a command line and `application` for an OAuth client that was let in from a browser, or an issuer outside.",
     }),
+    application: Type.Optional(
+      Type.Object(
+        {
+          organizationId: Id,
+          clientId: Type.String(),
+          name: Type.String({ description: "The client's name when the session began." }),
+        },
+        { description: "Only for a session in an OAuth client of an organization." },
+      ),
+    ),
     userAgent: Type.String({ description: "What the browser or the device calls itself." }),
     address: Type.String({ description: "Where the sign-in came from." }),
     createdAt: Time,
@@ -82,11 +92,12 @@ function endSessionRoute(app: App, parts: ServerParts): void {
 }
 
 function renderSession(session: UserSession, currentId: string | undefined): Static<typeof SessionSchema> {
-  const { sessionId, signedInBy, userAgent, address, createdAt, lastSeenAt, expiresAt } = session;
+  const { sessionId, signedInBy, client, userAgent, address, createdAt, lastSeenAt, expiresAt } = session;
   return {
     sessionId,
     isCurrent: sessionId === currentId,
     signedInBy,
+    ...(client !== null && { application: client }),
     userAgent,
     address,
     createdAt: toTime(createdAt),

@@ -114,12 +114,14 @@ function isAudited({ method, routeOptions }: FastifyRequest): boolean {
 
 /**
  * A caller who has nothing to do with the organization of the path was answered 404 before anything could be denied. Outside of any organization, an
- * API token is still part of its own; a user is denied nothing there that an organization should know of.
+ * API token and an OAuth client are still part of their own; a user is denied nothing there that an organization should know of.
  */
 function organizationOf({ params, caller }: FastifyRequest): string | undefined {
   // Pages that everybody may open have no caller.
   if ((caller as Caller | null) === null) return undefined;
-  return (params as { organizationId?: string }).organizationId ?? caller.organizationId;
+  return (
+    (params as { organizationId?: string }).organizationId ?? caller.organizationId ?? caller.client?.organizationId
+  );
 }
 
 /**
@@ -170,6 +172,7 @@ const typeOfParameter: Readonly<Record<string, AuditTargetType>> = {
   invitationId: "invitation",
   role: "role",
   tokenId: "apiToken",
+  clientId: "oauthClient",
   workflowId: "workflow",
   versionId: "version",
   tag: "tag",

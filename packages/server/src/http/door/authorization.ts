@@ -1,6 +1,7 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import type { Authenticator, Caller } from "../../auth/authenticator.ts";
 import { networkOf } from "../../auth/credentials/network.ts";
+import { organizationOfClient } from "../../auth/credentials/token-form.ts";
 import type { FailedAccessLimit } from "../../auth/limits/failed-access.ts";
 import type { Permission, PermissionSet } from "../../auth/permissions/permissions.ts";
 import { requirePermission } from "../../auth/permissions/required.ts";
@@ -130,6 +131,9 @@ function checkIds(params: Record<string, string>): void {
   if (params.role !== undefined) {
     if (uuid.test(params.role)) params.role = params.role.toLowerCase();
     if (!isRoleNameOrId(params.role)) throw notFound("role");
+  }
+  if (params.clientId !== undefined && organizationOfClient(params.clientId) === undefined) {
+    throw notFound("OAuth client");
   }
   for (const name in params) {
     const kind = kindOfId[name];

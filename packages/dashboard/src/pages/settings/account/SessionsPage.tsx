@@ -49,7 +49,11 @@ function columnsFor(onEnd: (session: UserSession) => void): readonly Column<User
       id: "by",
       header: words.by,
       isOptional: true,
-      cell: ({ signedInBy }) => <span title={signedInBy}>{words.ways[signedInBy] ?? signedInBy}</span>,
+      cell: ({ signedInBy, application }) => {
+        const way =
+          application === undefined ? (words.ways[signedInBy] ?? signedInBy) : words.application(application.name);
+        return <span title={way}>{way}</span>;
+      },
     },
     { id: "address", header: words.address, isOptional: true, cell: ({ address }) => address },
     { id: "began", header: words.began, isOptional: true, cell: ({ createdAt }) => <Time at={createdAt} isRelative /> },
