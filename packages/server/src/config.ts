@@ -302,6 +302,14 @@ export const settings = {
     1_000_000,
     "Requests and streams that wait for jobs on this node at once.",
   ),
+  // Counts: how many of each one organization may have. `stepwell organization limits` sets another maximum for one organization.
+  maxApiTokens: integer(
+    "STEPWELL_MAX_API_TOKENS",
+    1_000,
+    0,
+    1_000_000,
+    "API tokens of one organization, except revoked ones. Expired tokens count, since their expiry can be moved. Programs that make a token for each run reach it within days.",
+  ),
   maxRoles: integer(
     "STEPWELL_MAX_ROLES",
     100,
@@ -411,6 +419,18 @@ export const settings = {
     "Least level that is logged, as JSON lines.",
   ),
 } as const;
+
+/**
+ * The maximums that the operator can also set for one organization alone, and the setting that holds for the others. The API, the dashboard and
+ * `stepwell organization limits` know them by these names.
+ */
+export const maximumSettings = {
+  apiTokens: "maxApiTokens",
+  openInvitations: "maxOpenInvitations",
+  roles: "maxRoles",
+} as const satisfies Record<string, keyof typeof settings>;
+
+export type MaximumName = keyof typeof maximumSettings;
 
 /** Throws one error that lists every setting that is wrong. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {

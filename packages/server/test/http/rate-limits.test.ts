@@ -142,7 +142,7 @@ onOneStore((home) => {
       };
       const set = async (requestsPerMinute: number | null) => {
         const { organizationId } = changed;
-        const limits = { organizationId, requestsPerMinute, submitsPerMinute: null };
+        const limits = { organizationId, requestsPerMinute, submitsPerMinute: null, maximums: {} };
         await setOrganizationLimits(service.running.database, limits);
       };
       const patience = { interval: 400, timeout: 10_000 };

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { Act, CallerAct } from "../../management/act/act.ts";
+import type { Act, CallerAct, Room } from "../../management/act/act.ts";
 import { sourceOf } from "./client-address.ts";
 import { attemptOf, requestKeyOf } from "./request-key.ts";
 
@@ -8,7 +8,10 @@ export function actOf(request: FastifyRequest): Act {
   const { caller, routeOptions } = request;
   const operation = routeOptions.config.aliasOf ?? routeOptions.schema?.operationId;
   if (operation === undefined) throw new Error("The route has no operationId.");
-  return { actor: caller.principal, operation, ...sourceOf(request) };
+  const onCounted = (room: Room) => {
+    request.rooms = [...(request.rooms ?? []), room];
+  };
+  return { actor: caller.principal, operation, ...sourceOf(request), onCounted };
 }
 
 /** Makes an act with what a change of the control plane needs to know of its caller. Throws 400 for an Idempotency-Key that cannot be one. */

@@ -1,4 +1,4 @@
-import type { FastifyReply, onRequestHookHandler } from "fastify";
+import type { FastifyReply, onRequestHookHandler, onSendHookHandler } from "fastify";
 import type { Policy, Quota, Scope } from "../../auth/limits/quota.ts";
 import { type CountOutcome, ExceededQuota, type RateLimits } from "../../auth/limits/rate-limits.ts";
 import { ServiceError } from "../../core/service-error.ts";
@@ -36,6 +36,20 @@ function announce(
 ): undefined {
   reply.header("ratelimit-policy", policyText(policy, limit));
   reply.header("ratelimit", `"${policy}";r=${left};t=${seconds}`);
+}
+
+/** Adds the maximums under which a request made something. They are quotas without a time: what is used comes back when something is deleted. */
+export const announceRooms: onSendHookHandler = ({ rooms }, reply, payload, done) => {
+  for (const { name, maximum, usedCount } of rooms ?? []) {
+    addItem(reply, "ratelimit-policy", `"${name}";q=${maximum}`);
+    addItem(reply, "ratelimit", `"${name}";r=${maximum - usedCount}`);
+  }
+  done(null, payload);
+};
+
+function addItem(reply: FastifyReply, header: string, item: string): void {
+  const before = reply.getHeader(header);
+  reply.header(header, before === undefined ? item : `${before}, ${item}`);
 }
 
 /** There are as many different ones as the operator set different limits. */

@@ -1,7 +1,7 @@
 import type { Authenticator, Caller } from "../../auth/authenticator.ts";
 import type { DeclaredPermission } from "../../auth/permissions/permissions.ts";
 import type { RequestSource } from "../../auth/request-source.ts";
-import type { Config } from "../../config.ts";
+import type { Config, MaximumName } from "../../config.ts";
 import type { Actor } from "../../core/job/job-state.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Database } from "../../store/home/database.ts";
@@ -11,6 +11,17 @@ export interface Act extends RequestSource {
   readonly actor: Actor & { readonly name?: string };
   /** The operation's name in the HTTP document, or one like those for what only the operator does on the store. */
   readonly operation: string;
+  /** Called with a maximum under which the act made something. */
+  readonly onCounted?: (room: Room) => void;
+}
+
+/** One maximum of an organization, and how much of it is used. */
+export interface Room {
+  readonly name: MaximumName;
+  readonly maximum: number;
+  /** True where the operator set the maximum for this organization alone. */
+  readonly isOwn: boolean;
+  readonly usedCount: number;
 }
 
 /** An act that somebody asked for with a credential, which may have ended or lost a permission since. */

@@ -4,7 +4,6 @@ import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import {
-  countOpenInvitations,
   findInvitation,
   type Invitation,
   insertInvitation,
@@ -15,6 +14,7 @@ import type { Act, CallerAct, Clock, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor, requireGrantableRoles } from "../act/grants.ts";
 import { transactAnew } from "../act/repetition.ts";
+import { requireRoom } from "./maximums.ts";
 
 export interface InvitationRequest {
   readonly organizationId: string;
@@ -64,8 +64,7 @@ export async function createInvitation(
     const granted = await lockGrantsFor(transaction, engine, act, organizationId);
     await endLostInvitation(transaction, engine, act, earlier?.invitationId, invitation);
     await requireGrantableRoles(transaction, organizationId, granted, roles, pointerOf);
-    const openCount = await countOpenInvitations(transaction, organizationId, createdAt);
-    if (openCount >= config.maxOpenInvitations) throw tooManyOpen(config.maxOpenInvitations);
+    await requireRoom(transaction, parts, act, { organizationId }, "openInvitations");
     await insertInvitation(transaction, invitation, codeHash);
     const details = { roles: [...roles], email, expiresAt: toTime(expiresAt) };
     const note = { organizationId, targetType: "invitation", targetId: invitationId, details } as const;
@@ -123,11 +122,4 @@ function expiryOf(askedFor: Timestamp | undefined, now: Timestamp, maxDays: numb
 
 function wasAccepted(): ServiceError {
   return new ServiceError("ConflictError", "This invitation was accepted already. Remove the member instead.");
-}
-
-function tooManyOpen(maxOpenInvitations: number): ServiceError {
-  return new ServiceError(
-    "ConflictError",
-    `An organization has at most ${maxOpenInvitations} open invitations. Revoke some, or wait until they expire.`,
-  );
 }
