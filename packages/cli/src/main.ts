@@ -56,6 +56,12 @@ user
   .argument("<email>")
   .description("let a disabled user in again")
   .action(async (email) => (await import("./users.ts")).enable(email));
+user
+  .command("organizations")
+  .argument("<email>")
+  .requiredOption("--max <number>", 'how many; 0: none; "default": as configured')
+  .description("say how many organizations a user may create")
+  .action(async (email, options) => (await import("./users.ts")).organizations(email, options));
 program
   .command("organization")
   .description("what the operator decides about an organization")

@@ -310,6 +310,41 @@ export const settings = {
     1_000_000,
     "API tokens of one organization, except revoked ones. Expired tokens count, since their expiry can be moved. Programs that make a token for each run reach it within days.",
   ),
+  maxMembers: integer(
+    "STEPWELL_MAX_MEMBERS",
+    5_000,
+    1,
+    1_000_000,
+    "Members of one organization, together with the invitations that can still be accepted: whoever is invited finds a place.",
+  ),
+  maxWorkflows: integer(
+    "STEPWELL_MAX_WORKFLOWS",
+    5_000,
+    0,
+    1_000_000,
+    "Workflows of one organization, except deleted ones. A program that registers a workflow for each job reaches it.",
+  ),
+  maxVersionsPerWorkflow: integer(
+    "STEPWELL_MAX_VERSIONS_PER_WORKFLOW",
+    10_000,
+    1,
+    1_000_000,
+    "Versions of one workflow, none of which is ever deleted. Ten new ones a day reach it after three years; a deployment that changes nothing registers none (`ifChanged`).",
+  ),
+  maxTagsPerWorkflow: integer(
+    "STEPWELL_MAX_TAGS_PER_WORKFLOW",
+    1_000,
+    1,
+    1_000_000,
+    "Tags of one workflow: a list answers as many at once.",
+  ),
+  maxOrganizationsPerAccount: integer(
+    "STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT",
+    10,
+    0,
+    1_000_000,
+    "Organizations that one account may create, except deleted ones; 0: nobody may but those accounts for which the operator set another maximum (`stepwell user organizations`). Each organization has limits of its own, so without this maximum a person could multiply all others.",
+  ),
   maxRoles: integer(
     "STEPWELL_MAX_ROLES",
     100,
@@ -426,8 +461,12 @@ export const settings = {
  */
 export const maximumSettings = {
   apiTokens: "maxApiTokens",
+  members: "maxMembers",
   openInvitations: "maxOpenInvitations",
   roles: "maxRoles",
+  workflows: "maxWorkflows",
+  versionsPerWorkflow: "maxVersionsPerWorkflow",
+  tagsPerWorkflow: "maxTagsPerWorkflow",
 } as const satisfies Record<string, keyof typeof settings>;
 
 export type MaximumName = keyof typeof maximumSettings;

@@ -17,6 +17,7 @@ export {
   createUserToken,
   disableUser,
   enableUser,
+  limitOrganizations,
   makePasswordLink,
   makeSignInLink,
   replacePassword,

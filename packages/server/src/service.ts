@@ -198,6 +198,7 @@ async function openAuth({ config, database, engine, secrets, providers, publicUr
   });
   const admissionParts: AdmissionParts = {
     database,
+    config,
     engine,
     onChanged: () => authenticator.forgetAll(),
     onLastOwnerKept: ({ id, organizationId }, userId) =>

@@ -15,6 +15,7 @@ import {
   setPassword,
   type UserCredentials,
 } from "../store/people/user-credentials.ts";
+import { setOrganizationMaximum } from "../store/people/users.ts";
 
 /*
  * Changes of accounts by somebody who holds the store, without signing in: they could change the rows by hand. Accounts are known by their
@@ -75,6 +76,18 @@ export async function disableUser(database: Database, email: string): Promise<tr
 export async function enableUser(database: Database, email: string): Promise<true | undefined> {
   return await change(database, email, "account-enabled", async (transaction, { userId }) => {
     await setDisabled(transaction, userId, null);
+    return true as const;
+  });
+}
+
+/** Sets how many organizations the account may create; null: as configured. */
+export async function limitOrganizations(
+  database: Database,
+  email: string,
+  maximum: number | null,
+): Promise<true | undefined> {
+  return await change(database, email, "organization-maximum-set", async (transaction, { userId }) => {
+    await setOrganizationMaximum(transaction, userId, maximum);
     return true as const;
   });
 }

@@ -1,8 +1,11 @@
 import type { Client } from "@stepwell/testing/client.ts";
+import { straightDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { type MaximumChanges, updateOrganizationLimits } from "../../src/management/organizations/organization-limits.ts";
+import { limitOrganizations } from "../../src/operator/accounts.ts";
 
 const operator = {
   actor: { type: "service", id: "the operator" },
@@ -16,6 +19,11 @@ onOneStore((home) => {
     STEPWELL_MAX_API_TOKENS: "3",
     STEPWELL_MAX_ROLES: "2",
     STEPWELL_MAX_OPEN_INVITATIONS: "2",
+    STEPWELL_MAX_WORKFLOWS: "3",
+    STEPWELL_MAX_VERSIONS_PER_WORKFLOW: "2",
+    STEPWELL_MAX_TAGS_PER_WORKFLOW: "2",
+    STEPWELL_MAX_MEMBERS: "4",
+    STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT: "2",
   });
 
   function setMaximums(organizationId: string, maximums: MaximumChanges) {
@@ -94,5 +102,92 @@ onOneStore((home) => {
       madeCount: 2,
       details: [expect.stringContaining("at most 2 open invitations")],
     });
+  });
+
+  test("workflows have a maximum, a taken name is still said to be taken, and a deleted workflow gives its place back", async () => {
+    const { api } = await service.newOrganization();
+    const names = ["a", "b", "c", "d", "e"].map((name) => ({ name }));
+    expect(await race(api, "RegisterWorkflow", names)).toMatchObject({
+      madeCount: 3,
+      details: [expect.stringContaining("at most 3 workflows")],
+    });
+    const { body } = await api.call<{ workflows: { workflowId: string; name: string }[] }>("ListWorkflows");
+    const [first] = body.workflows;
+    const taken = await api.refused("RegisterWorkflow", "ConflictError", { body: { name: first?.name } });
+    expect(taken.body.detail).toContain("already");
+    await api.call("DeleteWorkflow", { params: { workflowId: first?.workflowId ?? "" } });
+    await api.call("RegisterWorkflow", { body: { name: "f" } });
+  });
+
+  test("versions and tags have a maximum in each workflow, and a tag that is there can still be moved", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId, versionId } = await deploy(api, straightDefinition);
+    const other = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "other" } });
+    const bound = api.bind({ workflowId });
+    const definitions = [1, 2, 3, 4].map(() => ({ definition: straightDefinition }));
+    expect(await race(bound, "RegisterWorkflowVersion", definitions)).toMatchObject({
+      madeCount: 1,
+      details: [expect.stringContaining("A workflow has at most 2 versions")],
+    });
+    await api.call("RegisterWorkflowVersion", { params: { workflowId: other.body.workflowId }, body: definitions[0] });
+
+    const set = (tag: string) => bound.callAny("SetWorkflowVersionTag", { params: { tag }, body: { versionId } });
+    const statuses = (await Promise.all(["x", "y", "z"].map(set))).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 409, 409]);
+    expect((await set("$LIVE")).status).toBe(200);
+  });
+
+  test("an invitation holds a place among the members, so whoever is invited can come", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    await service.newMember(organization, ["viewer"]);
+    const invitations = [1, 2, 3].map(() => ({ roles: ["viewer"] }));
+    expect((await race(api, "CreateInvitation", invitations)).madeCount).toBe(2);
+    const { body } = await api.call<{ invitations: { invitationId: string }[] }>("ListInvitations");
+    await api.call("RevokeInvitation", { params: { invitationId: body.invitations[0]?.invitationId ?? "" } });
+    const invited = await api.call<{ code: string }>("CreateInvitation", { body: { roles: ["viewer"] } });
+    await setMaximums(organization.organizationId, { members: 2 });
+    const guest = await service.newUser();
+    const params = { invitation: invited.body.code };
+    const { body: full } = await guest.client.refused("AcceptInvitation", "ConflictError", { params });
+    expect(full.detail).toContain("at most 2 members and open invitations");
+    await setMaximums(organization.organizationId, { members: 3 });
+    await guest.client.call("AcceptInvitation", { params });
+    await api.refused("CreateInvitation", "ConflictError", { body: { roles: ["viewer"] } });
+  });
+
+  test("an account creates so many organizations, however many it asks for at once, and another account creates its own", async () => {
+    const [user, other] = [await service.newUser(), await service.newUser()];
+    const names = [1, 2, 3, 4, 5, 6].map((number) => ({ name: `o${number}`, displayName: "o" }));
+    const raced = await race(user.client, "CreateOrganization", names);
+    expect(raced).toMatchObject({
+      madeCount: 2,
+      details: [expect.stringMatching(/at most 2 organizations.*STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT/)],
+    });
+    const created = await other.client.call<{ organizationId: string }>("CreateOrganization", { body: names[0] });
+    expect(created.headers.get("ratelimit")).toMatch(/"organizations";r=1$/);
+    // Those who are made owners of other organizations lose nothing, and a deleted organization gives its place back.
+    await service.addMember(created.body.organizationId, user.userId, ["owner"]);
+    const { body } = await user.client.call<{ organizations: { organizationId: string; name: string }[] }>(
+      "ListOrganizations",
+    );
+    const own = body.organizations.find(({ organizationId }) => organizationId !== created.body.organizationId);
+    await user.client.call("DeleteOrganization", { params: { organizationId: own?.organizationId ?? "" } });
+    await user.client.call("CreateOrganization", { body: names[0] });
+    await user.client.refused("CreateOrganization", "ConflictError", { body: names[0] });
+  });
+
+  test("the operator says for one account how many organizations it may create, also none", async () => {
+    const user = await service.newUser();
+    const { database } = service.running;
+    const email = `${user.userId}@example.org`;
+    const body = { name: "o", displayName: "o" };
+    await limitOrganizations(database, email, 0);
+    const refused = await user.client.refused("CreateOrganization", "AuthorizationError", { body });
+    expect(refused.body.detail).toContain("stepwell user organizations");
+    await limitOrganizations(database, email, 3);
+    expect((await race(user.client, "CreateOrganization", Array(5).fill(body))).madeCount).toBe(3);
+    await limitOrganizations(database, email, null);
+    await user.client.refused("CreateOrganization", "ConflictError", { body });
   });
 });

@@ -15,11 +15,11 @@ export interface Act extends RequestSource {
   readonly onCounted?: (room: Room) => void;
 }
 
-/** One maximum of an organization, and how much of it is used. */
+/** One maximum of an organization, or of an account (`organizations`), and how much of it is used. */
 export interface Room {
-  readonly name: MaximumName;
+  readonly name: MaximumName | "organizations";
   readonly maximum: number;
-  /** True where the operator set the maximum for this organization alone. */
+  /** True where the operator set the maximum for this organization or this account alone. */
   readonly isOwn: boolean;
   readonly usedCount: number;
 }

@@ -37,7 +37,7 @@ export const defaultInvitationDays = 7;
 
 /**
  * Invites somebody. Throws 400 for an end that is too far or past and for a name that is no role, 403 unless the caller holds all that the roles permit,
- * and 409 when too many invitations are open. A repetition revokes the invitation of the attempt before.
+ * and 409 when too many invitations are open or the organization has too many members. A repetition revokes the invitation of the attempt before.
  */
 export async function createInvitation(
   parts: ManagementParts,
@@ -65,6 +65,7 @@ export async function createInvitation(
     await endLostInvitation(transaction, engine, act, earlier?.invitationId, invitation);
     await requireGrantableRoles(transaction, organizationId, granted, roles, pointerOf);
     await requireRoom(transaction, parts, act, { organizationId }, "openInvitations");
+    await requireRoom(transaction, parts, act, { organizationId }, "members");
     await insertInvitation(transaction, invitation, codeHash);
     const details = { roles: [...roles], email, expiresAt: toTime(expiresAt) };
     const note = { organizationId, targetType: "invitation", targetId: invitationId, details } as const;

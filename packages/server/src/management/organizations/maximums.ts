@@ -1,28 +1,56 @@
-import { type Config, type MaximumName, maximumSettings, settings } from "../../config.ts";
+import { type MaximumName, maximumSettings, settings } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { countOpenInvitations } from "../../store/access/invitations.ts";
+import { countMembers } from "../../store/access/members.ts";
 import { findOrganizationLimits } from "../../store/access/organization-limits.ts";
 import { countRoles } from "../../store/access/roles.ts";
 import { countApiTokens } from "../../store/access/tokens.ts";
 import type { Queryable, Transaction } from "../../store/home/database.ts";
+import { countTags } from "../../store/workflows/tags.ts";
+import { countVersions } from "../../store/workflows/versions.ts";
+import { countWorkflows } from "../../store/workflows/workflows.ts";
 import type { Act, ManagementParts, Room } from "../act/act.ts";
 
 /**
  * Throws 409 when the organization has as many of these things as it may have. The caller makes one in the same transaction, and holds the lock under
- * which such things are made (`lockGrants`): so of two requests for the last place one gets it. Counting under a lock needs no counter that could go wrong.
+ * which such things are made (`lockGrants`, `lockWorkflow`): so of two requests for the last place one gets it. Counting under a lock needs no counter that could go wrong.
  */
 export async function requireRoom(
   transaction: Transaction,
-  { config, engine }: Pick<ManagementParts, "config" | "engine">,
+  parts: Pick<ManagementParts, "config" | "engine">,
   act: Act,
   place: Place,
   name: MaximumName,
+  count = counted[name].count,
 ): Promise<void> {
-  const { maximum, isOwn } = await readMaximum(transaction, config, place.organizationId, name);
-  const usedCount = await counted[name].count(transaction, place, engine.now());
-  if (usedCount >= maximum) throw noRoom(name, maximum);
-  act.onCounted?.({ name, maximum, isOwn, usedCount: usedCount + 1 });
+  const room = await readRoom(transaction, parts, place, name, count);
+  if (room.usedCount >= room.maximum) throw noRoom(name, room.maximum);
+  act.onCounted?.({ ...room, usedCount: room.usedCount + 1 });
+}
+
+/** Whether the organization may have one more. The caller holds the lock, as for `requireRoom`. */
+export async function hasRoom(
+  db: Queryable,
+  parts: Pick<ManagementParts, "config" | "engine">,
+  place: Place,
+  name: MaximumName,
+): Promise<boolean> {
+  const { maximum, usedCount } = await readRoom(db, parts, place, name);
+  return usedCount < maximum;
+}
+
+/** Reads one maximum, and how much of it is used; where each workflow has its own and none is named, that of the workflow with most. */
+export async function readRoom(
+  db: Queryable,
+  { config, engine }: Pick<ManagementParts, "config" | "engine">,
+  place: Place,
+  name: MaximumName,
+  count = counted[name].count,
+): Promise<Room> {
+  const own = (await findOrganizationLimits(db, place.organizationId))?.maximums[name];
+  const usedCount = await count(db, place, engine.now());
+  return { name, maximum: own ?? config[maximumSettings[name]], isOwn: own !== undefined, usedCount };
 }
 
 /** The organization in which things are counted, and the workflow where each has its own. */
@@ -32,6 +60,8 @@ export interface Place {
 }
 
 interface Counted {
+  /** Left out: "An organization". */
+  readonly owner?: string;
   /** The things, as a message names them. */
   readonly things: string;
   /** A sentence that says how somebody of the organization makes room. */
@@ -45,6 +75,12 @@ const counted: Readonly<Record<MaximumName, Counted>> = {
     remedy: "Revoke tokens that are not needed any more.",
     count: (db, { organizationId }) => countApiTokens(db, organizationId),
   },
+  members: {
+    things: "members and open invitations",
+    remedy: "Remove a member, or revoke an invitation.",
+    count: async (db, { organizationId }, now) =>
+      (await countMembers(db, organizationId)) + (await countOpenInvitations(db, organizationId, now)),
+  },
   openInvitations: {
     things: "open invitations",
     remedy: "Revoke some, or wait until they expire.",
@@ -55,23 +91,29 @@ const counted: Readonly<Record<MaximumName, Counted>> = {
     remedy: "Delete one first.",
     count: (db, { organizationId }) => countRoles(db, organizationId),
   },
+  workflows: {
+    things: "workflows",
+    remedy: "Delete workflows that are not needed any more.",
+    count: (db, { organizationId }) => countWorkflows(db, organizationId),
+  },
+  versionsPerWorkflow: {
+    owner: "A workflow",
+    things: "versions",
+    remedy: "Register a new workflow for this definition, or deploy only definitions that changed.",
+    count: (db, { organizationId, workflowId }) => countVersions(db, organizationId, workflowId),
+  },
+  tagsPerWorkflow: {
+    owner: "A workflow",
+    things: "tags",
+    remedy: "Delete tags that are not needed any more.",
+    count: (db, { organizationId, workflowId }) => countTags(db, organizationId, workflowId),
+  },
 };
 
-/** Answers the maximum that the operator set for the organization, or else the configuration's. */
-export async function readMaximum(
-  db: Queryable,
-  config: Config,
-  organizationId: string,
-  name: MaximumName,
-): Promise<Pick<Room, "maximum" | "isOwn">> {
-  const own = (await findOrganizationLimits(db, organizationId))?.maximums[name];
-  return { maximum: own ?? config[maximumSettings[name]], isOwn: own !== undefined };
-}
-
 function noRoom(name: MaximumName, maximum: number): ServiceError {
-  const { things, remedy } = counted[name];
+  const { owner = "An organization", things, remedy } = counted[name];
   return new ServiceError(
     "ConflictError",
-    `An organization has at most ${maximum} ${things} here. ${remedy} The operator of the service can raise the maximum: \`stepwell organization limits ID --max ${name}=NUMBER\` for this organization, or ${settings[maximumSettings[name]].variable} for all.`,
+    `${owner} has at most ${maximum} ${things} here. ${remedy} The operator of the service can raise the maximum: \`stepwell organization limits ID --max ${name}=NUMBER\` for this organization, or ${settings[maximumSettings[name]].variable} for all.`,
   );
 }

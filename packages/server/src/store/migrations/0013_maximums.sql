@@ -3,3 +3,16 @@ ALTER TABLE organization_limit ADD COLUMN maximums json NOT NULL DEFAULT '{}';
 
 -- The tokens that count for their maximum: a revoked one keeps its row.
 CREATE INDEX api_token_living ON api_token (organization_id) WHERE revoked_at IS NULL;
+
+-- Who made an organization, where a person did: deleted organizations have no row here, and so do not count. The audit trail knows it of earlier ones.
+ALTER TABLE organization_key ADD COLUMN created_by uuid;
+UPDATE organization_key SET created_by = made.actor_id
+FROM (
+  SELECT organization_id, actor_id FROM audit_entry
+  WHERE action = 'CreateOrganization' AND outcome = 'accepted' AND actor ->> 'type' = 'user'
+) AS made
+WHERE made.organization_id = organization_key.organization_id;
+CREATE INDEX organization_key_created_by ON organization_key (created_by) WHERE created_by IS NOT NULL;
+
+-- How many organizations an account may create; NULL: as configured.
+ALTER TABLE app_user ADD COLUMN max_organizations integer;
