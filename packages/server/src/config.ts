@@ -300,7 +300,14 @@ export const settings = {
     10_000,
     1,
     1_000_000,
-    "Requests and streams that wait for jobs on this node at once.",
+    "Requests and streams that wait on this node at once. One organization has half of them at most, and never more than are still free: so others find a place.",
+  ),
+  maxWaitingRequestsPerOrganization: integer(
+    "STEPWELL_MAX_WAITING_REQUESTS_PER_ORGANIZATION",
+    5_000,
+    1,
+    1_000_000,
+    "Requests and streams of one organization that wait on this node at once.",
   ),
   // Counts: how many of each one organization may have. `stepwell organization limits` sets another maximum for one organization.
   maxApiTokens: integer(
@@ -467,9 +474,13 @@ export const maximumSettings = {
   workflows: "maxWorkflows",
   versionsPerWorkflow: "maxVersionsPerWorkflow",
   tagsPerWorkflow: "maxTagsPerWorkflow",
+  waitingRequests: "maxWaitingRequestsPerOrganization",
 } as const satisfies Record<string, keyof typeof settings>;
 
 export type MaximumName = keyof typeof maximumSettings;
+
+/** The maximums of what is counted in the store, when something is made. */
+export type CountedName = Exclude<MaximumName, "waitingRequests">;
 
 /** Throws one error that lists every setting that is wrong. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {

@@ -148,11 +148,11 @@ onOneStore((home) => {
     const invited = await api.call<{ code: string }>("CreateInvitation", { body: { roles: ["viewer"] } });
     await setMaximums(organization.organizationId, { members: 2 });
     const guest = await service.newUser();
-    const params = { invitation: invited.body.code };
-    const { body: full } = await guest.client.refused("AcceptInvitation", "ConflictError", { params });
+    const accept = { body: { invitation: invited.body.code } };
+    const { body: full } = await guest.client.refused("AcceptInvitation", "ConflictError", accept);
     expect(full.detail).toContain("at most 2 members and open invitations");
     await setMaximums(organization.organizationId, { members: 3 });
-    await guest.client.call("AcceptInvitation", { params });
+    await guest.client.call("AcceptInvitation", accept);
     await api.refused("CreateInvitation", "ConflictError", { body: { roles: ["viewer"] } });
   });
 

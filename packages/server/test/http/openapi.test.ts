@@ -12,6 +12,7 @@ import { Authenticator } from "../../src/auth/authenticator.ts";
 import { IdTokenBearers } from "../../src/auth/credentials/id-token-bearers.ts";
 import { ExternalBearers } from "../../src/auth/external/bearers.ts";
 import { SingleSignOn } from "../../src/auth/external/single-sign-on.ts";
+import { OwnLimits } from "../../src/auth/limits/own-limits.ts";
 import { RateLimits } from "../../src/auth/limits/rate-limits.ts";
 import { OpenId } from "../../src/auth/oidc/open-id.ts";
 import { PasswordSignIn } from "../../src/auth/passwords/password-sign-in.ts";
@@ -48,7 +49,7 @@ onOneStore((home) => {
     const idTokens = new IdTokenBearers({ ...openId, database });
     const authenticator = new Authenticator({ database, now, idTokens, externalBearers });
     const signIn = new PasswordSignIn({ database, now, newId, secrets });
-    const rateLimits = new RateLimits({ database, config, now, nodeCount: () => 1, onFailure() {} });
+    const rateLimits = new RateLimits({ database, ownLimits: new OwnLimits(database), config, now, nodeCount: () => 1, onFailure() {} });
     const metrics = { requestStarted() {}, requestFinished() {}, requestLimited() {} };
     const logger = pino({ level: "silent" });
     const executors = executorCatalog(config);

@@ -1,3 +1,4 @@
+import { type Config, type MaximumName, maximumSettings } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import {
   type ChangedLimits,
@@ -22,6 +23,11 @@ export class OwnLimits {
 
   of(organizationId: string): OrganizationLimits | undefined {
     return this.#byOrganization.get(organizationId);
+  }
+
+  /** The maximum that the operator set for the organization, or else the configuration's. */
+  maximumOf(config: Config, organizationId: string, name: MaximumName): number {
+    return this.of(organizationId)?.maximums[name] ?? config[maximumSettings[name]];
   }
 
   /** Reads what changed since the last time; answers whether anything did. */

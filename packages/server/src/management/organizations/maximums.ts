@@ -1,4 +1,4 @@
-import { type MaximumName, maximumSettings, settings } from "../../config.ts";
+import { type CountedName, maximumSettings, settings } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { countOpenInvitations } from "../../store/access/invitations.ts";
@@ -21,7 +21,7 @@ export async function requireRoom(
   parts: Pick<ManagementParts, "config" | "engine">,
   act: Act,
   place: Place,
-  name: MaximumName,
+  name: CountedName,
   count = counted[name].count,
 ): Promise<void> {
   const room = await readRoom(transaction, parts, place, name, count);
@@ -34,7 +34,7 @@ export async function hasRoom(
   db: Queryable,
   parts: Pick<ManagementParts, "config" | "engine">,
   place: Place,
-  name: MaximumName,
+  name: CountedName,
 ): Promise<boolean> {
   const { maximum, usedCount } = await readRoom(db, parts, place, name);
   return usedCount < maximum;
@@ -45,7 +45,7 @@ export async function readRoom(
   db: Queryable,
   { config, engine }: Pick<ManagementParts, "config" | "engine">,
   place: Place,
-  name: MaximumName,
+  name: CountedName,
   count = counted[name].count,
 ): Promise<Room> {
   const own = (await findOrganizationLimits(db, place.organizationId))?.maximums[name];
@@ -69,7 +69,7 @@ interface Counted {
   readonly count: (db: Queryable, place: Place, now: Timestamp) => Promise<number>;
 }
 
-const counted: Readonly<Record<MaximumName, Counted>> = {
+const counted: Readonly<Record<CountedName, Counted>> = {
   apiTokens: {
     things: "API tokens",
     remedy: "Revoke tokens that are not needed any more.",
@@ -110,7 +110,7 @@ const counted: Readonly<Record<MaximumName, Counted>> = {
   },
 };
 
-function noRoom(name: MaximumName, maximum: number): ServiceError {
+function noRoom(name: CountedName, maximum: number): ServiceError {
   const { owner = "An organization", things, remedy } = counted[name];
   return new ServiceError(
     "ConflictError",
