@@ -72,7 +72,10 @@ program
     'requests of all its callers together; 0: no limit; "default": as configured',
   )
   .option("--submits-per-minute <number>", 'jobs that it submits; 0: no limit; "default": as configured')
-  .option("--max <name=number...>", 'how many of one thing it may have, such as apiTokens=50; "apiTokens=default": as configured')
+  .option(
+    "--max <name=number...>",
+    'how many of one thing it may have, such as apiTokens=50; "apiTokens=default": as configured',
+  )
   .description("show an organization's limits, or set them: in the store itself, on the operator's machine")
   .action(async (id, options) => (await import("./organization-limits.ts")).organizationLimits(id, options));
 program

@@ -1,3 +1,4 @@
+import { countSettings } from "./count-settings.ts";
 import {
   boolean,
   directory,
@@ -24,6 +25,8 @@ export type Config = { readonly [Name in keyof typeof settings]: ReturnType<(typ
 
 /** What the store's columns for limits hold. */
 export const maxPerMinute = 2_000_000_000;
+
+export { type CountedName, type MaximumName, maximumSettings } from "./count-settings.ts";
 
 export const settings = {
   // Where it listens.
@@ -302,70 +305,7 @@ export const settings = {
     1_000_000,
     "Requests and streams that wait on this node at once. One organization has half of them at most, and never more than are still free: so others find a place.",
   ),
-  maxWaitingRequestsPerOrganization: integer(
-    "STEPWELL_MAX_WAITING_REQUESTS_PER_ORGANIZATION",
-    5_000,
-    1,
-    1_000_000,
-    "Requests and streams of one organization that wait on this node at once.",
-  ),
-  // Counts: how many of each one organization may have. `stepwell organization limits` sets another maximum for one organization.
-  maxApiTokens: integer(
-    "STEPWELL_MAX_API_TOKENS",
-    1_000,
-    0,
-    1_000_000,
-    "API tokens of one organization, except revoked ones. Expired tokens count, since their expiry can be moved. Programs that make a token for each run reach it within days.",
-  ),
-  maxMembers: integer(
-    "STEPWELL_MAX_MEMBERS",
-    5_000,
-    1,
-    1_000_000,
-    "Members of one organization, together with the invitations that can still be accepted: whoever is invited finds a place.",
-  ),
-  maxWorkflows: integer(
-    "STEPWELL_MAX_WORKFLOWS",
-    5_000,
-    0,
-    1_000_000,
-    "Workflows of one organization, except deleted ones. A program that registers a workflow for each job reaches it.",
-  ),
-  maxVersionsPerWorkflow: integer(
-    "STEPWELL_MAX_VERSIONS_PER_WORKFLOW",
-    10_000,
-    1,
-    1_000_000,
-    "Versions of one workflow, none of which is ever deleted. Ten new ones a day reach it after three years; a deployment that changes nothing registers none (`ifChanged`).",
-  ),
-  maxTagsPerWorkflow: integer(
-    "STEPWELL_MAX_TAGS_PER_WORKFLOW",
-    1_000,
-    1,
-    1_000_000,
-    "Tags of one workflow: a list answers as many at once.",
-  ),
-  maxOrganizationsPerAccount: integer(
-    "STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT",
-    10,
-    0,
-    1_000_000,
-    "Organizations that one account may create, except deleted ones; 0: nobody may but those accounts for which the operator set another maximum (`stepwell user organizations`). Each organization has limits of its own, so without this maximum a person could multiply all others.",
-  ),
-  maxRoles: integer(
-    "STEPWELL_MAX_ROLES",
-    100,
-    0,
-    10_000,
-    "Roles that one organization makes itself: more than people can tell apart, and a list that stays short.",
-  ),
-  maxOpenInvitations: integer(
-    "STEPWELL_MAX_OPEN_INVITATIONS",
-    1_000,
-    1,
-    1_000_000,
-    "Invitations of one organization that can still be accepted: each is a key to it, and nobody watches over more.",
-  ),
+  ...countSettings,
   maxInvitationDays: integer(
     "STEPWELL_MAX_INVITATION_DAYS",
     30,
@@ -461,26 +401,6 @@ export const settings = {
     "Least level that is logged, as JSON lines.",
   ),
 } as const;
-
-/**
- * The maximums that the operator can also set for one organization alone, and the setting that holds for the others. The API, the dashboard and
- * `stepwell organization limits` know them by these names.
- */
-export const maximumSettings = {
-  apiTokens: "maxApiTokens",
-  members: "maxMembers",
-  openInvitations: "maxOpenInvitations",
-  roles: "maxRoles",
-  workflows: "maxWorkflows",
-  versionsPerWorkflow: "maxVersionsPerWorkflow",
-  tagsPerWorkflow: "maxTagsPerWorkflow",
-  waitingRequests: "maxWaitingRequestsPerOrganization",
-} as const satisfies Record<string, keyof typeof settings>;
-
-export type MaximumName = keyof typeof maximumSettings;
-
-/** The maximums of what is counted in the store, when something is made. */
-export type CountedName = Exclude<MaximumName, "waitingRequests">;
 
 /** Throws one error that lists every setting that is wrong. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {

@@ -17,6 +17,7 @@ import type { Engine, WholeJob } from "./engine.ts";
 import type { Executor } from "./executors/executor.ts";
 import { newId } from "./identifier.ts";
 import { type Duty, DutyRoster } from "./maintenance/duty.ts";
+import { StoredBytes } from "./maintenance/stored-bytes.ts";
 import { takeoverDuty } from "./maintenance/takeover.ts";
 import { timersDuty } from "./maintenance/timers.ts";
 import { DatabaseClock } from "./node/clock.ts";
@@ -59,6 +60,7 @@ export class NodeEngine implements Engine {
   readonly #roster: DutyRoster;
   readonly #timers: Duty;
   readonly #takeover: Duty;
+  readonly #storedBytes: Duty;
   #isStarted = false;
   #isLeaving = false;
 
@@ -100,6 +102,11 @@ export class NodeEngine implements Engine {
       random: Math.random,
       onDefect: (error) => onFailure("dispatcher", error),
     });
+    const storedBytes = new StoredBytes({
+      database,
+      maximumMbOf: (organizationId) => options.maximumOf(organizationId, "storedMb"),
+    });
+    this.#storedBytes = storedBytes.duty();
     this.#groupCommit = new GroupCommit({
       database,
       clock: this.#clock,
@@ -113,6 +120,7 @@ export class NodeEngine implements Engine {
       commitTimeoutMs: config.commitTimeoutMs,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: (organizationId) => this.#dispatcher.hasRoom(organizationId),
+      storeFullError: (organizationId) => storedBytes.fullError(organizationId),
       beginsAtOnce: () => this.#dispatcher.beginsAtOnce(),
       leaseTerm: () => this.#node.leaseTerm(),
       onCommitted: (changed, stats) => {
@@ -158,6 +166,7 @@ export class NodeEngine implements Engine {
     this.#roster.start({ name: "heartbeat", everyMs: heartbeatMs, runOnce: () => this.#beat() });
     this.#roster.start(this.#timers);
     this.#roster.start(this.#takeover);
+    this.#roster.start(this.#storedBytes);
     this.#roster.start(this.#watch.pollDuty(watchPollMs, () => this.#node.hasOthers()));
     this.#roster.hurry(this.#takeover, 0);
     this.#roster.hurry(this.#timers, 0);

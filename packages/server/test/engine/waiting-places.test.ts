@@ -23,7 +23,10 @@ test("an organization that takes all it can leaves places for the next, and for 
   expect(counts).toEqual([10, 5, 3, 1]);
   expect(places.count).toBe(19);
   expect(() => places.take("a")).toThrow(
-    expect.objectContaining({ code: "RateLimitError", message: expect.stringContaining("STEPWELL_MAX_WAITING_REQUESTS") }),
+    expect.objectContaining({
+      code: "RateLimitError",
+      message: expect.stringContaining("STEPWELL_MAX_WAITING_REQUESTS"),
+    }),
   );
 });
 
@@ -33,7 +36,9 @@ test("an organization has no more than its own maximum, and the error names it",
   expect(taken).toHaveLength(2);
   expect(error).toMatchObject({
     code: "RateLimitError",
-    message: expect.stringMatching(/^2 requests .*--max waitingRequests=NUMBER.*STEPWELL_MAX_WAITING_REQUESTS_PER_ORGANIZATION/),
+    message: expect.stringMatching(
+      /^2 requests .*--max waitingRequests=NUMBER.*STEPWELL_MAX_WAITING_REQUESTS_PER_ORGANIZATION/,
+    ),
   });
 });
 

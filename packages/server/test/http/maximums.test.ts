@@ -4,7 +4,10 @@ import { deploy } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { type MaximumChanges, updateOrganizationLimits } from "../../src/management/organizations/organization-limits.ts";
+import {
+  type MaximumChanges,
+  updateOrganizationLimits,
+} from "../../src/management/organizations/organization-limits.ts";
 import { limitOrganizations } from "../../src/operator/accounts.ts";
 
 const operator = {

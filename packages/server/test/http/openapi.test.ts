@@ -39,7 +39,7 @@ onOneStore((home) => {
     const newId = () => engine.newId();
     const openId = new OpenId({ config, database, secrets, now, newId, publicUrl: () => service.baseUrl });
     const ignore = () => {};
-    const admissionParts = { database, engine, onChanged: ignore, onLastOwnerKept: ignore };
+    const admissionParts = { database, engine, config, onChanged: ignore, onLastOwnerKept: ignore };
     const singleSignOn = new SingleSignOn([], {
       now,
       onTrouble: ignore,
@@ -49,7 +49,14 @@ onOneStore((home) => {
     const idTokens = new IdTokenBearers({ ...openId, database });
     const authenticator = new Authenticator({ database, now, idTokens, externalBearers });
     const signIn = new PasswordSignIn({ database, now, newId, secrets });
-    const rateLimits = new RateLimits({ database, ownLimits: new OwnLimits(database), config, now, nodeCount: () => 1, onFailure() {} });
+    const rateLimits = new RateLimits({
+      database,
+      ownLimits: new OwnLimits(database),
+      config,
+      now,
+      nodeCount: () => 1,
+      onFailure() {},
+    });
     const metrics = { requestStarted() {}, requestFinished() {}, requestLimited() {} };
     const logger = pino({ level: "silent" });
     const executors = executorCatalog(config);

@@ -48,7 +48,9 @@ onOneStore((home) => {
         expect(seconds).toBeLessThanOrEqual(60);
         expect(headers.get("ratelimit-policy")).toBe('"requests";q=60;w=60');
         expect(headers.get("ratelimit")).toBe(`"requests";r=0;t=${seconds}`);
-        expect(body.detail).toMatch(/^You have used 60 of 60 requests in this minute\..*STEPWELL_TOKEN_REQUESTS_PER_MINUTE\.$/);
+        expect(body.detail).toMatch(
+          /^You have used 60 of 60 requests in this minute\..*STEPWELL_TOKEN_REQUESTS_PER_MINUTE\.$/,
+        );
         await callTimes(token, 5);
       });
     });
@@ -115,7 +117,9 @@ onOneStore((home) => {
         expect(headers.get("ratelimit")).toMatch(/^"requests";r=10;t=/);
 
         const refused = await api.refused("ValidateWorkflowVersion", "RateLimitError", validate);
-        expect(refused.body.detail).toMatch(/^You have used 50 of 60 requests in this minute, and this one counts as 20\./);
+        expect(refused.body.detail).toMatch(
+          /^You have used 50 of 60 requests in this minute, and this one counts as 20\./,
+        );
         expect(refused.headers.get("ratelimit")).toMatch(/^"requests";r=10;t=/);
         await callTimes(api, 10);
         await api.refused("GetOrganization", "RateLimitError");
@@ -176,7 +180,14 @@ onOneStore((home) => {
       let now = Date.parse("2026-01-31T12:00:30.000Z");
       const config = { ...readConfig({}), organizationRequestsPerMinute: 3 };
       const onFailure = (error: unknown) => expect(error).toBeUndefined();
-      const limits = new RateLimits({ database, ownLimits: new OwnLimits(database), config, now: () => now, nodeCount: () => 1, onFailure });
+      const limits = new RateLimits({
+        database,
+        ownLimits: new OwnLimits(database),
+        config,
+        now: () => now,
+        nodeCount: () => 1,
+        onFailure,
+      });
       const caller = {
         principal: { type: "user", id: "u", name: "u" },
         organizationId: undefined,

@@ -85,7 +85,11 @@ function gates(
 ): onRequestHookHandler[] {
   if (permission === "none") return [];
   const authorize = authorization(permission, door.authenticator, door.failedAccess);
-  const limit = limitRate({ isSubmit: schema.operationId === "SubmitJob", cost: schema["x-cost"] ?? 1 }, door.rateLimits, door.metrics);
+  const limit = limitRate(
+    { isSubmit: schema.operationId === "SubmitJob", cost: schema["x-cost"] ?? 1 },
+    door.rateLimits,
+    door.metrics,
+  );
   return takesIdempotencyKey(schema.headers) ? [authorize, limit, bounds] : [authorize, limit, bounds, rejectKey];
 }
 

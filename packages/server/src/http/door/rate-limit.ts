@@ -1,6 +1,11 @@
 import type { FastifyReply, onRequestHookHandler, onSendHookHandler } from "fastify";
 import type { Policy, Quota, Scope } from "../../auth/limits/quota.ts";
-import { type CountedRequest, type CountOutcome, ExceededQuota, type RateLimits } from "../../auth/limits/rate-limits.ts";
+import {
+  type CountedRequest,
+  type CountOutcome,
+  ExceededQuota,
+  type RateLimits,
+} from "../../auth/limits/rate-limits.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 
@@ -8,7 +13,11 @@ import type { RequestMetrics } from "./request-metrics.ts";
  * Counts a request that was authorized, and tells the caller where it stands; one that is over a limit gets 429 before its body is read. Without a
  * promise unless the store must be asked.
  */
-export function limitRate(counted: CountedRequest, rateLimits: RateLimits, metrics: RequestMetrics): onRequestHookHandler {
+export function limitRate(
+  counted: CountedRequest,
+  rateLimits: RateLimits,
+  metrics: RequestMetrics,
+): onRequestHookHandler {
   const conclude = (reply: FastifyReply, outcome: CountOutcome): undefined => {
     if (outcome === undefined) return;
     if (!(outcome instanceof ExceededQuota)) return announce(reply, outcome, rateLimits.secondsLeft());

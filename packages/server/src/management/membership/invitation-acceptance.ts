@@ -90,7 +90,9 @@ export async function joinByInvitation(
   if ((await findMember(transaction, organizationId, userId)) !== undefined) throw alreadyMember();
   await requireStillGrantable(transaction, invitation, now);
   // The invitation has held the place, unless the operator lowered the maximum since: then the first to come have those that are left.
-  await requireRoom(transaction, parts, act, { organizationId }, "members", () => countMembers(transaction, organizationId));
+  await requireRoom(transaction, parts, act, { organizationId }, "members", () =>
+    countMembers(transaction, organizationId),
+  );
   await insertMember(transaction, { organizationId, userId, roles, createdAt: now });
   await acceptInvitationRow(transaction, invitation, userId, now);
   const note = { organizationId, targetType: "invitation", targetId: invitationId, details: { roles } } as const;

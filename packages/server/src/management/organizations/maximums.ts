@@ -1,4 +1,4 @@
-import { type CountedName, maximumSettings, settings } from "../../config.ts";
+import { type CountedName, type MaximumName, maximumSettings, settings } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { countOpenInvitations } from "../../store/access/invitations.ts";
@@ -48,9 +48,19 @@ export async function readRoom(
   name: CountedName,
   count = counted[name].count,
 ): Promise<Room> {
-  const own = (await findOrganizationLimits(db, place.organizationId))?.maximums[name];
-  const usedCount = await count(db, place, engine.now());
-  return { name, maximum: own ?? config[maximumSettings[name]], isOwn: own !== undefined, usedCount };
+  const maximum = await readMaximum(db, { config }, place.organizationId, name);
+  return { ...maximum, name, usedCount: await count(db, place, engine.now()) };
+}
+
+/** Answers the maximum that the operator set for the organization, or else the configuration's. */
+export async function readMaximum(
+  db: Queryable,
+  { config }: Pick<ManagementParts, "config">,
+  organizationId: string,
+  name: MaximumName,
+): Promise<Pick<Room, "maximum" | "isOwn">> {
+  const own = (await findOrganizationLimits(db, organizationId))?.maximums[name];
+  return { maximum: own ?? config[maximumSettings[name]], isOwn: own !== undefined };
 }
 
 /** The organization in which things are counted, and the workflow where each has its own. */

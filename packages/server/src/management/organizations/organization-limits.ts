@@ -36,7 +36,10 @@ export async function updateOrganizationLimits(
     const limits = { ...before, ...rates, maximums: changed(before.maximums, changedMaximums) };
     const changedAt = await setOrganizationLimits(transaction, limits);
     const note = { organizationId, targetType: "organization", targetId: organizationId } as const;
-    await recordAudit(transaction, { now: () => changedAt }, act, { ...note, details: changesOf(flat(before), flat(limits)) });
+    await recordAudit(transaction, { now: () => changedAt }, act, {
+      ...note,
+      details: changesOf(flat(before), flat(limits)),
+    });
     return limits;
   });
 }

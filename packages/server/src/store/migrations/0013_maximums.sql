@@ -16,3 +16,15 @@ CREATE INDEX organization_key_created_by ON organization_key (created_by) WHERE 
 
 -- How many organizations an account may create; NULL: as configured.
 ALTER TABLE app_user ADD COLUMN max_organizations integer;
+
+-- What organizations store is summed up like a metric, from now on. Each earlier job counts as much as the average of all, since to measure them would take
+-- as long as to read them.
+INSERT INTO metric_rollup (organization_id, workflow_id, measure, bucket_seconds, bucket, duration_class, count, total_ms, max_ms)
+SELECT organization_id, workflow_id, 'storedBytes', bucket_seconds, 0, 0,
+  (sum(count) * (SELECT (pg_total_relation_size('job') + pg_total_relation_size('job_history') + pg_total_relation_size('job_value')
+    + pg_total_relation_size('job_event')) / greatest(sum(count), 1)
+    FROM metric_rollup
+    WHERE workflow_id = '00000000-0000-0000-0000-000000000000' AND measure = 'jobsSubmitted' AND bucket_seconds = 86400))::bigint, 0, 0
+FROM metric_rollup
+WHERE workflow_id = '00000000-0000-0000-0000-000000000000' AND measure = 'jobsSubmitted' AND bucket_seconds = 86400
+GROUP BY organization_id, workflow_id, bucket_seconds;
