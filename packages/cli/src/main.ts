@@ -73,8 +73,9 @@ program
   )
   .option("--submits-per-minute <number>", 'jobs that it submits; 0: no limit; "default": as configured')
   .option(
-    "--max <name=number...>",
+    "--max <name=number>",
     'how many of one thing it may have, such as apiTokens=50; "apiTokens=default": as configured',
+    (value, before: readonly string[] = []) => [...before, value],
   )
   .description("show an organization's limits, or set them: in the store itself, on the operator's machine")
   .action(async (id, options) => (await import("./organization-limits.ts")).organizationLimits(id, options));

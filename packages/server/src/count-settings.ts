@@ -94,3 +94,20 @@ export type MaximumName = keyof typeof maximumSettings;
 
 /** The maximums of what is counted in the store, when something is made. */
 export type CountedName = Exclude<MaximumName, "waitingRequests" | "storedMb">;
+
+/** One maximum of an organization. */
+export interface Maximum {
+  readonly name: MaximumName;
+  readonly maximum: number;
+  /** True where the operator set it for this organization alone. */
+  readonly isOwn: boolean;
+}
+
+/** Answers the maximum that the operator set for an organization (`own`), or else the configuration's. */
+export function maximumOf(
+  config: Readonly<Record<(typeof maximumSettings)[MaximumName], number>>,
+  own: Readonly<Record<string, number>>,
+  name: MaximumName,
+): Maximum {
+  return { name, maximum: own[name] ?? config[maximumSettings[name]], isOwn: own[name] !== undefined };
+}

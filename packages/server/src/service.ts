@@ -102,7 +102,7 @@ async function startParts(
     executors,
     plans,
     isAlone,
-    maximumOf: (organizationId, name) => ownLimits.maximumOf(config, organizationId, name),
+    maximumOf: (organizationId, name) => ownLimits.maximumOf(config, organizationId, name).maximum,
     onCommitted: (changed, stats) => metrics.committed(changed, stats),
     onFailure: (where, error) => logger.error({ err: error, where }, "the engine met an error"),
   });

@@ -45,6 +45,7 @@ import { serveOpenId } from "./openid/serve.ts";
 import { healthRoutes } from "./operations/health.ts";
 import { metricRoutes } from "./operations/metrics.ts";
 import { invitationRoutes } from "./organizations/invitations.ts";
+import { limitRoutes } from "./organizations/limits.ts";
 import { memberPasswordLinkRoutes } from "./organizations/member-password-link.ts";
 import { memberRoutes } from "./organizations/members.ts";
 import { organizationRoutes } from "./organizations/organizations.ts";
@@ -83,6 +84,7 @@ const resources = [
   jobEventRoutes,
   metricRoutes,
   rateLimitRoutes,
+  limitRoutes,
   apiTokenRoutes,
   auditRoutes,
   auditExportRoutes,

@@ -160,6 +160,7 @@ export const rows = withAliases<Row>({
     names: "nothing",
   },
   GetRateLimits: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetLimits: { call: () => ({}), allowed: 200, names: "nothing" },
   ListApiTokens: { call: () => ({}), allowed: 200, names: "nothing" },
   GetApiToken: { call: token, allowed: 200 },
   UpdateApiToken: {

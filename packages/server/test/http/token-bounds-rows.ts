@@ -87,6 +87,7 @@ export const boundsRows = withAliases<BoundsRow>({
   ResumeJob: changesBoth,
   GetMetrics: finds,
   GetRateLimits: shut,
+  GetLimits: shut,
 
   CreateApiToken: shut,
   ListApiTokens: shut,

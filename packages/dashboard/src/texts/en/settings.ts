@@ -9,7 +9,7 @@ export const settings = {
   roles: "Roles",
   signInProviders: "Sign-in",
   audit: "Audit log",
-  rateLimits: "Rate limits",
+  limits: "Limits",
   actions: "Actions",
 } as const;
 

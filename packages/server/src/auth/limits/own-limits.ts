@@ -1,4 +1,4 @@
-import { type Config, type MaximumName, maximumSettings } from "../../config.ts";
+import { type Config, type Maximum, type MaximumName, maximumOf } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import {
   type ChangedLimits,
@@ -26,8 +26,8 @@ export class OwnLimits {
   }
 
   /** The maximum that the operator set for the organization, or else the configuration's. */
-  maximumOf(config: Config, organizationId: string, name: MaximumName): number {
-    return this.of(organizationId)?.maximums[name] ?? config[maximumSettings[name]];
+  maximumOf(config: Config, organizationId: string, name: MaximumName): Maximum {
+    return maximumOf(config, this.of(organizationId)?.maximums ?? {}, name);
   }
 
   /** Reads what changed since the last time; answers whether anything did. */

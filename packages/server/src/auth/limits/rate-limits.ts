@@ -1,4 +1,4 @@
-import type { Config } from "../../config.ts";
+import type { Config, Maximum, MaximumName } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { addUsage, deleteUsageBefore, readUsage } from "../../store/access/rate-usage.ts";
 import type { Database } from "../../store/home/database.ts";
@@ -11,13 +11,7 @@ export interface RateLimitsOptions {
   readonly database: Database;
   /** Refreshed by a duty of the rate limits. */
   readonly ownLimits: OwnLimits;
-  readonly config: Pick<
-    Config,
-    | "organizationRequestsPerMinute"
-    | "organizationSubmitsPerMinute"
-    | "tokenRequestsPerMinute"
-    | "tokenSubmitsPerMinute"
-  >;
+  readonly config: Config;
   /** The database's time. */
   readonly now: () => Timestamp;
   /** How many nodes of the service are alive, this one included. */
@@ -135,6 +129,12 @@ export class RateLimits {
       return { quota, usedCount: Math.min(quota.limit, quota.used + others) };
     });
     return { usages, resetsAt: window.endsAt };
+  }
+
+  /** An organization's maximum, as far as this node has heard of it. */
+  readMaximum(organizationId: string, name: MaximumName): Maximum {
+    const { ownLimits, config } = this.#options;
+    return ownLimits.maximumOf(config, organizationId, name);
   }
 
   /** What goes on beside the requests, as maintenance duties. */

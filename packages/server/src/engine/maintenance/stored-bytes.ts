@@ -9,7 +9,7 @@ export interface StoredBytesOptions {
   readonly maximumMbOf: (organizationId: string) => number;
 }
 
-const everyMs = 5_000;
+const everyMs = 2_000;
 const maxOrganizationsAtOnce = 200;
 const bytesPerMb = 1_000_000;
 

@@ -16,8 +16,8 @@ export interface Act extends RequestSource {
 }
 
 /** One maximum of an organization, or of an account (`organizations`), and how much of it is used. */
-export interface Room {
-  readonly name: MaximumName | "organizations";
+export interface Room<Name extends string = MaximumName | "organizations"> {
+  readonly name: Name;
   readonly maximum: number;
   /** True where the operator set the maximum for this organization or this account alone. */
   readonly isOwn: boolean;

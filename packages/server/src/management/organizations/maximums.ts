@@ -1,4 +1,4 @@
-import { type CountedName, type MaximumName, maximumSettings, settings } from "../../config.ts";
+import { type CountedName, type MaximumName, maximumOf, maximumSettings, settings } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { countOpenInvitations } from "../../store/access/invitations.ts";
@@ -40,27 +40,30 @@ export async function hasRoom(
   return usedCount < maximum;
 }
 
-/** Reads one maximum, and how much of it is used; where each workflow has its own and none is named, that of the workflow with most. */
-export async function readRoom(
+async function readRoom(
   db: Queryable,
   { config, engine }: Pick<ManagementParts, "config" | "engine">,
   place: Place,
   name: CountedName,
   count = counted[name].count,
 ): Promise<Room> {
-  const maximum = await readMaximum(db, { config }, place.organizationId, name);
-  return { ...maximum, name, usedCount: await count(db, place, engine.now()) };
+  const { maximums = {} } = (await findOrganizationLimits(db, place.organizationId)) ?? {};
+  return { ...maximumOf(config, maximums, name), usedCount: await count(db, place, engine.now()) };
 }
 
-/** Answers the maximum that the operator set for the organization, or else the configuration's. */
-export async function readMaximum(
+/** Reads all maximums of what is counted in the store; where each workflow has its own, for the workflow that has most. */
+export async function readRooms(
   db: Queryable,
-  { config }: Pick<ManagementParts, "config">,
+  { config, engine }: Pick<ManagementParts, "config" | "engine">,
   organizationId: string,
-  name: MaximumName,
-): Promise<Pick<Room, "maximum" | "isOwn">> {
-  const own = (await findOrganizationLimits(db, organizationId))?.maximums[name];
-  return { maximum: own ?? config[maximumSettings[name]], isOwn: own !== undefined };
+): Promise<Room<MaximumName>[]> {
+  const { maximums = {} } = (await findOrganizationLimits(db, organizationId)) ?? {};
+  const rooms: Room<MaximumName>[] = [];
+  for (const name of Object.keys(counted) as CountedName[]) {
+    const usedCount = await counted[name].count(db, { organizationId }, engine.now());
+    rooms.push({ ...maximumOf(config, maximums, name), usedCount });
+  }
+  return rooms;
 }
 
 /** The organization in which things are counted, and the workflow where each has its own. */

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { type Maximum, type MaximumName, maximumOf } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { ChangeSum } from "../../core/job/metric-change.ts";
 import { isFull, megabytesOf, storeFull } from "../../engine/maintenance/stored-bytes.ts";
+import { findOrganizationLimits } from "../../store/access/organization-limits.ts";
 import type { Queryable, Transaction } from "../../store/home/database.ts";
 import { insertMetricChanges } from "../../store/jobs/metric-rollups.ts";
 import { readStoredBytesOf } from "../../store/jobs/stored-bytes.ts";
 import type { WorkflowKey } from "../../store/workflows/workflows.ts";
 import type { ManagementParts, Room } from "../act/act.ts";
-import { readMaximum } from "./maximums.ts";
 
 /** Throws 409 when the organization stores as much as it may, as far as that is counted. */
 export async function requireStoreRoom(
@@ -15,7 +16,7 @@ export async function requireStoreRoom(
   parts: Pick<ManagementParts, "config">,
   organizationId: string,
 ): Promise<void> {
-  const { maximum } = await readMaximum(db, parts, organizationId, "storedMb");
+  const { maximum } = await readStoredMaximum(db, parts, organizationId);
   if (isFull(await readStoredBytesOf(db, organizationId), maximum)) throw storeFull(maximum);
 }
 
@@ -36,7 +37,16 @@ export async function readStoreRoom(
   db: Queryable,
   parts: Pick<ManagementParts, "config">,
   organizationId: string,
-): Promise<Room> {
-  const maximum = await readMaximum(db, parts, organizationId, "storedMb");
-  return { ...maximum, name: "storedMb", usedCount: megabytesOf(await readStoredBytesOf(db, organizationId)) };
+): Promise<Room<MaximumName>> {
+  const maximum = await readStoredMaximum(db, parts, organizationId);
+  return { ...maximum, usedCount: megabytesOf(await readStoredBytesOf(db, organizationId)) };
+}
+
+async function readStoredMaximum(
+  db: Queryable,
+  { config }: Pick<ManagementParts, "config">,
+  organizationId: string,
+): Promise<Maximum> {
+  const { maximums = {} } = (await findOrganizationLimits(db, organizationId)) ?? {};
+  return maximumOf(config, maximums, "storedMb");
 }

@@ -1,0 +1,39 @@
+import { useQuery } from "@tanstack/react-query";
+import { type Limit, limitsQuery } from "../../../api/limits.ts";
+import { Panel } from "../../../parts/layout/Panel.tsx";
+import { Problem } from "../../../parts/states/Problem.tsx";
+import { Skeleton } from "../../../parts/states/Skeleton.tsx";
+import { texts } from "../../../texts/texts.ts";
+import { UsedPart } from "./UsedPart.tsx";
+
+/** How many of each thing the organization has, of how many it may have. */
+export function Limits({ organizationId }: { readonly organizationId: string }) {
+  const words = texts.limits;
+  const { data, error, refetch } = useQuery(limitsQuery(organizationId));
+  return (
+    <Panel title={words.title}>
+      <div className="stack">
+        <p className="soft">{words.text}</p>
+        {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+        {data === undefined && error === null && <Skeleton rows={6} />}
+        {data !== undefined && (
+          <div className="limits">
+            {data.limits.map((limit) => (
+              <OneLimit key={limit.name} limit={limit} />
+            ))}
+          </div>
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function OneLimit({ limit: { name, scope, maximum, usedCount, isOwn } }: { readonly limit: Limit }) {
+  const words = texts.limits;
+  return (
+    <UsedPart name={words.names[name]} detail={words.scopes[scope]} used={usedCount} limit={maximum}>
+      {words.of(usedCount, maximum)}
+      {isOwn && ` ${words.own}`}
+    </UsedPart>
+  );
+}
