@@ -27,3 +27,9 @@ export function limitsQuery(organizationId: string) {
       ),
   });
 }
+
+/** How many organizations the person who is signed in created, of how many they may. */
+export const accountLimitsQuery = queryOptions({
+  queryKey: ["account", "limits"],
+  queryFn: async ({ signal }) => await resultOf(api.GET("/account/limits", { signal })),
+});

@@ -9,6 +9,7 @@ import type { PermissionSet } from "../auth/permissions/permissions.ts";
 import type { Config } from "../config.ts";
 import { ServiceError } from "../core/service-error.ts";
 import { accountRoutes } from "./account/account.ts";
+import { accountLimitRoutes } from "./account/account-limits.ts";
 import { accountPasswordRoutes } from "./account/account-password.ts";
 import { accountSecondFactorRoutes } from "./account/account-second-factor.ts";
 import { accountTokenRoutes } from "./account/account-tokens.ts";
@@ -89,6 +90,7 @@ const resources = [
   auditRoutes,
   auditExportRoutes,
   accountRoutes,
+  accountLimitRoutes,
   accountPasswordRoutes,
   accountSecondFactorRoutes,
   accountTokenRoutes,

@@ -190,7 +190,11 @@ onOneStore((home) => {
     expect(refused.body.detail).toContain("stepwell user organizations");
     await limitOrganizations(database, email, 3);
     expect((await race(user.client, "CreateOrganization", Array(5).fill(body))).madeCount).toBe(3);
+    const { body: own } = await user.client.call("GetAccountLimits");
+    expect(own).toEqual({ limits: [{ name: "organizations", maximum: 3, usedCount: 3, isOwn: true }] });
     await limitOrganizations(database, email, null);
+    const { body: usual } = await user.client.call("GetAccountLimits");
+    expect(usual).toEqual({ limits: [{ name: "organizations", maximum: 2, usedCount: 3, isOwn: false }] });
     await user.client.refused("CreateOrganization", "ConflictError", { body });
   });
 });

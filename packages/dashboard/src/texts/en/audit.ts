@@ -87,6 +87,9 @@ export const limits = {
   },
   of: (used: number, limit: number) => `${used.toLocaleString("en")} of ${limit.toLocaleString("en")}`,
   own: "(set for this organization)",
+  accountNames: { organizations: "Organizations" },
+  account: "that you created",
+  ownAccount: "(set for your account)",
   nearlyUsed: "nearly used up",
   usedUp: "used up",
 } as const;

@@ -1,9 +1,9 @@
 import { settings } from "../../config.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { countOrganizationsCreatedBy } from "../../store/access/organization-keys.ts";
-import type { Transaction } from "../../store/home/database.ts";
-import { holdOrganizationMaximum } from "../../store/people/users.ts";
-import type { CallerAct, ManagementParts } from "../act/act.ts";
+import type { Queryable, Transaction } from "../../store/home/database.ts";
+import { findOrganizationMaximum, holdOrganizationMaximum } from "../../store/people/users.ts";
+import type { CallerAct, ManagementParts, Room } from "../act/act.ts";
 
 /**
  * Throws 403 when the actor may create no organization at all, and 409 when they created as many as they may. What counts is who created an organization
@@ -20,6 +20,17 @@ export async function requireOrganizationRoom(
   const usedCount = await countOrganizationsCreatedBy(transaction, act.actor.id);
   if (usedCount >= maximum) throw tooMany(maximum);
   act.onCounted?.({ name: "organizations", maximum, isOwn: own !== null, usedCount: usedCount + 1 });
+}
+
+/** Reads how many organizations the user may create, and how many they did. */
+export async function readOrganizationRoom(
+  db: Queryable,
+  { config }: Pick<ManagementParts, "config">,
+  userId: string,
+): Promise<Room<"organizations">> {
+  const own = await findOrganizationMaximum(db, userId);
+  const usedCount = await countOrganizationsCreatedBy(db, userId);
+  return { name: "organizations", maximum: own ?? config.maxOrganizationsPerAccount, isOwn: own !== null, usedCount };
 }
 
 const { variable } = settings.maxOrganizationsPerAccount;

@@ -60,6 +60,18 @@ const holdOrganizationMaximumRow = statement<{ maximum: number | null }>(
   `UPDATE app_user SET max_organizations = max_organizations WHERE user_id = $1 RETURNING max_organizations AS maximum`,
 );
 
+/** Like `holdOrganizationMaximum`, to look at it. */
+export async function findOrganizationMaximum(db: Queryable, userId: string): Promise<number | null> {
+  const [row] = await db.query(findOrganizationMaximumRow, [userId]);
+  return row?.maximum ?? null;
+}
+
+const findOrganizationMaximumRow = statement<{ maximum: number | null }>(
+  "find_organization_maximum",
+  "global",
+  "SELECT max_organizations AS maximum FROM app_user WHERE user_id = $1",
+);
+
 /** Null: as the configuration says. */
 export async function setOrganizationMaximum(db: Queryable, userId: string, maximum: number | null): Promise<void> {
   await db.query(setOrganizationMaximumRow, [userId, maximum]);

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type Limit, limitsQuery } from "../../../api/limits.ts";
+import { accountLimitsQuery, type Limit, limitsQuery } from "../../../api/limits.ts";
 import { Panel } from "../../../parts/layout/Panel.tsx";
 import { Problem } from "../../../parts/states/Problem.tsx";
 import { Skeleton } from "../../../parts/states/Skeleton.tsx";
@@ -10,6 +10,7 @@ import { UsedPart } from "./UsedPart.tsx";
 export function Limits({ organizationId }: { readonly organizationId: string }) {
   const words = texts.limits;
   const { data, error, refetch } = useQuery(limitsQuery(organizationId));
+  const { data: account } = useQuery(accountLimitsQuery);
   return (
     <Panel title={words.title}>
       <div className="stack">
@@ -20,6 +21,12 @@ export function Limits({ organizationId }: { readonly organizationId: string }) 
           <div className="limits">
             {data.limits.map((limit) => (
               <OneLimit key={limit.name} limit={limit} />
+            ))}
+            {account?.limits.map(({ name, maximum, usedCount, isOwn }) => (
+              <UsedPart key={name} name={words.accountNames[name]} detail={words.account} used={usedCount} limit={maximum}>
+                {words.of(usedCount, maximum)}
+                {isOwn && ` ${words.ownAccount}`}
+              </UsedPart>
             ))}
           </div>
         )}
