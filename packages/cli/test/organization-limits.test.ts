@@ -55,7 +55,10 @@ test("the operator says how many organizations one person may create", async () 
   const organizations = (max: string) => run(environment, "user", "organizations", "ada@example.org", "--max", max);
   expect((await organizations("3")).output).toContain("ada@example.org may create 3 organizations.");
   expect((await organizations("default")).output).toContain("may create 10 (as configured here) organizations.");
-  expect(await organizations("-1")).toMatchObject({ code: 1, complaint: expect.stringContaining("a number from 0 to") });
+  expect(await organizations("-1")).toMatchObject({
+    code: 1,
+    complaint: expect.stringContaining("a number from 0 to"),
+  });
 });
 
 test("what is set holds when the service starts, and the audit trail tells of it; while it holds the embedded store, the command says what to do", async () => {

@@ -124,6 +124,31 @@ onOneStore((home) => {
     expect(() => anotherServer().post("/both", both, async () => "")).toThrow(/repetition/);
   });
 
+  test("every operation behind a credential says what a request costs: a read 1, a change 5, and these something else", async () => {
+    const { operations } = await service.client(undefined).document();
+    const costOf = (method: string) => (method === "GET" ? 1 : 5);
+    const others = operations
+      .filter(({ method, permission, declaration: { "x-cost": cost } }) =>
+        permission === "none" ? cost !== undefined : cost !== costOf(method),
+      )
+      .map(({ operationId, declaration }) => [operationId, declaration["x-cost"]]);
+    expect(Object.fromEntries(others)).toEqual({
+      SubmitJob: 2,
+      CancelJob: 2,
+      ResumeJob: 2,
+      SendJobEvent: 2,
+      ListJobs: 5,
+      GetJobState: 5,
+      ListAudit: 5,
+      GetLimits: 5,
+      GetMetrics: 10,
+      RegisterWorkflowVersion: 20,
+      ValidateWorkflowVersion: 20,
+      ExportAudit: 50,
+      VerifyAudit: 50,
+    });
+  });
+
   test("every operation has a name of its own, a permission that exists, a tag, a summary and described answers", async () => {
     const { operations } = await service.client(undefined).document();
     const names = operations.map((operation) => operation.operationId);

@@ -139,6 +139,8 @@ onEveryStore((home) => {
     const refused = streams.filter(({ status }) => status === 429);
     expect(streams.filter(({ status }) => status === 200)).toHaveLength(10);
     expect(refused).toHaveLength(10);
+    const left = streams.filter(({ status }) => status === 200).map(({ headers }) => headers.get("ratelimit"));
+    expect(left.filter((text) => text?.endsWith(', "waitingRequests";r=4990'))).toHaveLength(1);
     expect(refused[0]?.headers.get("retry-after")).toBe("2");
     expect(await refused[0]?.json()).toMatchObject({
       code: "RateLimitError",

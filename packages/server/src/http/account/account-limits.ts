@@ -5,7 +5,9 @@ import { answer, oneOf } from "../door/schemas.ts";
 
 const AccountLimitSchema = Type.Object(
   {
-    name: oneOf(["organizations"], { description: "What is limited: the organizations that you created, except deleted ones." }),
+    name: oneOf(["organizations"], {
+      description: "What is limited: the organizations that you created, except deleted ones.",
+    }),
     maximum: Type.Integer(),
     usedCount: Type.Integer(),
     isOwn: Type.Boolean({ description: "Whether the operator of the service set this limit for your account alone." }),
@@ -22,7 +24,8 @@ export function accountLimitRoutes(app: App, parts: ServerParts): void {
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "Get the limits of your account",
-        description: "How many of each thing you may make yourself, and how many you made. GetLimits answers the limits of an organization.",
+        description:
+          "How many of each thing you may make yourself, and how many you made. GetLimits answers the limits of an organization.",
         response: {
           200: answer(
             "The limits.",

@@ -1,4 +1,4 @@
-import type { FastifyReply, onRequestHookHandler, onSendHookHandler } from "fastify";
+import type { FastifyReply, FastifyRequest, onRequestHookHandler, onSendHookHandler } from "fastify";
 import type { Policy, Quota, Scope } from "../../auth/limits/quota.ts";
 import {
   type CountedRequest,
@@ -7,6 +7,7 @@ import {
   type RateLimits,
 } from "../../auth/limits/rate-limits.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import type { ServerParts } from "./app.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 
 /**
@@ -40,6 +41,16 @@ export function limitRate(
 function announce(reply: FastifyReply, { policy, limit, remaining }: Quota, seconds: number): undefined {
   reply.header("ratelimit-policy", policyText(policy, limit));
   reply.header("ratelimit", `"${policy}";r=${remaining};t=${seconds}`);
+}
+
+/** Lets the answer to a request that now waits tell how many more of its organization may wait on this node. */
+export function noteWaiting(
+  request: FastifyRequest,
+  { engine, rateLimits }: Pick<ServerParts, "engine" | "rateLimits">,
+  organizationId: string,
+): void {
+  const usedCount = engine.waitingCountOf(organizationId);
+  request.rooms = [{ ...rateLimits.readMaximum(organizationId, "waitingRequests"), usedCount }];
 }
 
 /** Adds the maximums under which a request made something. They are quotas without a time: what is used comes back when something is deleted. */

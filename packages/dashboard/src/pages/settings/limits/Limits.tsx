@@ -23,7 +23,13 @@ export function Limits({ organizationId }: { readonly organizationId: string }) 
               <OneLimit key={limit.name} limit={limit} />
             ))}
             {account?.limits.map(({ name, maximum, usedCount, isOwn }) => (
-              <UsedPart key={name} name={words.accountNames[name]} detail={words.account} used={usedCount} limit={maximum}>
+              <UsedPart
+                key={name}
+                name={words.accountNames[name]}
+                detail={words.account}
+                used={usedCount}
+                limit={maximum}
+              >
                 {words.of(usedCount, maximum)}
                 {isOwn && ` ${words.ownAccount}`}
               </UsedPart>
