@@ -42,9 +42,9 @@ test("the operator sets one limit and leaves the other, and takes it back", asyn
 test("the operator sets maximums by their names and takes one back, and a wrong name or number says which there are", async () => {
   expect((await limits()).output).toMatch(/\napiTokens +default \(1000, as configured here\)\n/);
   const set = await limits("--max", "apiTokens=50", "--max", "storedMb=20000");
-  expect(set.output).toMatch(/\napiTokens +50\n[^]*\nstoredMb +20000\n/);
+  expect(set.output).toMatch(/\napiTokens +50\n[\s\S]*\nstoredMb +20000\n/);
   const back = await limits("--max", "apiTokens=default");
-  expect(back.output).toMatch(/\napiTokens +default \(1000[^]*\nstoredMb +20000\n/);
+  expect(back.output).toMatch(/\napiTokens +default \(1000[\s\S]*\nstoredMb +20000\n/);
   const wrong = [await limits("--max", "tokens=5"), await limits("--max", "apiTokens=many")];
   expect(wrong.map(({ code }) => code)).toEqual([1, 1]);
   expect(wrong[0]?.complaint).toMatch(/takes NAME=NUMBER, but is "tokens=5"\. The names are: apiTokens, /);

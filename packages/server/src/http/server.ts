@@ -29,7 +29,7 @@ import { KnownPaths } from "./door/known-paths.ts";
 import { loggedPath } from "./door/logged-path.ts";
 import { collectDeclarations, openapiRoute } from "./door/openapi.ts";
 import { completeOperations } from "./door/operation.ts";
-import { announceRooms } from "./door/rate-limit.ts";
+import { announceMaximums } from "./door/rate-limit.ts";
 import type { RequestMetrics } from "./door/request-metrics.ts";
 import { boundUnreadAnswers } from "./door/unread-answers.ts";
 import { UserNames } from "./door/user-names.ts";
@@ -131,7 +131,7 @@ export function createServer(options: ServerOptions): App {
   });
   allowOrigins(app, config.corsOrigins);
   boundUnreadAnswers(app, config);
-  app.addHook("onSend", announceRooms);
+  app.addHook("onSend", announceMaximums);
   const failedAccess = new FailedAccessLimit(config.maxRefusalsPerMinute, () => engine.now());
   serveOpenId(app, parts, options);
   answerErrors(app, { logger, failedAccess, denials: new AuditDenials(database, logger), metrics });
@@ -175,7 +175,7 @@ function createApp(config: Config): App {
   app.decorateRequest("granted", null as unknown as PermissionSet);
   app.decorateRequest("bodyHash", null);
   app.decorateRequest("bodyBytes", 0);
-  app.decorateRequest("rooms", null);
+  app.decorateRequest("usedMaximums", null);
   app.decorateRequest("isReplayed", false);
   return app as App;
 }

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { readOrganizationRoom } from "../../management/organizations/organization-maximum.ts";
+import { readOrganizationUse } from "../../management/organizations/organization-maximum.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { answer, oneOf } from "../door/schemas.ts";
 
@@ -34,6 +34,6 @@ export function accountLimitRoutes(app: App, parts: ServerParts): void {
         },
       },
     },
-    async (request) => ({ limits: [await readOrganizationRoom(parts.database, parts, request.caller.principal.id)] }),
+    async (request) => ({ limits: [await readOrganizationUse(parts.database, parts, request.caller.principal.id)] }),
   );
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { Act, CallerAct, Room } from "../../management/act/act.ts";
+import type { Act, CallerAct, UsedMaximum } from "../../management/act/act.ts";
 import { sourceOf } from "./client-address.ts";
 import { attemptOf, requestKeyOf } from "./request-key.ts";
 
@@ -8,8 +8,8 @@ export function actOf(request: FastifyRequest): Act {
   const { caller, routeOptions } = request;
   const operation = routeOptions.config.aliasOf ?? routeOptions.schema?.operationId;
   if (operation === undefined) throw new Error("The route has no operationId.");
-  const onCounted = (room: Room) => {
-    request.rooms = [...(request.rooms ?? []), room];
+  const onCounted = (used: UsedMaximum) => {
+    request.usedMaximums = [...(request.usedMaximums ?? []), used];
   };
   return { actor: caller.principal, operation, ...sourceOf(request), onCounted };
 }

@@ -13,7 +13,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Executor } from "../../engine/executors/executor.ts";
 import type { DefinitionChecks } from "../../engine/plans/definition-checks.ts";
 import type { Plans } from "../../engine/plans/plans.ts";
-import type { Room } from "../../management/act/act.ts";
+import type { UsedMaximum } from "../../management/act/act.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { BoundsRule } from "./bounds-check.ts";
@@ -67,7 +67,7 @@ declare module "fastify" {
     /** SHA-256 of the raw body, when the request carries a header by which a repetition is known. */
     bodyHash: string | null;
     /** The maximums under which the request made something; null: none. */
-    rooms: readonly Room[] | null;
+    usedMaximums: readonly UsedMaximum[] | null;
     /** True when the answer is the one that this request got before. */
     isReplayed: boolean;
   }

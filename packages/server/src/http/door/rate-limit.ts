@@ -50,14 +50,14 @@ export function noteWaiting(
   organizationId: string,
 ): void {
   const usedCount = engine.waitingCountOf(organizationId);
-  request.rooms = [{ ...rateLimits.readMaximum(organizationId, "waitingRequests"), usedCount }];
+  request.usedMaximums = [{ ...rateLimits.readMaximum(organizationId, "waitingRequests"), usedCount }];
 }
 
 /** Adds the maximums under which a request made something. They are quotas without a time: what is used comes back when something is deleted. */
-export const announceRooms: onSendHookHandler = ({ rooms }, reply, payload, done) => {
-  for (const { name, maximum, usedCount } of rooms ?? []) {
+export const announceMaximums: onSendHookHandler = ({ usedMaximums }, reply, payload, done) => {
+  for (const { name, maximum, usedCount } of usedMaximums ?? []) {
     addItem(reply, "ratelimit-policy", `"${name}";q=${maximum}`);
-    addItem(reply, "ratelimit", `"${name}";r=${maximum - usedCount}`);
+    addItem(reply, "ratelimit", `"${name}";r=${Math.max(0, maximum - usedCount)}`);
   }
   done(null, payload);
 };

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import type { MaximumName } from "../../config.ts";
-import type { Room } from "../../management/act/act.ts";
-import { readRooms } from "../../management/organizations/maximums.ts";
-import { readStoreRoom } from "../../management/organizations/stored-bytes.ts";
+import type { UsedMaximum } from "../../management/act/act.ts";
+import { readUsedMaximums } from "../../management/organizations/maximums.ts";
+import { readStoredUse } from "../../management/organizations/stored-bytes.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { answer, OrganizationParams, oneOf } from "../door/schemas.ts";
 
@@ -64,8 +64,8 @@ export function limitRoutes(app: App, parts: ServerParts): void {
     },
     async ({ params: { organizationId } }) => {
       const reader = parts.database.reader(organizationId);
-      const counted = await readRooms(reader, parts, organizationId);
-      const stored = await readStoreRoom(reader, parts, organizationId);
+      const counted = await readUsedMaximums(reader, parts, organizationId);
+      const stored = await readStoredUse(reader, parts, organizationId);
       const waiting = {
         ...rateLimits.readMaximum(organizationId, "waitingRequests"),
         usedCount: engine.waitingCountOf(organizationId),
@@ -81,7 +81,7 @@ export function limitRoutes(app: App, parts: ServerParts): void {
   );
 }
 
-function renderLimit({ name, maximum, usedCount, isOwn }: Room<Limit["name"]>): Limit {
+function renderLimit({ name, maximum, usedCount, isOwn }: UsedMaximum<Limit["name"]>): Limit {
   return { name, maximum, usedCount, scope: scopes[name] ?? "organization", isOwn };
 }
 

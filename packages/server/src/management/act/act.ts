@@ -12,11 +12,11 @@ export interface Act extends RequestSource {
   /** The operation's name in the HTTP document, or one like those for what only the operator does on the store. */
   readonly operation: string;
   /** Called with a maximum under which the act made something. */
-  readonly onCounted?: (room: Room) => void;
+  readonly onCounted?: (used: UsedMaximum) => void;
 }
 
 /** One maximum of an organization, or of an account (`organizations`), and how much of it is used. */
-export interface Room<Name extends string = MaximumName | "organizations"> {
+export interface UsedMaximum<Name extends string = MaximumName | "organizations"> {
   readonly name: Name;
   readonly maximum: number;
   /** True where the operator set the maximum for this organization or this account alone. */

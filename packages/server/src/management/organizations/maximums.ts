@@ -10,11 +10,12 @@ import type { Queryable, Transaction } from "../../store/home/database.ts";
 import { countTags } from "../../store/workflows/tags.ts";
 import { countVersions } from "../../store/workflows/versions.ts";
 import { countWorkflows } from "../../store/workflows/workflows.ts";
-import type { Act, ManagementParts, Room } from "../act/act.ts";
+import type { Act, ManagementParts, UsedMaximum } from "../act/act.ts";
 
 /**
  * Throws 409 when the organization has as many of these things as it may have. The caller makes one in the same transaction, and holds the lock under
- * which such things are made (`lockGrants`, `lockWorkflow`): so of two requests for the last place one gets it. Counting under a lock needs no counter that could go wrong.
+ * which such things are made (`lockGrants`, `lockWorkflow`): so of two requests for the last place one gets it, without a counter that could go wrong.
+ * `count` counts otherwise than usual, where the new one is there already.
  */
 export async function requireRoom(
   transaction: Transaction,
@@ -24,9 +25,9 @@ export async function requireRoom(
   name: CountedName,
   count = counted[name].count,
 ): Promise<void> {
-  const room = await readRoom(transaction, parts, place, name, count);
-  if (room.usedCount >= room.maximum) throw noRoom(name, room.maximum);
-  act.onCounted?.({ ...room, usedCount: room.usedCount + 1 });
+  const used = await readUsedMaximum(transaction, parts, place, name, count);
+  if (used.usedCount >= used.maximum) throw noRoom(name, used.maximum);
+  act.onCounted?.({ ...used, usedCount: used.usedCount + 1 });
 }
 
 /** Whether the organization may have one more. The caller holds the lock, as for `requireRoom`. */
@@ -36,34 +37,34 @@ export async function hasRoom(
   place: Place,
   name: CountedName,
 ): Promise<boolean> {
-  const { maximum, usedCount } = await readRoom(db, parts, place, name);
+  const { maximum, usedCount } = await readUsedMaximum(db, parts, place, name);
   return usedCount < maximum;
 }
 
-async function readRoom(
+async function readUsedMaximum(
   db: Queryable,
   { config, engine }: Pick<ManagementParts, "config" | "engine">,
   place: Place,
   name: CountedName,
   count = counted[name].count,
-): Promise<Room> {
+): Promise<UsedMaximum> {
   const { maximums = {} } = (await findOrganizationLimits(db, place.organizationId)) ?? {};
   return { ...maximumOf(config, maximums, name), usedCount: await count(db, place, engine.now()) };
 }
 
 /** Reads all maximums of what is counted in the store; where each workflow has its own, for the workflow that has most. */
-export async function readRooms(
+export async function readUsedMaximums(
   db: Queryable,
   { config, engine }: Pick<ManagementParts, "config" | "engine">,
   organizationId: string,
-): Promise<Room<MaximumName>[]> {
+): Promise<UsedMaximum<MaximumName>[]> {
   const { maximums = {} } = (await findOrganizationLimits(db, organizationId)) ?? {};
-  const rooms: Room<MaximumName>[] = [];
+  const usedMaximums: UsedMaximum<MaximumName>[] = [];
   for (const name of Object.keys(counted) as CountedName[]) {
     const usedCount = await counted[name].count(db, { organizationId }, engine.now());
-    rooms.push({ ...maximumOf(config, maximums, name), usedCount });
+    usedMaximums.push({ ...maximumOf(config, maximums, name), usedCount });
   }
-  return rooms;
+  return usedMaximums;
 }
 
 /** The organization in which things are counted, and the workflow where each has its own. */

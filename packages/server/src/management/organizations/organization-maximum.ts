@@ -3,7 +3,7 @@ import { ServiceError } from "../../core/service-error.ts";
 import { countOrganizationsCreatedBy } from "../../store/access/organization-keys.ts";
 import type { Queryable, Transaction } from "../../store/home/database.ts";
 import { findOrganizationMaximum, holdOrganizationMaximum } from "../../store/people/users.ts";
-import type { CallerAct, ManagementParts, Room } from "../act/act.ts";
+import type { CallerAct, ManagementParts, UsedMaximum } from "../act/act.ts";
 
 /**
  * Throws 403 when the actor may create no organization at all, and 409 when they created as many as they may. What counts is who created an organization
@@ -23,11 +23,11 @@ export async function requireOrganizationRoom(
 }
 
 /** Reads how many organizations the user may create, and how many they did. */
-export async function readOrganizationRoom(
+export async function readOrganizationUse(
   db: Queryable,
   { config }: Pick<ManagementParts, "config">,
   userId: string,
-): Promise<Room<"organizations">> {
+): Promise<UsedMaximum<"organizations">> {
   const own = await findOrganizationMaximum(db, userId);
   const usedCount = await countOrganizationsCreatedBy(db, userId);
   return { name: "organizations", maximum: own ?? config.maxOrganizationsPerAccount, isOwn: own !== null, usedCount };

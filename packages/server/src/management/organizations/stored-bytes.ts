@@ -8,7 +8,7 @@ import type { Queryable, Transaction } from "../../store/home/database.ts";
 import { insertMetricChanges } from "../../store/jobs/metric-rollups.ts";
 import { readStoredBytesOf } from "../../store/jobs/stored-bytes.ts";
 import type { WorkflowKey } from "../../store/workflows/workflows.ts";
-import type { ManagementParts, Room } from "../act/act.ts";
+import type { ManagementParts, UsedMaximum } from "../act/act.ts";
 
 /** Throws 409 when the organization stores as much as it may, as far as that is counted. */
 export async function requireStoreRoom(
@@ -33,11 +33,11 @@ export async function noteStoredBytes(
 }
 
 /** Reads how many megabytes the organization may store, and about how many it does. */
-export async function readStoreRoom(
+export async function readStoredUse(
   db: Queryable,
   parts: Pick<ManagementParts, "config">,
   organizationId: string,
-): Promise<Room<MaximumName>> {
+): Promise<UsedMaximum<MaximumName>> {
   const maximum = await readStoredMaximum(db, parts, organizationId);
   return { ...maximum, usedCount: megabytesOf(await readStoredBytesOf(db, organizationId)) };
 }
