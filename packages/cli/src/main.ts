@@ -59,8 +59,8 @@ user
 user
   .command("organizations")
   .argument("<email>")
-  .requiredOption("--max <number>", 'how many; 0: none; "default": as configured')
-  .description("say how many organizations a user may create")
+  .option("--max <number>", 'how many; 0: none; "default": as configured')
+  .description("show how many organizations a user may create, or set it")
   .action(async (email, options) => (await import("./users.ts")).organizations(email, options));
 program
   .command("organization")

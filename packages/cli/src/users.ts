@@ -38,11 +38,13 @@ export async function enable(email: string): Promise<void> {
   });
 }
 
-export async function organizations(email: string, { max }: { readonly max: string }): Promise<void> {
-  const maximum = parseMaximum(max);
-  await withUser(email, async (database, config) => {
-    if ((await limitOrganizations(database, email, maximum)) === undefined) return undefined;
-    return `${email} may create ${maximum ?? `${config.maxOrganizationsPerAccount} (as configured here)`} organizations.`;
+export async function organizations(email: string, options: { readonly max?: string }): Promise<void> {
+  const wanted = options.max === undefined ? undefined : parseMaximum(options.max);
+  await withUser(email, async (database, { maxOrganizationsPerAccount }) => {
+    const limited = await limitOrganizations(database, email, wanted);
+    if (limited === undefined) return undefined;
+    const text = limited.maximum ?? `${maxOrganizationsPerAccount} (as configured here)`;
+    return `${email} may create ${text} organizations, and has created ${limited.usedCount}.`;
   });
 }
 

@@ -52,13 +52,14 @@ test("the operator sets maximums by their names and takes one back, and a wrong 
 });
 
 test("the operator says how many organizations one person may create", async () => {
-  const organizations = (max: string) => run(environment, "user", "organizations", "ada@example.org", "--max", max);
-  expect((await organizations("3")).output).toContain("ada@example.org may create 3 organizations.");
-  expect((await organizations("default")).output).toContain("may create 10 (as configured here) organizations.");
-  expect(await organizations("-1")).toMatchObject({
-    code: 1,
-    complaint: expect.stringContaining("a number from 0 to"),
-  });
+  const organizations = (...options: string[]) =>
+    run(environment, "user", "organizations", "ada@example.org", ...options);
+  expect((await organizations("--max", "3")).output).toContain("may create 3 organizations, and has created 0.");
+  expect((await organizations()).output).toContain("may create 3 organizations");
+  const back = await organizations("--max", "default");
+  expect(back.output).toContain("ada@example.org may create 10 (as configured here) organizations");
+  const wrong = await organizations("--max", "-1");
+  expect(wrong).toMatchObject({ code: 1, complaint: expect.stringContaining("a number from 0 to") });
 });
 
 test("what is set holds when the service starts, and the audit trail tells of it; while it holds the embedded store, the command says what to do", async () => {

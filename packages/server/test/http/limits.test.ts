@@ -4,7 +4,6 @@ import { said } from "@stepwell/testing/notes.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { updateOrganizationLimits } from "../../src/management/organizations/organization-limits.ts";
 
 interface LimitsBody {
   readonly limits: readonly {
@@ -16,21 +15,10 @@ interface LimitsBody {
   }[];
 }
 
-const operator = {
-  actor: { type: "service", id: "the operator" },
-  operation: "UpdateOrganizationLimits",
-  requestId: "",
-  address: "",
-} as const;
-
 const patience = { timeout: 20_000, interval: 250 };
 
 onEveryStore((home) => {
   const service = useService(home, { STEPWELL_MAX_STORED_MB: "1", STEPWELL_PLAN_CACHE_MB: "16" });
-
-  function setMaximums(organizationId: string, maximums: Readonly<Record<string, number>>) {
-    return updateOrganizationLimits(service.running.database, operator, organizationId, { maximums });
-  }
 
   test("an organization sees each of its limits, how much of it is used, and which the operator set for it alone", async () => {
     const { api, organizationId, owner } = await service.newOrganization();
@@ -41,7 +29,7 @@ onEveryStore((home) => {
     await api.call("SetWorkflowVersionTag", tag);
     await deploy(api, straightDefinition);
     const { jobId } = await submitAndWait(api, workflowId);
-    await setMaximums(organizationId, { apiTokens: 7, waitingRequests: 9 });
+    await service.setMaximums(organizationId, { apiTokens: 7, waitingRequests: 9 });
     const url = `${service.baseUrl}/organizations/${organizationId}/jobs/${jobId}/stream`;
     const stream = await fetch(url, { headers: { authorization: `Bearer ${owner.token}` } });
 
@@ -98,14 +86,14 @@ onEveryStore((home) => {
     const { workflowId: theirs } = await deploy(other.api, straightDefinition);
     await other.api.call("SubmitJob", { body: { workflowId: theirs } });
 
-    await setMaximums(organizationId, { storedMb: 5 });
+    await service.setMaximums(organizationId, { storedMb: 5 });
     await api.call("RegisterWorkflowVersion", version);
     await expect.poll(async () => (await submit()).status, patience).toBe(201);
   });
 
   test("what an organization is said to store is about what its rows take", async () => {
     const { api, organizationId } = await service.newOrganization();
-    await setMaximums(organizationId, { storedMb: 100 });
+    await service.setMaximums(organizationId, { storedMb: 100 });
     const { workflowId } = await deploy(api, straightDefinition);
     const waiting = await deploy(api, definitionOf(waitStep("w", ["x"], null)));
     for (const size of [10, 1_500, 40_000]) {

@@ -4,18 +4,7 @@ import { deploy } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import {
-  type MaximumChanges,
-  updateOrganizationLimits,
-} from "../../src/management/organizations/organization-limits.ts";
 import { limitOrganizations } from "../../src/operator/accounts.ts";
-
-const operator = {
-  actor: { type: "service", id: "the operator" },
-  operation: "UpdateOrganizationLimits",
-  requestId: "",
-  address: "",
-} as const;
 
 onOneStore((home) => {
   const service = useService(home, {
@@ -28,10 +17,6 @@ onOneStore((home) => {
     STEPWELL_MAX_MEMBERS: "4",
     STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT: "2",
   });
-
-  function setMaximums(organizationId: string, maximums: MaximumChanges) {
-    return updateOrganizationLimits(service.running.database, operator, organizationId, { maximums });
-  }
 
   /** Asks for all of them at once, and answers how many were made and what the others were told. */
   async function race(api: Client, operation: string, bodies: readonly object[]) {
@@ -77,12 +62,12 @@ onOneStore((home) => {
 
   test("the operator gives one organization a maximum of its own, which holds from the next request on, and takes it back", async () => {
     const { api, organizationId } = await service.newOrganization();
-    await setMaximums(organizationId, { apiTokens: 1 });
+    await service.setMaximums(organizationId, { apiTokens: 1 });
     expect(await race(api, "CreateApiToken", tokens)).toMatchObject({
       madeCount: 1,
       details: [expect.stringMatching(/at most 1 API tokens/)],
     });
-    await setMaximums(organizationId, { apiTokens: null });
+    await service.setMaximums(organizationId, { apiTokens: null });
     expect(await race(api, "CreateApiToken", tokens)).toMatchObject({ madeCount: 2 });
     const { body } = await api.call<{ entries: { details: object }[] }>("ListAudit", {
       query: { action: "UpdateOrganizationLimits" },
@@ -149,12 +134,12 @@ onOneStore((home) => {
     const { body } = await api.call<{ invitations: { invitationId: string }[] }>("ListInvitations");
     await api.call("RevokeInvitation", { params: { invitationId: body.invitations[0]?.invitationId ?? "" } });
     const invited = await api.call<{ code: string }>("CreateInvitation", { body: { roles: ["viewer"] } });
-    await setMaximums(organization.organizationId, { members: 2 });
+    await service.setMaximums(organization.organizationId, { members: 2 });
     const guest = await service.newUser();
     const accept = { body: { invitation: invited.body.code } };
     const { body: full } = await guest.client.refused("AcceptInvitation", "ConflictError", accept);
     expect(full.detail).toContain("at most 2 members and open invitations");
-    await setMaximums(organization.organizationId, { members: 3 });
+    await service.setMaximums(organization.organizationId, { members: 3 });
     await guest.client.call("AcceptInvitation", accept);
     await api.refused("CreateInvitation", "ConflictError", { body: { roles: ["viewer"] } });
   });
