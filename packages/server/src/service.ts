@@ -206,7 +206,7 @@ async function openAuth(options: AuthOptions) {
     database,
     config,
     engine,
-    onChanged: () => authenticator.forgetAll(),
+    onChanged: (userId) => authenticator.forgetUser(userId),
     onLastOwnerKept: ({ id, organizationId }, userId) =>
       logger.warn(
         { provider: id, organizationId, userId },

@@ -176,10 +176,15 @@ onOneStore((home) => {
     await limitOrganizations(database, email, 3);
     expect((await race(user.client, "CreateOrganization", Array(5).fill(body))).madeCount).toBe(3);
     const { body: own } = await user.client.call("GetAccountLimits");
-    expect(own).toEqual({ limits: [{ name: "organizations", maximum: 3, usedCount: 3, isOwn: true }] });
+    const userTokens = { name: "userTokens", maximum: 50, usedCount: 1, isOwn: false };
+    expect(own).toEqual({
+      limits: [{ name: "organizations", maximum: 3, usedCount: 3, isOwn: true }, userTokens],
+    });
     await limitOrganizations(database, email, null);
     const { body: usual } = await user.client.call("GetAccountLimits");
-    expect(usual).toEqual({ limits: [{ name: "organizations", maximum: 2, usedCount: 3, isOwn: false }] });
+    expect(usual).toEqual({
+      limits: [{ name: "organizations", maximum: 2, usedCount: 3, isOwn: false }, userTokens],
+    });
     await user.client.refused("CreateOrganization", "ConflictError", { body });
   });
 });

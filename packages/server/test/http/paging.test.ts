@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { builtInRoles } from "../../src/auth/permissions/permissions.ts";
 import { isName } from "../../src/http/door/schemas.ts";
+import { addUserToken } from "../../src/management/account/user-tokens.ts";
 import { insertAccountActivity } from "../../src/store/people/account-activity.ts";
 import { insertUserSession } from "../../src/store/people/user-sessions.ts";
 import { insertWorkflow } from "../../src/store/workflows/workflows.ts";
@@ -39,8 +40,8 @@ onEveryStore((home) => {
     for (let index = 1; index < rowCount; index += 1) {
       await service.newOrganization(owner);
       await service.newMember(organization, ["viewer"]);
-      // What an account's owner does is written down: the fifth line follows below.
-      await api.call("CreateUserToken", { body: { name: `u${index}` } });
+      await storeUserToken(owner.userId, `u${index}`);
+      await storeActivity(owner.userId);
       await api.call("RegisterWorkflow", { body: { name: `w${index}` } });
       await registerVersion(api, workflowId, straightDefinition);
       await api.call("SetWorkflowVersionTag", { params: { workflowId, tag: `t${index}` }, body: { versionId } });
@@ -108,11 +109,19 @@ onEveryStore((home) => {
     await insertAccountActivity(database, { userId, activityId: engine.newId(), happenedAt: engine.now(), ...how });
   }
 
+  /** Straight into the store, since each one that is asked for hashes a password. */
+  async function storeUserToken(userId: string, name: string): Promise<void> {
+    const { engine, database } = service.running;
+    const wanted = { userId, tokenId: engine.newId(), name, createdAt: engine.now(), expiresAt: null };
+    await database.transaction((transaction) => addUserToken(transaction, wanted));
+  }
+
   async function storeSession(userId: string): Promise<void> {
     const { engine, database } = service.running;
     const at = engine.now();
     const times = { createdAt: at, lastSeenAt: at, expiresAt: at + 60_000 };
-    const how = { signedInBy: "password", userAgent: "test", address: "" };
+    const origin = { authenticatedAt: null, deviceId: null, isVouchedFor: false };
+    const how = { signedInBy: "password", userAgent: "test", address: "", ...origin };
     await insertUserSession(database, { userId, sessionId: engine.newId(), ...how, ...times });
   }
 

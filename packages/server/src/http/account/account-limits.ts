@@ -1,12 +1,14 @@
 import { Type } from "typebox";
 import { readOrganizationUse } from "../../management/organizations/organization-maximum.ts";
+import { countUserTokens } from "../../store/people/user-tokens.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { answer, oneOf } from "../door/schemas.ts";
 
 const AccountLimitSchema = Type.Object(
   {
-    name: oneOf(["organizations"], {
-      description: "What is limited: the organizations that you created, except deleted ones.",
+    name: oneOf(["organizations", "userTokens"], {
+      description:
+        "What is limited: the organizations that you created, except deleted ones, or your user tokens that hold.",
     }),
     maximum: Type.Integer(),
     usedCount: Type.Integer(),
@@ -34,6 +36,15 @@ export function accountLimitRoutes(app: App, parts: ServerParts): void {
         },
       },
     },
-    async (request) => ({ limits: [await readOrganizationUse(parts.database, parts, request.caller.principal.id)] }),
+    async ({ caller: { principal } }) => {
+      const organizations = await readOrganizationUse(parts.database, parts, principal.id);
+      const userTokens = {
+        name: "userTokens",
+        maximum: parts.config.maxUserTokens,
+        usedCount: await countUserTokens(parts.database, principal.id, parts.engine.now()),
+        isOwn: false,
+      } as const;
+      return { limits: [organizations, userTokens] };
+    },
   );
 }
