@@ -141,9 +141,13 @@ export class Authenticator {
     this.#memberships.forgetWhere((_membership, key) => key.startsWith(`${userId} `));
   }
 
-  /** After a change of one membership. */
+  /** After a change of one membership, with which the user's sign-ins to the organization's clients may have ended. */
   forgetMembership({ organizationId, userId }: { readonly organizationId: string; readonly userId: string }): void {
     this.#memberships.forget(membershipKey(userId, organizationId));
+    this.#credentials.forgetWhere((credential) => {
+      const { client, principal } = credential?.caller ?? {};
+      return client?.organizationId === organizationId && principal?.id === userId;
+    });
   }
 
   /** After a change of roles, or of an organization as a whole. */

@@ -135,6 +135,7 @@ onEveryStore((home) => {
       nodeId: engine.nodeId,
       limits: { maxStepRuns: 100, maxEvents: 100, maxOutputBytes: 10_000 },
       hasRoomForCall: () => true,
+      storeFullError: () => undefined,
       beginsAtOnce: () => () => true,
       leaseTerm: () => 1,
       onCommitted: (_changed, stats) => commits.push(stats),

@@ -29,7 +29,7 @@ const rowCount = 26;
 const workflowsByName = { operation: "ListWorkflows", rows: "workflows", identity: "name" };
 
 onEveryStore((home) => {
-  const service = useService(home);
+  const service = useService(home, { STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT: "100" });
 
   /** An organization in which every list has 26 rows: one more than a page of those that grow. */
   async function populate(): Promise<{ api: Client; cases: Case[] }> {
