@@ -290,6 +290,10 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
       logger.fatal({ err: error }, "the disk refused to sync: ending, to recover from the log at the next start");
       process.exit(1);
     },
+    onPanic: (reason) => {
+      logger.fatal({ reason }, "the embedded store broke off: ending, to recover from its log at the next start");
+      process.exit(1);
+    },
     onConnectionLost: (error) => logger.warn({ reason: error.message }, "a connection to the database was lost"),
     onPooler: () => {
       isPooled = true;
@@ -318,6 +322,7 @@ export interface HomeEvents extends Partial<SyncOptions> {
   readonly onConnectionLost?: (error: Error) => void;
   readonly onPooler?: () => void;
   readonly onFull?: (isFull: boolean) => void;
+  readonly onPanic?: (reason: string) => void;
 }
 
 /** Opens the store as it is, whatever its schema. */
@@ -343,6 +348,9 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
     timeoutMs: config.databaseTimeoutMs,
     readTimeoutMs: config.readTimeoutMs,
     onFull: () => {},
+    onPanic: (reason) => {
+      throw new Error(`The embedded store broke off: ${reason}.`);
+    },
     onSyncFailed: (error) => {
       throw error;
     },
