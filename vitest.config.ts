@@ -8,7 +8,7 @@ const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
 const matrix = "**/*.matrix.test.ts";
 /** Files that a scope leaves out: the quick one tries no HTTP interface, no command line, no page, and no outage, which takes its time. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
-  quick: [matrix, "packages/server/test/http/**", "**/postgres-outage.test.ts", ...commandLine, ...browser],
+  quick: [matrix, "packages/server/test/http/**", "**/{postgres-outage,disk-full}.test.ts", ...commandLine, ...browser],
   usual: [matrix],
   all: [],
 };

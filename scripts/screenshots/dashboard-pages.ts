@@ -60,7 +60,7 @@ export function settingsPages({ organization, token }: Story): DashboardPage[] {
       isReady: says("People sign in with a password"),
     },
     { name: "settings-audit", path: `${settings}/audit`, isReady: shows("cell", "CreateApiToken") },
-    { name: "settings-rate-limits", path: `${settings}/rate-limits`, isReady: says(/Requests/) },
+    { name: "settings-limits", path: `${settings}/limits`, isReady: says(/Waiting requests/) },
     { name: "dialog-create-token", path: `${settings}/api-tokens`, isReady: opens("Create token"), isWindow: true },
     { name: "dialog-change-token", path: token, isReady: opens("Change"), isWindow: true },
     { name: "dialog-invite", path: `${settings}/invitations`, isReady: opens("Invite"), isWindow: true },

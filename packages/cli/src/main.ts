@@ -56,6 +56,12 @@ user
   .argument("<email>")
   .description("let a disabled user in again")
   .action(async (email) => (await import("./users.ts")).enable(email));
+user
+  .command("organizations")
+  .argument("<email>")
+  .option("--max <number>", 'how many; 0: none; "default": as configured')
+  .description("show how many organizations a user may create, or set it")
+  .action(async (email, options) => (await import("./users.ts")).organizations(email, options));
 program
   .command("organization")
   .description("what the operator decides about an organization")
@@ -66,7 +72,12 @@ program
     'requests of all its callers together; 0: no limit; "default": as configured',
   )
   .option("--submits-per-minute <number>", 'jobs that it submits; 0: no limit; "default": as configured')
-  .description("show an organization's rate limits, or set them: in the store itself, on the operator's machine")
+  .option(
+    "--max <name=number>",
+    'how many of one thing it may have, such as apiTokens=50; "apiTokens=default": as configured',
+    (value, before: readonly string[] = []) => [...before, value],
+  )
+  .description("show an organization's limits, or set them: in the store itself, on the operator's machine")
   .action(async (id, options) => (await import("./organization-limits.ts")).organizationLimits(id, options));
 program
   .command("login")

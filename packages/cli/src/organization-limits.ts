@@ -1,9 +1,21 @@
-import { changeOrganizationLimits, maxPerMinute, readConfig } from "@stepwell/server";
+import {
+  changeOrganizationLimits,
+  type MaximumChanges,
+  type MaximumName,
+  maximumSettings,
+  maxPerMinute,
+  readConfig,
+  settings,
+} from "@stepwell/server";
 import { print } from "./terminal.ts";
 
 export async function organizationLimits(
   organizationId: string,
-  options: { readonly requestsPerMinute?: string; readonly submitsPerMinute?: string },
+  options: {
+    readonly requestsPerMinute?: string;
+    readonly submitsPerMinute?: string;
+    readonly max?: readonly string[];
+  },
 ): Promise<void> {
   const config = readConfig(process.env);
   const limits = await changeOrganizationLimits(config, organizationId, {
@@ -13,9 +25,20 @@ export async function organizationLimits(
     ...(options.submitsPerMinute !== undefined && {
       submitsPerMinute: parseLimit("--submits-per-minute", options.submitsPerMinute),
     }),
+    ...(options.max !== undefined && { maximums: parseMaximums(options.max) }),
   });
-  print(`requests per minute  ${describe(limits.requestsPerMinute, config.organizationRequestsPerMinute)}`);
-  print(`submits per minute   ${describe(limits.submitsPerMinute, config.organizationSubmitsPerMinute)}`);
+  printLimit("requests per minute", describe(limits.requestsPerMinute, config.organizationRequestsPerMinute));
+  printLimit("submits per minute", describe(limits.submitsPerMinute, config.organizationSubmitsPerMinute));
+  for (const name of maximumNames) {
+    const own = limits.maximums[name];
+    printLimit(name, own === undefined ? byDefault(String(config[maximumSettings[name]])) : String(own));
+  }
+}
+
+const maximumNames = Object.keys(maximumSettings) as MaximumName[];
+
+function printLimit(name: string, text: string): void {
+  print(`${name.padEnd(20)} ${text}`);
 }
 
 /** Null stands for the configuration's. */
@@ -25,7 +48,30 @@ function parseLimit(option: string, text: string): number | null {
   throw new Error(`${option} takes a number from 0 (no limit) to ${maxPerMinute}, or "default", but is "${text}".`);
 }
 
+function parseMaximums(texts: readonly string[]): MaximumChanges {
+  return Object.fromEntries(texts.map(parseMaximum));
+}
+
+function parseMaximum(text: string): [MaximumName, number | null] {
+  const [, wanted = "", value = ""] = /^(\w+)=(.*)$/.exec(text) ?? [];
+  const name = maximumNames.find((known) => known === wanted);
+  if (name === undefined) {
+    throw new Error(`--max takes NAME=NUMBER, but is "${text}". The names are: ${maximumNames.join(", ")}.`);
+  }
+  if (value === "default") return [name, null];
+  try {
+    return [name, settings[maximumSettings[name]].parse(value || "none")];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`--max ${name} ${reason}. To have the configuration's again, write ${name}=default.`);
+  }
+}
+
 function describe(own: number | null, configured: number): string {
   const text = (perMinute: number) => (perMinute === 0 ? "no limit" : String(perMinute));
-  return own === null ? `default (${text(configured)}, as configured here)` : text(own);
+  return own === null ? byDefault(text(configured)) : text(own);
+}
+
+function byDefault(configured: string): string {
+  return `default (${configured}, as configured here)`;
 }

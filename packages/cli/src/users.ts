@@ -3,6 +3,7 @@ import {
   DirectoryLockedError,
   disableUser,
   enableUser,
+  limitOrganizations,
   makePasswordLink,
   openStore,
   passwordLinkUrl,
@@ -35,6 +36,23 @@ export async function enable(email: string): Promise<void> {
     if ((await enableUser(database, email)) === undefined) return undefined;
     return `${email} is enabled: the user tokens hold again, and signing in works.`;
   });
+}
+
+export async function organizations(email: string, options: { readonly max?: string }): Promise<void> {
+  const wanted = options.max === undefined ? undefined : parseMaximum(options.max);
+  await withUser(email, async (database, { maxOrganizationsPerAccount }) => {
+    const limited = await limitOrganizations(database, email, wanted);
+    if (limited === undefined) return undefined;
+    const text = limited.maximum ?? `${maxOrganizationsPerAccount} (as configured here)`;
+    return `${email} may create ${text} organizations, and has created ${limited.usedCount}.`;
+  });
+}
+
+/** Null stands for the configuration's. */
+function parseMaximum(text: string): number | null {
+  if (text === "default") return null;
+  if (/^\d{1,7}$/.test(text) && Number(text) <= 1_000_000) return Number(text);
+  throw new Error(`--max takes a number from 0 to 1000000, or "default", but is "${text}".`);
 }
 
 /** Where people reach the service that is configured here. */

@@ -39,6 +39,29 @@ test("the operator sets one limit and leaves the other, and takes it back", asyn
   expect(back.output).toMatch(/requests per minute +120\nsubmits per minute +default \(750000/);
 });
 
+test("the operator sets maximums by their names and takes one back, and a wrong name or number says which there are", async () => {
+  expect((await limits()).output).toMatch(/\napiTokens +default \(1000, as configured here\)\n/);
+  const set = await limits("--max", "apiTokens=50", "--max", "storedMb=20000");
+  expect(set.output).toMatch(/\napiTokens +50\n[\s\S]*\nstoredMb +20000\n/);
+  const back = await limits("--max", "apiTokens=default");
+  expect(back.output).toMatch(/\napiTokens +default \(1000[\s\S]*\nstoredMb +20000\n/);
+  const wrong = [await limits("--max", "tokens=5"), await limits("--max", "apiTokens=many")];
+  expect(wrong.map(({ code }) => code)).toEqual([1, 1]);
+  expect(wrong[0]?.complaint).toMatch(/takes NAME=NUMBER, but is "tokens=5"\. The names are: apiTokens, /);
+  expect(wrong[1]?.complaint).toMatch(/--max apiTokens must be a whole number from 0 to 1000000, but is "many"/);
+});
+
+test("the operator says how many organizations one person may create", async () => {
+  const organizations = (...options: string[]) =>
+    run(environment, "user", "organizations", "ada@example.org", ...options);
+  expect((await organizations("--max", "3")).output).toContain("may create 3 organizations, and has created 0.");
+  expect((await organizations()).output).toContain("may create 3 organizations");
+  const back = await organizations("--max", "default");
+  expect(back.output).toContain("ada@example.org may create 10 (as configured here) organizations");
+  const wrong = await organizations("--max", "-1");
+  expect(wrong).toMatchObject({ code: 1, complaint: expect.stringContaining("a number from 0 to") });
+});
+
 test("what is set holds when the service starts, and the audit trail tells of it; while it holds the embedded store, the command says what to do", async () => {
   await limits("--requests-per-minute", "240");
   const service = start(environment, "serve");

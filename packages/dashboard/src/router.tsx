@@ -144,9 +144,9 @@ const settingsPages = [
     component: lazyRouteComponent(() => import("./pages/settings/audit/AuditPage.tsx"), "AuditPage"),
   }),
   settingsPage(
-    "rate-limits",
-    settingsTabs.rateLimits,
-    lazyRouteComponent(() => import("./pages/settings/rate-limits/RateLimitsPage.tsx"), "RateLimitsPage"),
+    "limits",
+    settingsTabs.limits,
+    lazyRouteComponent(() => import("./pages/settings/limits/LimitsPage.tsx"), "LimitsPage"),
   ),
 ] as const;
 

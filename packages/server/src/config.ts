@@ -1,3 +1,4 @@
+import { countSettings } from "./count-settings.ts";
 import {
   boolean,
   directory,
@@ -24,6 +25,8 @@ export type Config = { readonly [Name in keyof typeof settings]: ReturnType<(typ
 
 /** What the store's columns for limits hold. */
 export const maxPerMinute = 2_000_000_000;
+
+export { type CountedName, type Maximum, type MaximumName, maximumOf, maximumSettings } from "./count-settings.ts";
 
 export const settings = {
   // Where it listens.
@@ -300,22 +303,9 @@ export const settings = {
     10_000,
     1,
     1_000_000,
-    "Requests and streams that wait for jobs on this node at once. A stream of several jobs counts once for each of them.",
+    "Requests and streams that wait for jobs on this node at once. A stream of several jobs counts once for each of them. One organization has half of them at most, and never more than are still free: so others find a place.",
   ),
-  maxRoles: integer(
-    "STEPWELL_MAX_ROLES",
-    100,
-    0,
-    10_000,
-    "Roles that one organization makes itself: more than people can tell apart, and a list that stays short.",
-  ),
-  maxOpenInvitations: integer(
-    "STEPWELL_MAX_OPEN_INVITATIONS",
-    1_000,
-    1,
-    1_000_000,
-    "Invitations of one organization that can still be accepted: each is a key to it, and nobody watches over more.",
-  ),
+  ...countSettings,
   maxInvitationDays: integer(
     "STEPWELL_MAX_INVITATION_DAYS",
     30,

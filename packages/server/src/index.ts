@@ -1,7 +1,15 @@
 export { randomBase62 } from "./auth/credentials/token-form.ts";
 export { passwordLinkUrl } from "./auth/passwords/password-link.ts";
 export { signInLinkUrl } from "./auth/passwords/sign-in-link.ts";
-export { type Config, ConfigError, maxPerMinute, readConfig, settings } from "./config.ts";
+export {
+  type Config,
+  ConfigError,
+  type MaximumName,
+  maximumSettings,
+  maxPerMinute,
+  readConfig,
+  settings,
+} from "./config.ts";
 export { describeFinding, type SealLink } from "./core/audit-chain.ts";
 export type { Finding } from "./doctor/finding.ts";
 export { describeUnknownVariables } from "./environment.ts";
@@ -9,6 +17,7 @@ export {
   createUserToken,
   disableUser,
   enableUser,
+  limitOrganizations,
   makePasswordLink,
   makeSignInLink,
   replacePassword,
@@ -16,7 +25,7 @@ export {
 export { verifyStoredAudit } from "./operator/audit.ts";
 export { examineInstallation } from "./operator/doctor.ts";
 export { type InitialOwner, initializeOwner, requireOwnerRequest } from "./operator/initial-owner.ts";
-export { changeOrganizationLimits, type LimitChanges } from "./operator/organization-limits.ts";
+export { changeOrganizationLimits, type LimitChanges, type MaximumChanges } from "./operator/organization-limits.ts";
 export { openStore, type RunningService, type StartOptions, startService } from "./service.ts";
 export { inDataDirectory } from "./store/home/data-directory.ts";
 export { DirectoryLockedError } from "./store/home/directory-lock.ts";

@@ -8,6 +8,7 @@ import type { ExternalProvider } from "./auth/external/provider.ts";
 import { readProviderFile } from "./auth/external/provider-file.ts";
 import { SingleSignOn } from "./auth/external/single-sign-on.ts";
 import { describeTrouble } from "./auth/external/trouble.ts";
+import { OwnLimits } from "./auth/limits/own-limits.ts";
 import { RateLimits } from "./auth/limits/rate-limits.ts";
 import { OpenId } from "./auth/oidc/open-id.ts";
 import { PasswordSignIn } from "./auth/passwords/password-sign-in.ts";
@@ -93,12 +94,15 @@ async function startParts(
   const executors = executorCatalog(config);
   const plans = new Plans(executors, config, parkingOf(logger));
   const isAlone = config.databaseUrl === undefined;
+  const ownLimits = new OwnLimits(database.requests);
+  await ownLimits.refresh();
   const engine = new NodeEngine({
     config,
     database,
     executors,
     plans,
     isAlone,
+    maximumOf: (organizationId, name) => ownLimits.maximumOf(config, organizationId, name).maximum,
     onCommitted: (changed, stats) => metrics.committed(changed, stats),
     onFailure: (where, error) => logger.error({ err: error, where }, "the engine met an error"),
   });
@@ -113,7 +117,7 @@ async function startParts(
   engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
   const publicUrl = () => publicUrlOf(config, server);
   const { requests } = database;
-  const auth = await openAuth({ config, database: requests, engine, secrets, providers, publicUrl, logger });
+  const auth = await openAuth({ config, database: requests, ownLimits, engine, secrets, providers, publicUrl, logger });
   parts.defer(() => auth.rateLimits.leave());
   if (isAlone) engine.addDuty(vacuumDuty(database));
 
@@ -179,6 +183,7 @@ function parkingOf(logger: Logger): Parking {
 interface AuthOptions {
   readonly config: Config;
   readonly database: Database;
+  readonly ownLimits: OwnLimits;
   readonly engine: NodeEngine;
   readonly secrets: SecretBox;
   readonly providers: readonly ExternalProvider[];
@@ -187,7 +192,8 @@ interface AuthOptions {
 }
 
 /** Opens what says who a caller is and how often they may ask, with the duties that go with it. */
-async function openAuth({ config, database, engine, secrets, providers, publicUrl, logger }: AuthOptions) {
+async function openAuth(options: AuthOptions) {
+  const { config, database, ownLimits, engine, secrets, providers, publicUrl, logger } = options;
   const now = () => engine.now();
   const newId = () => engine.newId();
   const openId = new OpenId({ config, database, secrets, now, newId, publicUrl });
@@ -198,6 +204,7 @@ async function openAuth({ config, database, engine, secrets, providers, publicUr
   });
   const admissionParts: AdmissionParts = {
     database,
+    config,
     engine,
     onChanged: (userId) => authenticator.forgetUser(userId),
     onLastOwnerKept: ({ id, organizationId }, userId) =>
@@ -215,12 +222,12 @@ async function openAuth({ config, database, engine, secrets, providers, publicUr
   const signIn = new PasswordSignIn({ database, now, newId, secrets });
   const rateLimits = new RateLimits({
     database,
+    ownLimits,
     config,
     now,
     nodeCount: () => engine.nodeCount(),
     onFailure: (error) => logger.error({ err: error }, "the nodes could not share their counts of requests"),
   });
-  await rateLimits.refresh();
   const duties = [
     ...openId.duties(),
     ...rateLimits.duties(),
@@ -283,6 +290,10 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
       logger.fatal({ err: error }, "the disk refused to sync: ending, to recover from the log at the next start");
       process.exit(1);
     },
+    onPanic: (reason) => {
+      logger.fatal({ reason }, "the embedded store broke off: ending, to recover from its log at the next start");
+      process.exit(1);
+    },
     onConnectionLost: (error) => logger.warn({ reason: error.message }, "a connection to the database was lost"),
     onPooler: () => {
       isPooled = true;
@@ -311,6 +322,7 @@ export interface HomeEvents extends Partial<SyncOptions> {
   readonly onConnectionLost?: (error: Error) => void;
   readonly onPooler?: () => void;
   readonly onFull?: (isFull: boolean) => void;
+  readonly onPanic?: (reason: string) => void;
 }
 
 /** Opens the store as it is, whatever its schema. */
@@ -336,6 +348,9 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
     timeoutMs: config.databaseTimeoutMs,
     readTimeoutMs: config.readTimeoutMs,
     onFull: () => {},
+    onPanic: (reason) => {
+      throw new Error(`The embedded store broke off: ${reason}.`);
+    },
     onSyncFailed: (error) => {
       throw error;
     },

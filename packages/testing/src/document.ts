@@ -12,6 +12,8 @@ export interface Operation {
 interface OperationDeclaration {
   readonly operationId: string;
   readonly "x-permission": string;
+  /** What a request counts as among the rate limits; none where no credential is needed. */
+  readonly "x-cost"?: number;
   readonly summary?: string;
   readonly tags: readonly string[];
   readonly security: readonly object[];

@@ -7,6 +7,7 @@ import { findKeptEvents, readPayloads, writeEventChanges } from "../../server/sr
 import { claimKeys, releaseKeys, storeAnswers } from "../../server/src/store/jobs/idempotency.ts";
 import { insertValues, readValues } from "../../server/src/store/jobs/job-values.ts";
 import {
+  historyText,
   insertHistory,
   insertJobs,
   lockJobs,
@@ -62,7 +63,7 @@ export const keyedStatements: readonly KeyedStatement[] = [
       const entries = [{ sequence: sequence + 1, at, type: "job.started" }] as const;
       return insertHistory(
         db,
-        keys.map((key) => ({ ...key, entries, counted: true })),
+        keys.map((key) => historyText({ ...key, entries, counted: true })),
         commitId,
         at,
       );

@@ -2,6 +2,10 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
 import { createToken } from "../../server/src/auth/credentials/token-form.ts";
 import { readConfig } from "../../server/src/config.ts";
+import {
+  type MaximumChanges,
+  updateOrganizationLimits,
+} from "../../server/src/management/organizations/organization-limits.ts";
 import { SecretBox } from "../../server/src/sealing/secret-box.ts";
 import { type RunningService, startService } from "../../server/src/service.ts";
 import { insertMember } from "../../server/src/store/access/members.ts";
@@ -114,6 +118,13 @@ export class TestService {
     const { database, engine } = this.running;
     const member = { organizationId, userId, roles, createdAt: engine.now() };
     await database.transaction((transaction) => insertMember(transaction, member));
+  }
+
+  /** As the operator sets them for one organization. */
+  async setMaximums(organizationId: string, maximums: MaximumChanges): Promise<void> {
+    const actor = { type: "service", id: "the operator" } as const;
+    const act = { actor, operation: "UpdateOrganizationLimits", requestId: "", address: "" };
+    await updateOrganizationLimits(this.running.database, act, organizationId, { maximums });
   }
 
   /** One for each test, so that tests do not see each other. */

@@ -19,7 +19,7 @@ export interface paths {
         put?: never;
         /**
          * Create an organization
-         * @description The caller becomes its owner. Every user may do this; an API token, which lives in one organization, may not. A `key` that another organization has is a conflict.
+         * @description The caller becomes its owner. Every user may do this, as often as the operator of the service lets them; an API token, which lives in one organization, may not. A `key` that another organization has is a conflict.
          */
         post: operations["CreateOrganization"];
         delete?: never;
@@ -529,6 +529,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/organizations/{organizationId}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the limits
+         * @description How many of each thing the organization may have, and how many it has. GetRateLimits answers what it may do in a minute. The operator of the service sets both.
+         */
+        get: operations["GetLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/organizations/{organizationId}/api-tokens": {
         parameters: {
             query?: never;
@@ -720,6 +740,26 @@ export interface paths {
          * @description Lists sign-ins, failed ones too, and changes of what you sign in with. Newest first.
          */
         get: operations["ListAccountActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/account/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the limits of your account
+         * @description How many of each thing you may make yourself, and how many you made. GetLimits answers the limits of an organization.
+         */
+        get: operations["GetAccountLimits"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2207,7 +2247,7 @@ export interface components {
              */
             scope: "organization" | "token" | "user";
             /**
-             * @description The requests that are counted. SubmitJob counts in both.
+             * @description The requests that are counted. SubmitJob counts in both: among the submits as one, among the requests as its `x-cost` says, like every request.
              * @enum {string}
              */
             policy: "requests" | "submits";
@@ -2224,6 +2264,28 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             resetsAt: string;
+        };
+        /** Limit */
+        Limit: {
+            /**
+             * @description What is limited. `members` counts open invitations too; `waitingRequests` are requests with `waitSeconds` and streams; `storedMb` is what jobs and versions store, in megabytes; `planMemoryMb` is the memory for compiled definitions, in megabytes: when it is full, those that were used longest ago make room.
+             * @enum {string}
+             */
+            name: "apiTokens" | "members" | "openInvitations" | "roles" | "workflows" | "versionsPerWorkflow" | "tagsPerWorkflow" | "waitingRequests" | "storedMb" | "planMemoryMb";
+            maximum: number;
+            /** @description How much of it is used. Of a limit for each workflow: in the workflow that has most. Of a limit on one node: on the node that answers. `storedMb` is an estimate, and some seconds old. */
+            usedCount: number;
+            /**
+             * @description Whether the limit is one of the whole organization, of each of its workflows, or of the organization on each node.
+             * @enum {string}
+             */
+            scope: "organization" | "workflow" | "node";
+            /** @description Whether the operator of the service set this limit for this organization alone. */
+            isOwn: boolean;
+        };
+        /** Limits */
+        Limits: {
+            limits: components["schemas"]["Limit"][];
         };
         /**
          * Permission
@@ -2444,6 +2506,22 @@ export interface components {
             details: {
                 [key: string]: string;
             };
+        };
+        /** AccountLimit */
+        AccountLimit: {
+            /**
+             * @description What is limited: the organizations that you created, except deleted ones, or your user tokens that hold.
+             * @enum {string}
+             */
+            name: "organizations" | "userTokens";
+            maximum: number;
+            usedCount: number;
+            /** @description Whether the operator of the service set this limit for your account alone. */
+            isOwn: boolean;
+        };
+        /** AccountLimits */
+        AccountLimits: {
+            limits: components["schemas"]["AccountLimit"][];
         };
         /** NewSecondFactor */
         NewSecondFactor: {
@@ -4367,6 +4445,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6412,6 +6499,92 @@ export interface operations {
             };
         };
     };
+    GetLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The limits. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Limits"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     ListApiTokens: {
         parameters: {
             query?: {
@@ -8027,6 +8200,80 @@ export interface operations {
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
                         nextPageToken?: string;
                     };
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    GetAccountLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The limits. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountLimits"];
                 };
             };
             /** @description The request is not valid (`ValidationError`). */

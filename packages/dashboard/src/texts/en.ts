@@ -1,6 +1,6 @@
 import { account, activity, secondFactor, sessions, userTokens } from "./en/account.ts";
 import { apiTokens } from "./en/api-tokens.ts";
-import { audit, rateLimits } from "./en/audit.ts";
+import { audit, limits, rateLimits } from "./en/audit.ts";
 import { editor } from "./en/editor.ts";
 import { graph } from "./en/graph.ts";
 import { home } from "./en/home.ts";
@@ -20,6 +20,7 @@ import { tagHistory, workflow, workflows } from "./en/workflows.ts";
 const ofAccount = { account, activity, secondFactor, sessions, userTokens };
 const inSettings = {
   audit,
+  limits,
   rateLimits,
   invitations,
   members,

@@ -143,7 +143,7 @@ const organizationPages = [
   ["Roles", "cell", "releaser"],
   ["Sign-in", "region", "Sign-in providers"],
   ["Audit log", "cell", "CreateRole"],
-  ["Rate limits", "progressbar", /Requests/],
+  ["Limits", "progressbar", /API tokens/],
 ] as const;
 
 const accountPages = [

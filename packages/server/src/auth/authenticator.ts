@@ -109,8 +109,8 @@ export class Authenticator {
     if (caller.principal.type !== "user") {
       return caller.organizationId === organizationId ? caller.permissions : undefined;
     }
-    const userId = caller.principal.id;
     if (caller.client !== undefined && caller.client.organizationId !== organizationId) return undefined;
+    const userId = caller.principal.id;
     const found = this.#memberships.get(membershipKey(userId, organizationId), async () => {
       const membership = (await findMemberships(this.#database, userId, [organizationId])).get(organizationId);
       if (membership === undefined) return undefined;
@@ -125,6 +125,11 @@ export class Authenticator {
       : grantedTo(caller, found);
   }
 
+  /** After the end of a client of an organization. */
+  forgetClient(clientId: string): void {
+    this.#credentials.forgetWhere((credential) => credential?.caller.client?.clientId === clientId);
+  }
+
   /** On the node that changed it, a token's change holds at once. */
   forgetToken(tokenHash: Buffer): void {
     this.#credentials.forget(tokenHash.toString("hex"));
@@ -136,21 +141,20 @@ export class Authenticator {
     this.#memberships.forgetWhere((_membership, key) => key.startsWith(`${userId} `));
   }
 
-  /** After a change of one membership. */
+  /** After a change of one membership, with which the user's sign-ins to the organization's clients may have ended. */
   forgetMembership({ organizationId, userId }: { readonly organizationId: string; readonly userId: string }): void {
     this.#memberships.forget(membershipKey(userId, organizationId));
-    // What a client of the organization was given for this member ends with the membership.
-    this.#credentials.forgetWhere(
-      (credential) =>
-        credential?.caller.client?.organizationId === organizationId && credential.caller.principal.id === userId,
-    );
+    this.#credentials.forgetWhere((credential) => {
+      const { client, principal } = credential?.caller ?? {};
+      return client?.organizationId === organizationId && principal?.id === userId;
+    });
   }
 
   /** After a change of roles or OAuth clients, or of an organization as a whole. */
   forgetOrganization(organizationId: string): void {
     this.#credentials.forgetWhere((credential) => {
-      const { organizationId: own, client } = credential?.caller ?? {};
-      return (own ?? client?.organizationId) === organizationId;
+      const { caller } = credential ?? {};
+      return organizationId === (caller?.client ?? caller)?.organizationId;
     });
     this.#memberships.forgetWhere((_membership, key) => key.endsWith(` ${organizationId}`));
   }

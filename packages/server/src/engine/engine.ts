@@ -24,7 +24,7 @@ export interface Engine {
   /**
    * Answers when `isReached` holds for the job, or at `deadline` (a reading of `performance.now()`), or when `signal` aborts: the
    * job as it then is; undefined when there is none. Notices changes made on this node at once and on other nodes within some 100 ms.
-   * Throws `ServiceError` (UnavailableError) when too many requests wait already, or while the node drains.
+   * Throws `ServiceError` (RateLimitError, UnavailableError) when too many requests wait already, or while the node drains.
    */
   waitForJob(
     key: JobKey,
@@ -38,6 +38,8 @@ export interface Engine {
   hasBegunCall(jobId: string): boolean | undefined;
   /** Whether this node would take another call of the organization, or leave its job in the store. */
   hasRoomForCall(organizationId: string): boolean;
+  /** How many requests and streams of the organization wait on this node. */
+  waitingCountOf(organizationId: string): number;
   /** The database's time, in milliseconds since 1970. */
   now(): Timestamp;
   /** A new UUID version 7. */

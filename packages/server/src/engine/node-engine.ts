@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Config } from "../config.ts";
+import type { Config, MaximumName } from "../config.ts";
 import type { UntimedFact } from "../core/job/fact.ts";
 import type { PlainEntry, StepRun } from "../core/job/history.ts";
 import type { Timestamp } from "../core/job/job-state.ts";
@@ -17,6 +17,7 @@ import type { Engine, WholeJob } from "./engine.ts";
 import type { Executor } from "./executors/executor.ts";
 import { newId } from "./identifier.ts";
 import { type Duty, DutyRoster } from "./maintenance/duty.ts";
+import { StoredBytes } from "./maintenance/stored-bytes.ts";
 import { takeoverDuty } from "./maintenance/takeover.ts";
 import { timersDuty } from "./maintenance/timers.ts";
 import { DatabaseClock } from "./node/clock.ts";
@@ -27,6 +28,7 @@ import type { Portion, RunSearch } from "./reading/job-history.ts";
 import { JobReader } from "./reading/job-reader.ts";
 import { JobWatch } from "./reading/job-watch.ts";
 import { RecentJobs } from "./reading/recent-jobs.ts";
+import { WaitingPlaces } from "./reading/waiting-places.ts";
 
 export interface NodeEngineOptions {
   readonly config: Config;
@@ -35,6 +37,8 @@ export interface NodeEngineOptions {
   readonly plans: Plans;
   /** True on the embedded store, which no second process can open. */
   readonly isAlone: boolean;
+  /** An organization's maximum, as far as this node has heard of it. */
+  readonly maximumOf: (organizationId: string, name: MaximumName) => number;
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
   readonly onFailure: (where: string, error: unknown) => void;
 }
@@ -50,11 +54,13 @@ export class NodeEngine implements Engine {
   readonly #parking: Parking;
   readonly #recent = new RecentJobs();
   readonly #reader: JobReader;
+  readonly #places: WaitingPlaces;
   readonly #watch: JobWatch;
   readonly #node: Node;
   readonly #roster: DutyRoster;
   readonly #timers: Duty;
   readonly #takeover: Duty;
+  readonly #storedBytes: Duty;
   #isStarted = false;
   #isLeaving = false;
 
@@ -77,7 +83,11 @@ export class NodeEngine implements Engine {
     const begunCalls = new BegunCalls(database, this.nodeId);
     this.#roster = new DutyRoster((duty, error) => onFailure(`duty ${duty}`, error));
     this.#reader = new JobReader({ database, recent: this.#recent, isAlone: options.isAlone });
-    this.#watch = new JobWatch(database.requests, config.maxWaitingRequests);
+    this.#places = new WaitingPlaces({
+      maxCount: config.maxWaitingRequests,
+      maxCountOf: (organizationId) => options.maximumOf(organizationId, "waitingRequests"),
+    });
+    this.#watch = new JobWatch(database.requests, this.#places);
     this.#dispatcher = new Dispatcher({
       executors,
       report: (key, fact) => this.#report(key, fact, "engine"),
@@ -92,6 +102,11 @@ export class NodeEngine implements Engine {
       random: Math.random,
       onDefect: (error) => onFailure("dispatcher", error),
     });
+    const storedBytes = new StoredBytes({
+      database,
+      maximumMbOf: (organizationId) => options.maximumOf(organizationId, "storedMb"),
+    });
+    this.#storedBytes = storedBytes.duty();
     this.#groupCommit = new GroupCommit({
       database,
       clock: this.#clock,
@@ -105,6 +120,7 @@ export class NodeEngine implements Engine {
       commitTimeoutMs: config.commitTimeoutMs,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: (organizationId) => this.#dispatcher.hasRoom(organizationId),
+      storeFullError: (organizationId) => storedBytes.fullError(organizationId),
       beginsAtOnce: () => this.#dispatcher.beginsAtOnce(),
       leaseTerm: () => this.#node.leaseTerm(),
       onCommitted: (changed, stats) => {
@@ -150,6 +166,7 @@ export class NodeEngine implements Engine {
     this.#roster.start({ name: "heartbeat", everyMs: heartbeatMs, runOnce: () => this.#beat() });
     this.#roster.start(this.#timers);
     this.#roster.start(this.#takeover);
+    this.#roster.start(this.#storedBytes);
     this.#roster.start(this.#watch.pollDuty(watchPollMs, () => this.#node.hasOthers()));
     this.#roster.hurry(this.#takeover, 0);
     this.#roster.hurry(this.#timers, 0);
@@ -242,6 +259,10 @@ export class NodeEngine implements Engine {
     return this.#dispatcher.hasBegun(jobId);
   }
 
+  waitingCountOf(organizationId: string): number {
+    return this.#places.countOf(organizationId);
+  }
+
   hasRoomForCall(organizationId: string): boolean {
     return this.#dispatcher.hasRoom(organizationId);
   }
@@ -268,7 +289,7 @@ export class NodeEngine implements Engine {
       queuedFacts: this.#groupCommit.queuedCount,
       runningCalls: this.#dispatcher.runningCount,
       waitingCalls: this.#dispatcher.waitingCount,
-      waitingRequests: this.#watch.watcherCount,
+      waitingRequests: this.#places.count,
       parkedVersions: this.#parking.versionCount,
       parkedJobs: this.#parking.jobCount,
     };

@@ -11,6 +11,7 @@ import type { PermissionSet } from "../auth/permissions/permissions.ts";
 import type { Config } from "../config.ts";
 import { ServiceError } from "../core/service-error.ts";
 import { accountRoutes } from "./account/account.ts";
+import { accountLimitRoutes } from "./account/account-limits.ts";
 import { accountPasswordRoutes } from "./account/account-password.ts";
 import { accountSecondFactorRoutes } from "./account/account-second-factor.ts";
 import { accountTokenRoutes } from "./account/account-tokens.ts";
@@ -31,6 +32,7 @@ import { KnownPaths } from "./door/known-paths.ts";
 import { loggedPath } from "./door/logged-path.ts";
 import { collectDeclarations, openapiRoute } from "./door/openapi.ts";
 import { completeOperations } from "./door/operation.ts";
+import { announceMaximums } from "./door/rate-limit.ts";
 import type { RequestMetrics } from "./door/request-metrics.ts";
 import { boundUnreadAnswers } from "./door/unread-answers.ts";
 import { UserNames } from "./door/user-names.ts";
@@ -48,6 +50,7 @@ import { serveOpenId } from "./openid/serve.ts";
 import { healthRoutes } from "./operations/health.ts";
 import { metricRoutes } from "./operations/metrics.ts";
 import { invitationRoutes } from "./organizations/invitations.ts";
+import { limitRoutes } from "./organizations/limits.ts";
 import { memberPasswordLinkRoutes } from "./organizations/member-password-link.ts";
 import { memberRoutes } from "./organizations/members.ts";
 import { oauthClientRoutes } from "./organizations/oauth-clients.ts";
@@ -88,10 +91,12 @@ const resources = [
   jobEventRoutes,
   metricRoutes,
   rateLimitRoutes,
+  limitRoutes,
   apiTokenRoutes,
   auditRoutes,
   auditExportRoutes,
   accountRoutes,
+  accountLimitRoutes,
   accountPasswordRoutes,
   accountSecondFactorRoutes,
   accountTokenRoutes,
@@ -140,6 +145,7 @@ export function createServer(options: ServerOptions): App {
   });
   leaveBodiesOutOfHead(app);
   boundUnreadAnswers(app, config);
+  app.addHook("onSend", announceMaximums);
   const failedAccess = new FailedAccessLimit(config.maxRefusalsPerMinute, () => engine.now());
   serveOpenId(app, parts, options);
   answerErrors(app, { logger, failedAccess, denials: new AuditDenials(database, logger), metrics });
@@ -187,6 +193,7 @@ function createApp(config: Config, basePath: string, headers: Readonly<Record<st
   app.decorateRequest("granted", null as unknown as PermissionSet);
   app.decorateRequest("bodyHash", null);
   app.decorateRequest("bodyBytes", 0);
+  app.decorateRequest("usedMaximums", null);
   app.decorateRequest("isReplayed", false);
   return app as App;
 }

@@ -6,6 +6,7 @@ import { newId } from "../engine/identifier.ts";
 import { endFormerAccess } from "../management/account/password.ts";
 import { removeSecondFactor } from "../management/account/second-factor.ts";
 import { addUserToken } from "../management/account/user-tokens.ts";
+import { countOrganizationsCreatedBy } from "../store/access/organization-keys.ts";
 import type { Database, Transaction } from "../store/home/database.ts";
 import type { AccountAction } from "../store/people/account-activity.ts";
 import {
@@ -15,6 +16,7 @@ import {
   setPassword,
   type UserCredentials,
 } from "../store/people/user-credentials.ts";
+import { findOrganizationMaximum, findUserByEmail, setOrganizationMaximum } from "../store/people/users.ts";
 
 /*
  * Changes of accounts by somebody who holds the store, without signing in: they could change the rows by hand. Accounts are known by their
@@ -77,6 +79,26 @@ export async function enableUser(database: Database, email: string): Promise<tru
     await setDisabled(transaction, userId, null);
     return true as const;
   });
+}
+
+/**
+ * Sets how many organizations the account may create; null: as configured; undefined: as it is. Answers how many that are now, and how many it has
+ * created.
+ */
+export async function limitOrganizations(
+  database: Database,
+  email: string,
+  wanted: number | null | undefined,
+): Promise<{ readonly maximum: number | null; readonly usedCount: number } | undefined> {
+  const user = await findUserByEmail(database, email);
+  if (user === undefined) return undefined;
+  if (wanted !== undefined) {
+    await change(database, email, "organization-maximum-set", async (transaction, { userId }) => {
+      await setOrganizationMaximum(transaction, userId, wanted);
+    });
+  }
+  const maximum = await findOrganizationMaximum(database, user.userId);
+  return { maximum, usedCount: await countOrganizationsCreatedBy(database, user.userId) };
 }
 
 async function change<Result>(

@@ -2,6 +2,7 @@ import type { Config } from "../config.ts";
 import type { Act } from "../management/act/act.ts";
 import {
   type LimitChanges,
+  type MaximumChanges,
   readOrganizationLimits,
   updateOrganizationLimits,
 } from "../management/organizations/organization-limits.ts";
@@ -10,7 +11,7 @@ import type { OrganizationLimits } from "../store/access/organization-limits.ts"
 import { findOrganization } from "../store/access/organizations.ts";
 import { DirectoryLockedError } from "../store/home/directory-lock.ts";
 
-export type { LimitChanges };
+export type { LimitChanges, MaximumChanges };
 
 const act = {
   actor: { type: "service", id: "stepwell organization limits" },

@@ -54,6 +54,16 @@ describe("alone", () => {
     expect(quota.remaining).toBe(0);
   });
 
+  test("a dear request passes while there is room for its cost, and one that costs more than the whole limit takes all of it", () => {
+    const quota = quotaOf(100, 1);
+    quota.used = 85;
+    expect([quota.decide(20), quota.decide(15)]).toEqual(["reject", "allow"]);
+    const small = quotaOf(10, 1);
+    expect([small.decide(20), small.takes(20)]).toEqual(["allow", 10]);
+    small.used += small.takes(20);
+    expect(small.decide()).toBe("reject");
+  });
+
   test("what has no limit is never looked at", () => {
     const quota = quotaOf(Number.POSITIVE_INFINITY, 3);
     quota.used = Number.MAX_SAFE_INTEGER - 1;
@@ -186,7 +196,11 @@ describe("whatever the load, the order of exchanges and their delays", () => {
   const steps = (nodeCount: number) =>
     fc.array(
       fc.oneof(
-        fc.record({ node: fc.nat(nodeCount - 1), requests: fc.integer({ min: 1, max: 60 }) }),
+        fc.record({
+          node: fc.nat(nodeCount - 1),
+          requests: fc.integer({ min: 1, max: 60 }),
+          cost: fc.constantFrom(1, 1, 2, 20),
+        }),
         fc.record({ node: fc.nat(nodeCount - 1), exchange: fc.constantFrom("begin" as const, "end" as const) }),
       ),
       { maxLength: 150, size: "max" },
@@ -205,7 +219,7 @@ describe("whatever the load, the order of exchanges and their delays", () => {
         for (const step of script) {
           const quota = nodes[step.node];
           if (quota === undefined) continue;
-          if ("requests" in step) play(quota, step.requests);
+          if ("requests" in step) play(quota, step.requests, step.cost);
           else if (step.exchange === "begin" && !underWay.has(quota)) {
             const asked = quota.ask();
             if (asked === undefined) continue;
@@ -231,7 +245,7 @@ describe("whatever the load, the order of exchanges and their delays", () => {
         for (const step of script) {
           const quota = nodes[step.node];
           if (quota === undefined) continue;
-          if ("requests" in step) play(quota, step.requests);
+          if ("requests" in step) play(quota, step.requests, step.cost);
           else ledger.exchange(quota);
         }
         // Twice: an idle node sees that it is idle, then gives back.
@@ -248,14 +262,14 @@ describe("whatever the load, the order of exchanges and their delays", () => {
   });
 
   /** Requests that arrive together, of which those that cannot be decided go on waiting. */
-  function play(quota: Quota, requests: number): void {
+  function play(quota: Quota, requests: number, cost: number): void {
     for (let count = 0; count < requests; count += 1) {
-      const decision = quota.used < quota.mark ? "allow" : quota.decide();
-      if (decision === "ask") quota.noteWaiting();
+      const decision = quota.used + cost <= quota.mark ? "allow" : quota.decide(cost);
+      if (decision === "ask") quota.noteWaiting(cost);
       else if (decision === "reject") quota.noteRejected();
       else {
         quota.passMark();
-        quota.used += 1;
+        quota.used += quota.takes(cost);
       }
     }
   }

@@ -57,6 +57,7 @@ onEveryStore((home) => {
       commitTimeoutMs: config.commitTimeoutMs,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: () => true,
+      storeFullError: () => undefined,
       beginsAtOnce: () => () => true,
       leaseTerm: () => 1,
       onCommitted: (_changed, stats) => commits.push(stats),

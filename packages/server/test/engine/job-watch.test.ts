@@ -4,6 +4,7 @@ import { useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { JobWatch } from "../../src/engine/reading/job-watch.ts";
+import { WaitingPlaces } from "../../src/engine/reading/waiting-places.ts";
 import type { JobKey } from "../../src/store/jobs/jobs.ts";
 import { submission } from "./commands.ts";
 
@@ -17,7 +18,7 @@ onEveryStore((home) => {
     const { workflowId } = await deploy(api, waitingDefinition);
     const job: JobKey = submission(engine, { organizationId, workflowId });
     await engine.commit(submission(engine, { organizationId, workflowId }, job));
-    const watch = new JobWatch(database, 10);
+    const watch = new JobWatch(database, new WaitingPlaces({ maxCount: 10, maxCountOf: () => 10 }));
     const heard: string[] = [];
     watch.add({ ...job, organizationId: stranger.organizationId }, () => heard.push("the stranger"));
     watch.add(job, () => heard.push("the owner"));

@@ -88,6 +88,7 @@ function batchContext(): BatchContext {
     maxBytes: config.maxBatchBytes,
     turn: new Turns().begin(),
     hasRoomForCall: () => true,
+    storeFullError: () => undefined,
     beginsAtOnce: () => true,
   };
 }

@@ -14,7 +14,7 @@ import { DatabaseClock } from "../../src/engine/node/clock.ts";
 import type { NodeEngine } from "../../src/engine/node-engine.ts";
 import { type ParkedThing, Parking, UnreadableVersionError } from "../../src/engine/plans/parking.ts";
 import { Plans } from "../../src/engine/plans/plans.ts";
-import type { Database } from "../../src/store/home/database.ts";
+import { type Database, StatementGivenUpError } from "../../src/store/home/database.ts";
 import { insertDueJobs } from "../store/due-rows.ts";
 import { failRow } from "../store/failing-row.ts";
 import { cancelled, eventReceived, happening, keyed, submission } from "./commands.ts";
@@ -135,6 +135,7 @@ onEveryStore((home) => {
       nodeId: engine.nodeId,
       limits: { maxStepRuns: 100, maxEvents: 100, maxOutputBytes: 10_000 },
       hasRoomForCall: () => true,
+      storeFullError: () => undefined,
       beginsAtOnce: () => () => true,
       leaseTerm: () => 1,
       onCommitted: (_changed, stats) => commits.push(stats),
@@ -208,7 +209,8 @@ onEveryStore((home) => {
     );
 
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", ...jobs.slice(1).map(() => "fulfilled")]);
-    expect(outcomes[0]).toMatchObject({ reason: { name: "StatementGivenUpError", fate: "nothing-written" } });
+    expect(outcomes[0]).toMatchObject({ reason: { fate: "nothing-written" } });
+    expect((outcomes[0] as PromiseRejectedResult).reason).toBeInstanceOf(StatementGivenUpError);
     expect(commits.map(({ commandCount }) => commandCount)).toEqual([1, 1, 1, 1, 5, 5, 5, 5]);
     // A caller's own trouble parks nothing.
     expect(parking.jobCount).toBe(0);

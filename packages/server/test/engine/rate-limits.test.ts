@@ -132,7 +132,7 @@ describe("three nodes", () => {
 
   test("hold what the operator sets for one organization, all of them", async () => {
     const { organizationId, owner } = await cluster.node(0).newOrganization();
-    const limits = { organizationId, requestsPerMinute: 777, submitsPerMinute: 0 };
+    const limits = { organizationId, requestsPerMinute: 777, submitsPerMinute: 0, maximums: {} };
     await setOrganizationLimits(cluster.node(0).running.database, limits);
     for (const node of nodes()) {
       const policy = async () =>

@@ -116,6 +116,7 @@ onEveryStore((home) => {
         nodeId: this.nodeId,
         limits: { maxStepRuns: 100, maxEvents: 100, maxOutputBytes: 10_000 },
         hasRoomForCall: () => true,
+        storeFullError: () => undefined,
         beginsAtOnce: () => () => this.#hasFreeSlots,
         leaseTerm: () => this.node.leaseTerm(),
         onCommitted: (changed) => {

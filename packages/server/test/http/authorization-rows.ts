@@ -172,6 +172,7 @@ export const rows = withAliases<Row>({
     names: "nothing",
   },
   GetRateLimits: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetLimits: { call: () => ({}), allowed: 200, names: "nothing" },
   ListApiTokens: { call: () => ({}), allowed: 200, names: "nothing" },
   GetApiToken: { call: token, allowed: 200 },
   UpdateApiToken: {
@@ -195,6 +196,7 @@ export const rows = withAliases<Row>({
   CreatePasswordLink: { call: member, allowed: ({ userId }) => (userId === undefined ? 403 : 201) },
   // The callers of the matrix have no password, and nothing can be confirmed by one.
   GetAccount: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetAccountLimits: { call: () => ({}), allowed: 200, names: "nothing" },
   UpdateAccount: { call: () => ({ body: { displayName: "d" } }), allowed: 200, names: "nothing" },
   ListAccountActivity: { call: () => ({}), allowed: 200, names: "nothing" },
   ChangePassword: { call: () => ({ body: passwords }), allowed: 409, names: "nothing" },

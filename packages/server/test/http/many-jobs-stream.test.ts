@@ -187,6 +187,28 @@ onOneStore((home) => {
     expect((await connect(owner.token, names(50))).status).toBe(200);
   });
 
+  test("an organization with all of its waiting places in use keeps no other organization's jobs from the stream", async () => {
+    const narrow = new TestService(home, { STEPWELL_MAX_WAITING_REQUESTS_PER_ORGANIZATION: "1" });
+    await narrow.start();
+    try {
+      const full = await narrow.newOrganization();
+      const other = await narrow.newOrganization(full.owner);
+      const jobs = [await newJob(full), await newJob(full), await newJob(other)];
+      const headers = { authorization: `Bearer ${full.owner.token}` };
+      const query = jobs.map(({ name }) => `job=${name}`).join("&");
+      const events = eventsOf<Told>(await fetch(`${narrow.baseUrl}/stream?${query}`, { headers }));
+      const told = new Map<string, Told>();
+      for await (const { type, data } of events) {
+        told.set(`${data.jobId} ${type === "job.unreadable"}`, data);
+        if (told.size === 3) break;
+      }
+      expect(told.get(`${jobs[1]?.jobId} true`)).toMatchObject({ problem: { code: "RateLimitError" } });
+      expect([told.has(`${jobs[0]?.jobId} false`), told.has(`${jobs[2]?.jobId} false`)]).toEqual([true, true]);
+    } finally {
+      await narrow.stop();
+    }
+  });
+
   test("each job of a stream counts as one that is waited for, and none does any more when there was no room for all", async () => {
     const narrow = new TestService(home, { STEPWELL_MAX_WAITING_REQUESTS: "1" });
     await narrow.start();

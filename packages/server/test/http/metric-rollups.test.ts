@@ -155,6 +155,7 @@ describe("on a PostgreSQL server", () => {
       maxBytes: 100_000,
       turn: new Turns().begin(),
       hasRoomForCall: () => true,
+      storeFullError: () => undefined,
       beginsAtOnce: () => true,
     };
     await database.transaction(async (transaction) => {

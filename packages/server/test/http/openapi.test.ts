@@ -12,6 +12,7 @@ import { Authenticator } from "../../src/auth/authenticator.ts";
 import { IdTokenBearers } from "../../src/auth/credentials/id-token-bearers.ts";
 import { ExternalBearers } from "../../src/auth/external/bearers.ts";
 import { SingleSignOn } from "../../src/auth/external/single-sign-on.ts";
+import { OwnLimits } from "../../src/auth/limits/own-limits.ts";
 import { RateLimits } from "../../src/auth/limits/rate-limits.ts";
 import { OpenId } from "../../src/auth/oidc/open-id.ts";
 import { PasswordSignIn } from "../../src/auth/passwords/password-sign-in.ts";
@@ -38,7 +39,7 @@ onOneStore((home) => {
     const newId = () => engine.newId();
     const openId = new OpenId({ config, database, secrets, now, newId, publicUrl: () => service.baseUrl });
     const ignore = () => {};
-    const admissionParts = { database, engine, onChanged: ignore, onLastOwnerKept: ignore };
+    const admissionParts = { database, engine, config, onChanged: ignore, onLastOwnerKept: ignore };
     const singleSignOn = new SingleSignOn([], {
       now,
       onTrouble: ignore,
@@ -48,7 +49,14 @@ onOneStore((home) => {
     const idTokens = new IdTokenBearers({ ...openId, database });
     const authenticator = new Authenticator({ database, now, idTokens, externalBearers });
     const signIn = new PasswordSignIn({ database, now, newId, secrets });
-    const rateLimits = new RateLimits({ database, config, now, nodeCount: () => 1, onFailure() {} });
+    const rateLimits = new RateLimits({
+      database,
+      ownLimits: new OwnLimits(database),
+      config,
+      now,
+      nodeCount: () => 1,
+      onFailure() {},
+    });
     const metrics = { requestStarted() {}, requestFinished() {}, requestLimited() {} };
     const logger = pino({ level: "silent" });
     const executors = executorCatalog(config);
@@ -114,6 +122,31 @@ onOneStore((home) => {
     expect(() => anotherServer().post("/known", { config, schema }, async () => "")).not.toThrow();
     const both = { config, schema: { ...schema, headers: IdempotencyHeaders } };
     expect(() => anotherServer().post("/both", both, async () => "")).toThrow(/repetition/);
+  });
+
+  test("every operation behind a credential says what a request costs: a read 1, a change 5, and these something else", async () => {
+    const { operations } = await service.client(undefined).document();
+    const costOf = (method: string) => (method === "GET" ? 1 : 5);
+    const others = operations
+      .filter(({ method, permission, declaration: { "x-cost": cost } }) =>
+        permission === "none" ? cost !== undefined : cost !== costOf(method),
+      )
+      .map(({ operationId, declaration }) => [operationId, declaration["x-cost"]]);
+    expect(Object.fromEntries(others)).toEqual({
+      SubmitJob: 2,
+      CancelJob: 2,
+      ResumeJob: 2,
+      SendJobEvent: 2,
+      ListJobs: 5,
+      GetJobState: 5,
+      ListAudit: 5,
+      GetLimits: 5,
+      GetMetrics: 10,
+      RegisterWorkflowVersion: 20,
+      ValidateWorkflowVersion: 20,
+      ExportAudit: 50,
+      VerifyAudit: 50,
+    });
   });
 
   test("every operation has a name of its own, a permission that exists, a tag, a summary and described answers", async () => {

@@ -29,7 +29,7 @@ const rowCount = 26;
 const workflowsByName = { operation: "ListWorkflows", rows: "workflows", identity: "name" };
 
 onEveryStore((home) => {
-  const service = useService(home);
+  const service = useService(home, { STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT: "100" });
 
   /** An organization in which every list has 26 rows: one more than a page of those that grow. */
   async function populate(): Promise<{ api: Client; cases: Case[] }> {
@@ -122,8 +122,8 @@ onEveryStore((home) => {
     const { engine, database } = service.running;
     const at = engine.now();
     const times = { createdAt: at, lastSeenAt: at, expiresAt: at + 60_000 };
-    const origin = { authenticatedAt: null, deviceId: null, isVouchedFor: false };
-    const how = { signedInBy: "password", client: null, userAgent: "test", address: "", ...origin };
+    const origin = { client: null, authenticatedAt: null, deviceId: null, isVouchedFor: false };
+    const how = { signedInBy: "password", userAgent: "test", address: "", ...origin };
     await insertUserSession(database, { userId, sessionId: engine.newId(), ...how, ...times });
   }
 

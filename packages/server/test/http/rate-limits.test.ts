@@ -8,6 +8,7 @@ import { TestService, useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 import { createToken } from "../../src/auth/credentials/token-form.ts";
+import { OwnLimits } from "../../src/auth/limits/own-limits.ts";
 import { ExceededQuota, RateLimits } from "../../src/auth/limits/rate-limits.ts";
 import { readConfig } from "../../src/config.ts";
 import { setOrganizationLimits } from "../../src/store/access/organization-limits.ts";
@@ -29,9 +30,9 @@ async function newToken(api: Client, ...permissions: string[]): Promise<Client> 
 onOneStore((home) => {
   describe("with low limits", () => {
     const service = useService(home, {
-      STEPWELL_ORGANIZATION_REQUESTS_PER_MINUTE: "40",
+      STEPWELL_ORGANIZATION_REQUESTS_PER_MINUTE: "100",
       STEPWELL_ORGANIZATION_SUBMITS_PER_MINUTE: "8",
-      STEPWELL_TOKEN_REQUESTS_PER_MINUTE: "25",
+      STEPWELL_TOKEN_REQUESTS_PER_MINUTE: "60",
       STEPWELL_TOKEN_SUBMITS_PER_MINUTE: "5",
     });
 
@@ -39,15 +40,17 @@ onOneStore((home) => {
       await inOneMinute(service, async () => {
         const { api } = await service.newOrganization();
         const token = await newToken(api, "organization:read");
-        await callTimes(api, 24);
+        await callTimes(api, 55);
 
         const { headers, body } = await api.refused("GetOrganization", "RateLimitError");
         const seconds = Number(headers.get("retry-after"));
         expect(seconds).toBeGreaterThanOrEqual(1);
         expect(seconds).toBeLessThanOrEqual(60);
-        expect(headers.get("ratelimit-policy")).toBe('"requests";q=25;w=60');
+        expect(headers.get("ratelimit-policy")).toBe('"requests";q=60;w=60');
         expect(headers.get("ratelimit")).toBe(`"requests";r=0;t=${seconds}`);
-        expect(body.detail).toMatch(/^You have made 25 requests in this minute.*STEPWELL_TOKEN_REQUESTS_PER_MINUTE\.$/);
+        expect(body.detail).toMatch(
+          /^You have used 60 of 60 requests in this minute\..*STEPWELL_TOKEN_REQUESTS_PER_MINUTE\.$/,
+        );
         await callTimes(token, 5);
       });
     });
@@ -56,13 +59,13 @@ onOneStore((home) => {
       await inOneMinute(service, async () => {
         const { api } = await service.newOrganization();
         const token = await newToken(api, "organization:read");
-        await callTimes(api, 24);
+        await callTimes(api, 55);
         for (let count = 0; count < 5; count += 1) await api.refused("GetOrganization", "RateLimitError");
 
-        await callTimes(token, 15);
+        await callTimes(token, 40);
         const { headers, body } = await token.refused("GetOrganization", "RateLimitError");
-        expect(headers.get("ratelimit-policy")).toBe('"requests";q=40;w=60');
-        expect(body.detail).toMatch(/^All callers of this organization together made 40 requests/);
+        expect(headers.get("ratelimit-policy")).toBe('"requests";q=100;w=60');
+        expect(body.detail).toMatch(/^All callers of this organization together used 100 of 100 requests/);
         expect(body.detail).toContain("stepwell organization limits");
         await (await service.newOrganization()).api.call("GetOrganization");
       });
@@ -80,9 +83,9 @@ onOneStore((home) => {
 
         const refused = await api.refused("SubmitJob", "RateLimitError", submit);
         expect(refused.body.detail).toMatch(/^You have submitted 5 jobs.*STEPWELL_TOKEN_SUBMITS_PER_MINUTE\.$/);
-        // Three of the deployment, five submits, this one.
+        // The deployment (two changes and a version), five submits, this one.
         const { headers } = await api.call("GetOrganization");
-        expect(headers.get("ratelimit")).toMatch(/^"requests";r=16;t=\d+$/);
+        expect(headers.get("ratelimit")).toMatch(/^"requests";r=19;t=\d+$/);
       });
     });
 
@@ -95,9 +98,9 @@ onOneStore((home) => {
 
         const { body } = await token.call<RateLimitsBody>("GetRateLimits");
         expect(body.rateLimits).toEqual([
-          { scope: "organization", policy: "requests", limitPerMinute: 40, usedCount: 8 },
+          { scope: "organization", policy: "requests", limitPerMinute: 100, usedCount: 42 },
           { scope: "organization", policy: "submits", limitPerMinute: 8, usedCount: 3 },
-          { scope: "token", policy: "requests", limitPerMinute: 25, usedCount: 4 },
+          { scope: "token", policy: "requests", limitPerMinute: 60, usedCount: 7 },
           { scope: "token", policy: "submits", limitPerMinute: 5, usedCount: 3 },
         ]);
         expect(Date.parse(body.resetsAt) % 60_000).toBe(0);
@@ -105,24 +108,42 @@ onOneStore((home) => {
       });
     });
 
+    test("a dear request counts for more than a cheap one, and is refused where the cheap one still passes", async () => {
+      await inOneMinute(service, async () => {
+        const { api } = await service.newOrganization();
+        const { workflowId } = await deploy(api, straightDefinition);
+        const validate = { params: { workflowId }, body: { definition: straightDefinition } };
+        const { headers } = await api.call("ValidateWorkflowVersion", validate);
+        expect(headers.get("ratelimit")).toMatch(/^"requests";r=10;t=/);
+
+        const refused = await api.refused("ValidateWorkflowVersion", "RateLimitError", validate);
+        expect(refused.body.detail).toMatch(
+          /^You have used 50 of 60 requests in this minute, and this one counts as 20\./,
+        );
+        expect(refused.headers.get("ratelimit")).toMatch(/^"requests";r=10;t=/);
+        await callTimes(api, 10);
+        await api.refused("GetOrganization", "RateLimitError");
+      });
+    });
+
     test("what names no organization counts for the caller alone", async () => {
       await inOneMinute(service, async () => {
         const { api, owner } = await service.newOrganization();
         const token = await newToken(api, "organization:read");
-        for (let count = 0; count < 25; count += 1) await token.call("ListOrganizations");
+        for (let count = 0; count < 60; count += 1) await token.call("ListOrganizations");
         await token.refused("ListOrganizations", "RateLimitError");
         await token.refused("GetOrganization", "RateLimitError");
         const { headers } = await owner.client.call("ListOrganizations");
-        expect(headers.get("ratelimit")).toMatch(/^"requests";r=23;t=\d+$/);
+        expect(headers.get("ratelimit")).toMatch(/^"requests";r=54;t=\d+$/);
         const { body } = await api.call<RateLimitsBody>("GetRateLimits");
-        expect(body.rateLimits[0]).toMatchObject({ scope: "organization", policy: "requests", usedCount: 2 });
+        expect(body.rateLimits[0]).toMatchObject({ scope: "organization", policy: "requests", usedCount: 6 });
       });
     });
 
     test("a request that is refused is answered before its body has come, and makes nothing", async () => {
       await inOneMinute(service, async () => {
         const { api, owner, organizationId } = await service.newOrganization();
-        await callTimes(api, 25);
+        await callTimes(api, 60);
         const socket = await open(service.port);
         const lines = [
           `Authorization: Bearer ${owner.token}`,
@@ -142,16 +163,16 @@ onOneStore((home) => {
       };
       const set = async (requestsPerMinute: number | null) => {
         const { organizationId } = changed;
-        const limits = { organizationId, requestsPerMinute, submitsPerMinute: null };
+        const limits = { organizationId, requestsPerMinute, submitsPerMinute: null, maximums: {} };
         await setOrganizationLimits(service.running.database, limits);
       };
       const patience = { interval: 400, timeout: 10_000 };
 
       await set(24);
       await expect.poll(() => limitOf(changed), patience).toBe('"requests";q=24;w=60');
-      expect(await limitOf(other)).toBe('"requests";q=25;w=60');
+      expect(await limitOf(other)).toBe('"requests";q=60;w=60');
       await set(null);
-      await expect.poll(() => limitOf(changed), patience).toBe('"requests";q=25;w=60');
+      await expect.poll(() => limitOf(changed), patience).toBe('"requests";q=60;w=60');
     });
 
     test("a new minute begins with whole limits", async () => {
@@ -159,13 +180,20 @@ onOneStore((home) => {
       let now = Date.parse("2026-01-31T12:00:30.000Z");
       const config = { ...readConfig({}), organizationRequestsPerMinute: 3 };
       const onFailure = (error: unknown) => expect(error).toBeUndefined();
-      const limits = new RateLimits({ database, config, now: () => now, nodeCount: () => 1, onFailure });
+      const limits = new RateLimits({
+        database,
+        ownLimits: new OwnLimits(database),
+        config,
+        now: () => now,
+        nodeCount: () => 1,
+        onFailure,
+      });
       const caller = {
         principal: { type: "user", id: "u", name: "u" },
         organizationId: undefined,
         permissions: new Set([]),
       } as const;
-      const allowed = () => !(limits.count(caller, "o", false) instanceof ExceededQuota);
+      const allowed = () => !(limits.count(caller, "o", { isSubmit: false, cost: 1 }) instanceof ExceededQuota);
 
       expect([1, 2, 3, 4].map(allowed)).toEqual([true, true, true, false]);
       expect(limits.secondsLeft()).toBe(30);

@@ -110,6 +110,34 @@ onEveryStore((home) => {
     await first.text();
   });
 
+  test("one organization's streams leave places for another's, and its own next stream is 429 with Retry-After", async () => {
+    const narrow = new TestService(home, { STEPWELL_MAX_WAITING_REQUESTS: "20" });
+    await narrow.start();
+    const urlIn = async () => {
+      const { api, organizationId, owner } = await narrow.newOrganization();
+      const { workflowId } = await deploy(api, definitionOf(waitStep("w", ["x"], null)));
+      const { body } = await api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } });
+      const url = `${narrow.baseUrl}/organizations/${organizationId}/jobs/${body.jobId}`;
+      return (path: string) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${owner.token}` } });
+    };
+    const [greedy, other] = [await urlIn(), await urlIn()];
+    const streams = await Promise.all(Array.from({ length: 20 }, () => greedy("/stream")));
+    const refused = streams.filter(({ status }) => status === 429);
+    expect(streams.filter(({ status }) => status === 200)).toHaveLength(10);
+    expect(refused).toHaveLength(10);
+    const left = streams.filter(({ status }) => status === 200).map(({ headers }) => headers.get("ratelimit"));
+    expect(left.filter((text) => text?.endsWith(', "waitingRequests";r=4990'))).toHaveLength(1);
+    expect(refused[0]?.headers.get("retry-after")).toBe("2");
+    expect(await refused[0]?.json()).toMatchObject({
+      code: "RateLimitError",
+      detail: expect.stringContaining("STEPWELL_MAX_WAITING_REQUESTS"),
+    });
+    const [stream, waiting] = await Promise.all([other("/stream"), other("?waitSeconds=1")]);
+    expect([stream.status, waiting.status]).toEqual([200, 200]);
+    await narrow.stop();
+    await Promise.all([...streams, stream].map((response) => response.bodyUsed || response.text()));
+  });
+
   test("a service that stops ends its streams and waiting requests, and does not hang on them", async () => {
     const leaving = new TestService(home);
     await leaving.start();

@@ -38,6 +38,7 @@ export const boundsRows = withAliases<BoundsRow>({
   WhoAmI: row(always("allowed"), always("allowed"), always("allowed")),
 
   GetAccount: personal,
+  GetAccountLimits: personal,
   UpdateAccount: personal,
   ListAccountActivity: personal,
   ChangePassword: personal,
@@ -89,6 +90,7 @@ export const boundsRows = withAliases<BoundsRow>({
   ResumeJob: changesBoth,
   GetMetrics: finds,
   GetRateLimits: shut,
+  GetLimits: shut,
 
   CreateApiToken: shut,
   ListApiTokens: shut,

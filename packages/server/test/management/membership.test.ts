@@ -165,6 +165,32 @@ onEveryStore((home) => {
     expect(await rolesOf(organizationId, userId)).toEqual(["viewer"]);
   });
 
+  test("a person for whom a provider vouches is rejected while the organization is full, invitations included, and admitted when a place is free", async () => {
+    const { organizationId, ownerId, code } = await newInvitation(["viewer"]);
+    const provider = { ...anyProvider, organizationId, emailDomains: [`${organizationId}.test`] };
+    const claims = { ...anyClaims, subject: randomUUID(), email: `anna@${organizationId}.test` };
+    const signIn = (maxMembers: number) => {
+      const config = { ...parts.config, maxMembers };
+      const admissionParts = { ...parts, config, onChanged() {}, onLastOwnerKept() {} };
+      const source = { requestId: "", address: "192.0.2.1" };
+      return admit(admissionParts, provider, { ...claims, roleValues: ["viewers"] }, source);
+    };
+
+    expect(await signIn(2)).toEqual({ outcome: "rejected", reason: "no-room" });
+    expect(await findUserByEmail(parts.database, claims.email)).toBeUndefined();
+    const admitted = await signIn(3);
+    expect(admitted).toMatchObject({ outcome: "admitted" });
+
+    const full = { ...parts, config: { ...parts.config, maxMembers: 2 } };
+    await expect(acceptInvitation(full, actOf(await newUser(), "AcceptInvitation"), code)).rejects.toMatchObject({
+      code: "ConflictError",
+      message: expect.stringContaining("at most 2 members"),
+    });
+    // Nobody is put out: who is a member stays one.
+    expect(await signIn(1)).toMatchObject({ outcome: "admitted" });
+    expect(await rolesOf(organizationId, ownerId)).toEqual(["owner"]);
+  });
+
   async function newUser(): Promise<string> {
     const userId = parts.engine.newId();
     const email = `${userId}@example.org`;

@@ -2,12 +2,15 @@ import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { said } from "@stepwell/testing/notes.ts";
+import { Child } from "@stepwell/testing/child.ts";
+import { readNotes, said } from "@stepwell/testing/notes.ts";
 import { newDatabase } from "@stepwell/testing/own-database.ts";
 import { onServer } from "@stepwell/testing/postgres-server.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { layEmbeddedStore, type StoreHome } from "@stepwell/testing/stores.ts";
 import { describe, expect, inject, onTestFinished, test, vi } from "vitest";
+import { readConfig } from "../../src/config.ts";
+import { openHome } from "../../src/service.ts";
 
 async function started(home: StoreHome["name"], environment: Record<string, string>, heartbeatMs = 100) {
   const store = { environment, remove: async () => {} };
@@ -28,7 +31,7 @@ async function untilReadiness(service: TestService, status: number): Promise<voi
 test("a node is not ready from the change that found the disk full until it has found room", async () => {
   const { url, remove } = await newDatabase("newest");
   onTestFinished(remove);
-  const service = await started("postgres", { DATABASE_URL: url }, 3_000);
+  const service = await started("postgres", { DATABASE_URL: url }, 1_500);
   const { api } = await service.newOrganization();
   await onServer(url, (client) =>
     client.query(
@@ -135,6 +138,30 @@ describe.skipIf(!mayMount)("on a disk that is really full", () => {
     const url = new URL(server);
     url.pathname = `/${name}`;
     await expectFullAndRecovery(await started("postgres", { DATABASE_URL: url.href }), disk);
+  }, 60_000);
+
+  test("the log of the embedded store: the process ends, and everything that was acknowledged is there at the next start", async () => {
+    const disk = smallDisk(100);
+    expect(disk).toBeDefined();
+    if (disk === undefined) return;
+    onTestFinished(() => unmount(disk));
+    const dataDir = join(disk, "data");
+    await layEmbeddedStore(dataDir);
+    const script = join(import.meta.dirname, "embedded-process.ts");
+    const child = await Child.start(script, [dataDir]);
+    onTestFinished(() => child.kill());
+    expect(await child.ask("before")).toBe("before");
+    const free = fill(disk);
+    await expect(child.ask("switch the log")).rejects.toThrow("has ended");
+    expect(await child.ended()).toBe(8);
+    free();
+    const next = await Child.start(script, [dataDir]);
+    onTestFinished(() => next.kill());
+    expect(await next.ask("after")).toBe("after");
+    await next.kill();
+    const database = await openHome(readConfig({ STEPWELL_DATA_DIR: dataDir }), {});
+    onTestFinished(() => database.close());
+    expect(await readNotes(database)).toEqual(["after", "before"]);
   }, 60_000);
 
   test("the embedded store: the node is not ready until there is room", async () => {

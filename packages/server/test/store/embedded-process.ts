@@ -1,7 +1,10 @@
-import { addNote, createNotes } from "@stepwell/testing/notes.ts";
+import { addNote, createNotes, said } from "@stepwell/testing/notes.ts";
 import { openEmbedded } from "../../src/store/home/embedded.ts";
 
-/** Holds an embedded store and writes into it what its parent says, for a test that kills it. Ends with 7 when the disk does not sync. */
+/**
+ * Holds an embedded store and writes into it what its parent says, for a test that kills it. Ends with 7 when the disk does not sync, and with 8 when the
+ * store breaks off. On "switch the log" the next change needs a new file of the log.
+ */
 const [, , dataDir = ""] = process.argv;
 const onSyncFailed = () => process.exit(7);
 const database = await openEmbedded({
@@ -10,11 +13,13 @@ const database = await openEmbedded({
   timeoutMs: 5_000,
   readTimeoutMs: 5_000,
   onFull: () => {},
+  onPanic: () => process.exit(8),
   onSyncFailed,
 });
 await createNotes(database);
 process.send?.({ isOpen: true });
 process.on("message", async (content: string) => {
+  if (content === "switch the log") await database.query(said("SELECT pg_switch_wal()"), []);
   await database.transaction((transaction) => addNote(transaction, content));
   process.send?.(content);
 });

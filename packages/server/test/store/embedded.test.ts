@@ -16,6 +16,9 @@ const usual = {
   bufferMb: 16,
   timeoutMs: 5_000,
   onFull: () => {},
+  onPanic: (reason: string) => {
+    throw new Error(reason);
+  },
   readTimeoutMs: 5_000,
   onSyncFailed: (error: unknown) => {
     throw error;

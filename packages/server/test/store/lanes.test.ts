@@ -106,7 +106,7 @@ const long = statement<{ count: number }>(
 );
 
 onEveryStore((home) => {
-  const limitMs = 1_500;
+  const limitMs = 1_000;
   const service = useService(home, {
     STEPWELL_READ_TIMEOUT_MS: String(limitMs),
     STEPWELL_DATABASE_TIMEOUT_MS: String(limitMs),

@@ -36,6 +36,8 @@ export class JobWatch {
   #stop: AbortController | undefined;
   /** Until then the stream counts as one that works. */
   #aliveUntil = 0;
+  /** The stream goes on without this job: its organization has as many requests waiting as it may have. */
+  #isLeftOut = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The page of the history where the last reading ended. */
   #pageToken: string | undefined;
@@ -71,14 +73,24 @@ export class JobWatch {
         this.#add(news.entries);
         return;
       case "alive":
+        if (this.#isLeftOut) return;
         this.#aliveUntil = performance.now() + silenceMs;
         this.#askIn(silenceMs);
         this.#become({ connection: this.#isFinished ? "finished" : "live" });
         return;
-      case "unreadable":
-        this.#fail(new ProblemError(news.problem));
+      case "unreadable": {
+        const error = new ProblemError(news.problem);
+        if (isFinal(error)) {
+          this.#fail(error);
+          return;
+        }
+        this.#isLeftOut = true;
+        this.#aliveUntil = 0;
+        this.#askIn(0);
         return;
+      }
       case "lost":
+        this.#isLeftOut = false;
         this.#aliveUntil = 0;
         this.#askIn(firstSignMs);
         if (this.#feed.connection !== "polling") this.#become({ connection: "interrupted" });

@@ -124,6 +124,7 @@ export const activity = {
     "user-token-created": "User token created",
     "user-token-revoked": "User token revoked",
     "identity-linked": "Provider linked",
+    "organization-maximum-set": "An operator set how many organizations you may create",
     "account-disabled": "Account disabled",
     "account-enabled": "Account enabled",
   } as Readonly<Record<string, string>>,

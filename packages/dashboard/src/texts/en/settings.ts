@@ -10,7 +10,7 @@ export const settings = {
   oauthClients: "Applications",
   signInProviders: "Sign-in",
   audit: "Audit log",
-  rateLimits: "Rate limits",
+  limits: "Limits",
   actions: "Actions",
 } as const;
 

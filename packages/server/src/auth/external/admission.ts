@@ -24,4 +24,6 @@ export type AdmissionRejection =
   | "address-taken"
   | "disabled"
   | "no-role"
+  /** The organization has as many members as it may have. */
+  | "no-room"
   | "no-organization";

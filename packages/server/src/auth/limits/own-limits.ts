@@ -1,3 +1,4 @@
+import { type Config, type Maximum, type MaximumName, maximumOf } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import {
   type ChangedLimits,
@@ -22,6 +23,11 @@ export class OwnLimits {
 
   of(organizationId: string): OrganizationLimits | undefined {
     return this.#byOrganization.get(organizationId);
+  }
+
+  /** The maximum that the operator set for the organization, or else the configuration's. */
+  maximumOf(config: Config, organizationId: string, name: MaximumName): Maximum {
+    return maximumOf(config, this.of(organizationId)?.maximums ?? {}, name);
   }
 
   /** Reads what changed since the last time; answers whether anything did. */

@@ -12,7 +12,7 @@ export interface Exchange {
 }
 
 /**
- * How many requests of one kind one subject may still make in this minute, as far as one node is concerned. Several nodes share a limit
+ * How many requests of one kind one subject may still make in this minute, each counted with its cost, as far as one node is concerned. Several nodes share a limit
  * through one count in the store, to which each adds what it used *and sets aside* for the next moments: what is set aside is this node's
  * to give away without asking, so the nodes together never allow more than the limit, however sudden the load and wherever it comes. A
  * small beginning is free and stays unknown to the others, so that a subject far from its limit costs no statement.
@@ -24,9 +24,9 @@ export class Quota {
   readonly policy: Policy;
   /** Its name in the store. */
   readonly key: string;
-  /** Requests that this node allowed in this minute. */
+  /** The costs of the requests that this node allowed in this minute, together. */
   used = 0;
-  /** While `used` is below, nothing needs to be looked at. */
+  /** While `used` does not pass it, nothing needs to be looked at. */
   mark = 0;
   #limit: number;
   #nodeCount: number;
@@ -37,8 +37,9 @@ export class Quota {
   /** The rest of the store's count when it was last read: the other nodes'. */
   #others = 0;
   #usedWhenAsked = 0;
-  /** Requests that could not be decided without the store, or were rejected, since it was last asked. */
-  #waitingCount = 0;
+  /** The costs of requests that could not be decided without the store, since it was last asked. */
+  #waitingCost = 0;
+  /** Requests that were rejected since then. */
   #rejectedCount = 0;
 
   constructor(scope: Scope, id: string, policy: Policy, limit: number, nodeCount: number) {
@@ -65,18 +66,24 @@ export class Quota {
     return this.#stored;
   }
 
+  /** What a request of this cost takes of the quota: never more than the whole limit, since it could not pass in any minute. */
+  takes(cost: number): number {
+    return Math.min(cost, this.#limit);
+  }
+
   /**
-   * Decides on one more request; `ask` when only the store can say. To be called when `used` has reached `mark`. Counts nothing: a
+   * Decides on one more request; `ask` when only the store can say. To be called when it would bring `used` past `mark`. Counts nothing: a
    * request falls under several quotas and counts in all or in none.
    */
-  decide(): "allow" | "ask" | "reject" {
-    if (this.used < this.#allowance) return "allow";
-    return this.used + this.#others >= this.#limit ? "reject" : "ask";
+  decide(cost = 1): "allow" | "ask" | "reject" {
+    const wanted = this.used + this.takes(cost);
+    if (wanted <= this.#allowance) return "allow";
+    return wanted + this.#others > this.#limit ? "reject" : "ask";
   }
 
   /** A request waits for the store's word. */
-  noteWaiting(): void {
-    this.#waitingCount += 1;
+  noteWaiting(cost = 1): void {
+    this.#waitingCost += this.takes(cost);
   }
 
   noteRejected(): void {
@@ -90,7 +97,7 @@ export class Quota {
 
   /** What to tell and to ask the store, if there is anything. */
   ask(): Exchange | undefined {
-    const wasAsked = this.used > this.#usedWhenAsked || this.#waitingCount > 0 || this.#rejectedCount > 0;
+    const wasAsked = this.used > this.#usedWhenAsked || this.#waitingCost > 0 || this.#rejectedCount > 0;
     const wanted = this.used + (wasAsked ? this.#setAside() : 0);
     const change = wanted - this.#stored;
     if (!wasAsked && change === 0) return undefined;
@@ -98,7 +105,7 @@ export class Quota {
     this.#allowance = Math.min(this.#allowance, wanted);
     this.mark = Math.min(this.mark, this.#allowance);
     this.#usedWhenAsked = this.used;
-    this.#waitingCount = 0;
+    this.#waitingCost = 0;
     this.#rejectedCount = 0;
     return { quota: this, change };
   }
@@ -156,7 +163,7 @@ export class Quota {
       Math.ceil(this.#limit * setAsideShare(this.#nodeCount)),
       Math.ceil(room / (2 * this.#nodeCount)),
     );
-    return Math.max(Math.min(this.#waitingCount, room), little);
+    return Math.max(Math.min(this.#waitingCost, room), little);
   }
 }
 

@@ -1,21 +1,17 @@
-import type { Config } from "../../config.ts";
+import type { Config, Maximum, MaximumName } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { addUsage, deleteUsageBefore, readUsage } from "../../store/access/rate-usage.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { Caller } from "../authenticator.ts";
-import { OwnLimits } from "./own-limits.ts";
+import type { OwnLimits } from "./own-limits.ts";
 import type { Exchange, Quota } from "./quota.ts";
 import { type LimitBook, minuteMs, type Quotas, RateWindow } from "./rate-window.ts";
 
 export interface RateLimitsOptions {
   readonly database: Database;
-  readonly config: Pick<
-    Config,
-    | "organizationRequestsPerMinute"
-    | "organizationSubmitsPerMinute"
-    | "tokenRequestsPerMinute"
-    | "tokenSubmitsPerMinute"
-  >;
+  /** Refreshed by a duty of the rate limits. */
+  readonly ownLimits: OwnLimits;
+  readonly config: Config;
   /** The database's time. */
   readonly now: () => Timestamp;
   /** How many nodes of the service are alive, this one included. */
@@ -23,13 +19,23 @@ export interface RateLimitsOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
+/** How one request counts. */
+export interface CountedRequest {
+  readonly isSubmit: boolean;
+  /** A whole number, from 1. */
+  readonly cost: number;
+}
+
 /** The quota that is used up, and for how long. */
 export class ExceededQuota {
   readonly quota: Quota;
+  /** What the request would have taken of it. */
+  readonly cost: number;
   readonly retryAfterSeconds: number;
 
-  constructor(quota: Quota, retryAfterSeconds: number) {
+  constructor(quota: Quota, cost: number, retryAfterSeconds: number) {
     this.quota = quota;
+    this.cost = cost;
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
@@ -49,7 +55,6 @@ export interface Usage {
  */
 export class RateLimits {
   readonly #options: RateLimitsOptions;
-  readonly #ownLimits: OwnLimits;
   readonly #book: LimitBook;
   #nodeCount: number;
   #window: RateWindow;
@@ -62,10 +67,9 @@ export class RateLimits {
   constructor(options: RateLimitsOptions) {
     const { config } = options;
     this.#options = options;
-    this.#ownLimits = new OwnLimits(options.database);
     this.#book = {
       ofOrganization: (organizationId) => {
-        const own = this.#ownLimits.of(organizationId);
+        const own = options.ownLimits.of(organizationId);
         return {
           requests: orNone(own?.requestsPerMinute ?? config.organizationRequestsPerMinute),
           submits: orNone(own?.submitsPerMinute ?? config.organizationSubmitsPerMinute),
@@ -77,25 +81,32 @@ export class RateLimits {
     this.#window = new RateWindow(options.now(), this.#nodeCount, this.#book);
   }
 
-  /** Counts one request in all quotas that it falls under, or in none when one of them does not allow it. A promise only while the store is asked. */
-  count(caller: Caller, organizationId: string | undefined, isSubmit: boolean): CountOutcome | Promise<CountOutcome> {
+  /**
+   * Counts one request in all quotas that it falls under, or in none when one of them does not allow it: with its cost among the requests, and as one
+   * among the submits. A promise only while the store is asked.
+   */
+  count(
+    caller: Caller,
+    organizationId: string | undefined,
+    { isSubmit, cost }: CountedRequest,
+  ): CountOutcome | Promise<CountOutcome> {
     const window = this.#windowNow();
     const own = window.credential(caller, organizationId);
     const all = organizationId === undefined ? own : window.organization(organizationId);
     const isOpen =
-      isBelowMark(all.requests) &&
-      isBelowMark(own.requests) &&
-      (!isSubmit || (isBelowMark(all.submits) && isBelowMark(own.submits)));
+      isWithinMark(all.requests, cost) &&
+      isWithinMark(own.requests, cost) &&
+      (!isSubmit || (isWithinMark(all.submits, 1) && isWithinMark(own.submits, 1)));
     if (!isOpen) {
-      const decision = this.#decide(window, all, own, isSubmit);
+      const decision = this.#decide(window, all, own, { isSubmit, cost });
       if (decision instanceof ExceededQuota) return decision;
-      if (decision === "wait") return this.#countAfterExchange(caller, organizationId, isSubmit);
+      if (decision === "wait") return this.#countAfterExchange(caller, organizationId, { isSubmit, cost });
     }
-    let tightest = countIn(own.requests, undefined);
-    if (all !== own) tightest = countIn(all.requests, tightest);
+    let tightest = countIn(own.requests, cost, undefined);
+    if (all !== own) tightest = countIn(all.requests, cost, tightest);
     if (!isSubmit) return tightest;
-    tightest = countIn(own.submits, tightest);
-    return all === own ? tightest : countIn(all.submits, tightest);
+    tightest = countIn(own.submits, 1, tightest);
+    return all === own ? tightest : countIn(all.submits, 1, tightest);
   }
 
   /** Whole seconds until the minute of the last request is over, at least one. */
@@ -120,6 +131,12 @@ export class RateLimits {
     return { usages, resetsAt: window.endsAt };
   }
 
+  /** An organization's maximum, as far as this node has heard of it. */
+  readMaximum(organizationId: string, name: MaximumName): Maximum {
+    const { ownLimits, config } = this.#options;
+    return ownLimits.maximumOf(config, organizationId, name);
+  }
+
   /** What goes on beside the requests, as maintenance duties. */
   duties() {
     return [
@@ -130,7 +147,7 @@ export class RateLimits {
 
   /** Reads which limits the operator changed. */
   async refresh(): Promise<undefined> {
-    if (await this.#ownLimits.refresh()) this.#windowNow().adjust(this.#nodeCount);
+    if (await this.#options.ownLimits.refresh()) this.#windowNow().adjust(this.#nodeCount);
   }
 
   /** Gives what was set aside back to the other nodes, before this one leaves. */
@@ -152,18 +169,24 @@ export class RateLimits {
     return this.#window;
   }
 
-  #decide(window: RateWindow, all: Quotas, own: Quotas, isSubmit: boolean): ExceededQuota | "allow" | "wait" {
+  #decide(
+    window: RateWindow,
+    all: Quotas,
+    own: Quotas,
+    { isSubmit, cost: requestCost }: CountedRequest,
+  ): ExceededQuota | "allow" | "wait" {
     const quotas = isSubmit ? [all.requests, own.requests, all.submits, own.submits] : [all.requests, own.requests];
-    const reached = quotas.filter((quota) => !isBelowMark(quota));
-    const decisions = reached.map((quota) => ({ quota, decision: quota.decide() }));
+    const costOf = ({ policy }: Quota) => (policy === "submits" ? 1 : requestCost);
+    const reached = quotas.filter((quota) => !isWithinMark(quota, costOf(quota)));
+    const decisions = reached.map((quota) => ({ quota, cost: costOf(quota), decision: quota.decide(costOf(quota)) }));
     for (const { quota } of decisions) if (this.#nodeCount > 1) window.shared.add(quota);
     const exceeded = decisions.find(({ decision }) => decision === "reject");
     if (exceeded !== undefined) {
       exceeded.quota.noteRejected();
-      return new ExceededQuota(exceeded.quota, this.secondsLeft());
+      return new ExceededQuota(exceeded.quota, exceeded.cost, this.secondsLeft());
     }
     const waitsFor = decisions.filter(({ decision }) => decision === "ask");
-    for (const { quota } of waitsFor) quota.noteWaiting();
+    for (const { quota, cost } of waitsFor) quota.noteWaiting(cost);
     for (const { quota } of decisions) quota.passMark();
     this.#hurry();
     return waitsFor.length > 0 ? "wait" : "allow";
@@ -172,11 +195,11 @@ export class RateLimits {
   async #countAfterExchange(
     caller: Caller,
     organizationId: string | undefined,
-    isSubmit: boolean,
+    request: CountedRequest,
   ): Promise<CountOutcome> {
     this.#nextExchange ??= Promise.withResolvers();
     await this.#nextExchange.promise;
-    return await this.count(caller, organizationId, isSubmit);
+    return await this.count(caller, organizationId, request);
   }
 
   /** An exchange at the end of this turn, or right after the one that is under way. */
@@ -230,13 +253,13 @@ export class RateLimits {
   }
 }
 
-function isBelowMark(quota: Quota): boolean {
-  return quota.used < quota.mark;
+function isWithinMark(quota: Quota, cost: number): boolean {
+  return quota.used + cost <= quota.mark;
 }
 
 /** Answers the tighter of the two. */
-function countIn(quota: Quota, tightest: Quota | undefined): Quota | undefined {
-  quota.used += 1;
+function countIn(quota: Quota, cost: number, tightest: Quota | undefined): Quota | undefined {
+  quota.used += quota.takes(cost);
   if (quota.limit === Number.POSITIVE_INFINITY) return tightest;
   return tightest === undefined || quota.remaining < tightest.remaining ? quota : tightest;
 }

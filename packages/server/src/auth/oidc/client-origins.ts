@@ -28,8 +28,8 @@ export class ClientOrigins {
   }
 
   /** On the node that changed a client, the change holds at once. */
-  forget(origins: readonly string[]): void {
-    for (const origin of origins) this.#known.forget(origin);
+  forgetAll(): void {
+    this.#known.forgetWhere(() => true);
   }
 }
 

@@ -39,8 +39,8 @@ export interface NewSession {
 
 /**
  * What a session is begun on, which may be gone by the time it begins: the password that was checked, by when it was set, or the session in a browser
- * from which a device or an organization's client is let in. `proof`: what holds once, and was used up. `issuer`: an issuer outside, which answers for the second factor too, and
- * may say when it last asked the person to prove who they are.
+ * from which a device or an organization's client is let in. `proof`: what holds once, and was used up. `issuer`: an issuer outside, which answers for
+ * the second factor too, and may say when it last asked the person to prove who they are.
  */
 export type SessionGrounds =
   | { readonly type: "password"; readonly passwordChangedAt: Timestamp | null; readonly deviceId: string | null }
@@ -182,7 +182,7 @@ async function originOf(
       return isSame ? { authenticatedAt: null, deviceId, isVouchedFor: false } : undefined;
     }
     case "session": {
-      // Whoever lets a device in proves nothing anew.
+      // Whoever lets a device or a client in proves nothing anew.
       const session = await findOpenSession(transaction, userId, grounds.sessionId);
       return session && { ...session, authenticatedAt: null };
     }

@@ -16,8 +16,12 @@ export function withoutWithheld(held: PermissionSet | undefined): PermissionSet 
 /** Outside of any organization there is only the list of organizations, with that one of the client. */
 export const outsideClientPermissions: PermissionSet = new Set<Permission>(["organization:read"]);
 
-/** Deleting the organization would end all credentials and all memberships at once. */
-const withheldPermissions: ReadonlySet<Permission> = new Set(["organization:create", "organization:delete"]);
+/** Deleting the organization would end all credentials and memberships at once; changing it decides what its members have to sign in with. */
+const withheldPermissions: ReadonlySet<Permission> = new Set([
+  "organization:create",
+  "organization:update",
+  "organization:delete",
+]);
 /** By the thing that they are about, so that a permission added later is withheld too. */
 const withheldThings: ReadonlySet<string> = new Set([
   "account",

@@ -1,7 +1,10 @@
 import type { HistoryEntry } from "./history.ts";
 import type { Job, Timestamp } from "./job-state.ts";
 
-/** The measures of metrics. Those that end in `Duration` also have a time; a job that succeeded is counted by its duration. */
+/**
+ * The measures of metrics. Those that end in `Duration` also have a time; a job that succeeded is counted by its duration. `storedBytes` counts bytes
+ * instead of jobs or steps.
+ */
 export const measures = [
   "jobsSubmitted",
   "jobsFailed",
@@ -10,15 +13,16 @@ export const measures = [
   "stepFailures",
   "stepRetries",
   "stepDuration",
+  "storedBytes",
 ] as const;
 
 export type Measure = (typeof measures)[number];
 
-/** One job or step that counts for the time `at`; -1 takes it back. */
+/** What counts for the time `at`: one job or step, where -1 takes it back, or so many bytes. */
 export interface Count {
   readonly measure: Measure;
   readonly at: Timestamp;
-  readonly count: 1 | -1;
+  readonly count: number;
   readonly durationMs: number | null;
 }
 

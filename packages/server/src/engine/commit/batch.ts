@@ -17,7 +17,7 @@ import type { Transaction } from "../../store/home/database.ts";
 import { findKeptEvents, readPayloads, writeEventChanges } from "../../store/jobs/events.ts";
 import { insertValues } from "../../store/jobs/job-values.ts";
 import {
-  type HistoryRow,
+  historyText,
   insertHistory,
   insertJobs,
   type JobKey,
@@ -26,7 +26,7 @@ import {
   updateJobs,
   type WrittenJob,
 } from "../../store/jobs/jobs.ts";
-import { insertMetricChanges, type OrganizationChanges } from "../../store/jobs/metric-rollups.ts";
+import { insertMetricChanges } from "../../store/jobs/metric-rollups.ts";
 import { type ChosenVersion, chooseVersions } from "../../store/workflows/versions.ts";
 import { newId } from "../identifier.ts";
 import { type Parked, versionUnreadable } from "../plans/parking.ts";
@@ -60,6 +60,8 @@ export interface BatchContext extends ReplayContext {
   readonly maxBytes: number;
   readonly turn: BatchTurn;
   readonly hasRoomForCall: (organizationId: string) => boolean;
+  /** The error for new jobs of an organization that stores as much as it may. */
+  readonly storeFullError: (organizationId: string) => ServiceError | undefined;
   /** Says of each call of this batch in turn whether it will begin as soon as the batch is committed. */
   readonly beginsAtOnce: (organizationId: string) => boolean;
 }
@@ -97,6 +99,8 @@ interface OpenJob {
   /** Of its kept events, as far as a wait may read them in this batch. */
   readonly payloads: Map<number, EventPayload>;
   readonly values: ValueBook;
+  /** The rows of the job and its events that this batch adds, in bytes, about; outputs stand in the history or in values. */
+  payloadBytes: number;
 }
 
 interface LoadedJobs {
@@ -170,7 +174,18 @@ async function loadJobs(
 }
 
 function newlyOpened(job: Job, plan: Plan, values: ValueBook, before?: Job): OpenJob {
-  return { before, job, plan, call: undefined, begunEpoch: null, entries: [], events: [], payloads: new Map(), values };
+  return {
+    before,
+    job,
+    plan,
+    call: undefined,
+    begunEpoch: null,
+    entries: [],
+    events: [],
+    payloads: new Map(),
+    values,
+    payloadBytes: 0,
+  };
 }
 
 /** Mostly nothing: the store is asked only for jobs that hold events which a wait may read in this batch. */
@@ -231,6 +246,8 @@ function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchCon
   const plan = jobs.plans.plans.get(chosen.versionId);
   if (plan === undefined) return rejectedAsParked(jobs.plans.parked.get(chosen.versionId));
   const { organizationId, jobId, workflowId, choice, input, submittedBy } = command;
+  const storeFull = context.storeFullError(organizationId);
+  if (storeFull !== undefined) return { type: "rejected", error: storeFull };
   const submission = {
     organizationId,
     jobId,
@@ -300,6 +317,9 @@ function applied(jobs: LoadedJobs, opened: OpenJob, change: Change, command: Com
   opened.job = { ...change.job, nodeId };
   opened.entries.push(...change.entries);
   opened.events.push(...change.events);
+  const keptCount = change.events.filter(({ type }) => type === "kept").length;
+  if (command.type === "submit") opened.payloadBytes += command.bytes + newJobBytes;
+  else if (keptCount > 0) opened.payloadBytes += command.bytes + keptCount * newEventBytes;
   // What a wait reads later in this batch is not in the store yet.
   for (const event of change.events) {
     if (event.type !== "kept" || event.payload === undefined) continue;
@@ -324,8 +344,10 @@ function begunEpochOf({ isSuspect, leaseEpoch }: CallEffect, job: Job, context: 
 async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: BatchContext): Promise<void> {
   const changed = changedJobs(jobs);
   const events = [...jobs.open.values()].filter((opened) => opened.events.length > 0);
-  const { history, metrics } = countHistory(changed);
+  const { history, sums } = countHistory(changed);
   const touched = changed.map(written);
+  countStoredBytes(sums, changed, history, context.now);
+  const metrics = [...sums].map(([organizationId, { changes }]) => ({ organizationId, changes }));
   await Promise.all([
     insertJobs(
       transaction,
@@ -349,18 +371,35 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
   ]);
 }
 
-/** The history of this commit, and what it adds to the organizations' metrics. */
-function countHistory(touched: readonly OpenJob[]): { history: HistoryRow[]; metrics: OrganizationChanges[] } {
+/** The rows of the history of this commit, in the order of the jobs, and what they add to the organizations' metrics. */
+function countHistory(touched: readonly OpenJob[]): { history: string[]; sums: Map<string, ChangeSum> } {
   const sums = new Map<string, ChangeSum>();
   const history = touched.map(({ before, job, entries, values }) => {
     const { organizationId, jobId, workflowId, createdAt } = job;
     const { counts, isComplete } = countEntries(earlierLifeOf(before, createdAt), entries);
     if (isComplete) sumOf(sums, organizationId).add(workflowId, counts);
-    return { organizationId, jobId, entries: values.entries(entries), counted: isComplete };
+    return historyText({ organizationId, jobId, entries: values.entries(entries), counted: isComplete });
   });
-  const metrics = [...sums].map(([organizationId, { changes }]) => ({ organizationId, changes }));
-  return { history, metrics };
+  return { history, sums };
 }
+
+/** Counts what this commit adds to the store, by lengths that are known anyway. Updated rows of jobs add nothing: they are written anew in their place. */
+function countStoredBytes(
+  sums: Map<string, ChangeSum>,
+  touched: readonly OpenJob[],
+  history: readonly string[],
+  at: Timestamp,
+): void {
+  for (const [index, { job, values, payloadBytes }] of touched.entries()) {
+    let count = (history[index]?.length ?? 0) + payloadBytes;
+    for (const { bytes } of values.added) count += bytes;
+    sumOf(sums, job.organizationId).add(job.workflowId, [{ measure: "storedBytes", at, count, durationMs: null }]);
+  }
+}
+
+/** About what the row of a new job takes beside the input, with its state, and the row of an event beside its payload. */
+const newJobBytes = 1_000;
+const newEventBytes = 200;
 
 function sumOf(sums: Map<string, ChangeSum>, organizationId: string): ChangeSum {
   const sum = sums.get(organizationId) ?? new ChangeSum();

@@ -33,6 +33,7 @@ export interface GroupCommitOptions {
   readonly commitTimeoutMs: number;
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
+  readonly storeFullError: (organizationId: string) => ServiceError | undefined;
   /** Begins to count the calls of one batch: answers of each in turn whether it will begin at once. */
   readonly beginsAtOnce: () => (organizationId: string) => boolean;
   /** This node's, by which it owns the calls that a commit hands to it. */
@@ -320,6 +321,7 @@ class Group {
       maxBytes: maxBatchBytes,
       turn: this.#turns.begin(),
       hasRoomForCall,
+      storeFullError: this.#options.storeFullError,
       beginsAtOnce: beginsAtOnce(),
     };
     const commands = batch.map(({ command }) => command);

@@ -39,13 +39,17 @@ export class PlanCache {
     this.#count(added, added.bytes);
     // The organization's own plans go first, until it has only its half again.
     for (const one of this.#plans.values()) {
-      if ((this.#bytesByOrganization.get(organizationId) ?? 0) <= this.#maxBytes / 2) break;
+      if (this.bytesOf(organizationId) <= this.#maxBytes / 2) break;
       if (one !== added && one.organizationId === organizationId) this.#drop(one);
     }
     for (const one of this.#plans.values()) {
       if (one === added || this.#bytes <= this.#maxBytes) return;
       this.#drop(one);
     }
+  }
+
+  bytesOf(organizationId: string): number {
+    return this.#bytesByOrganization.get(organizationId) ?? 0;
   }
 
   get bytes(): number {
@@ -59,7 +63,7 @@ export class PlanCache {
 
   #count({ organizationId }: CachedPlan, bytes: number): void {
     this.#bytes += bytes;
-    const ofOrganization = (this.#bytesByOrganization.get(organizationId) ?? 0) + bytes;
+    const ofOrganization = this.bytesOf(organizationId) + bytes;
     if (ofOrganization > 0) this.#bytesByOrganization.set(organizationId, ofOrganization);
     else this.#bytesByOrganization.delete(organizationId);
   }

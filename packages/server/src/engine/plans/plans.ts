@@ -77,6 +77,11 @@ export class Plans {
     return readable;
   }
 
+  /** About how much memory the organization's plans take here. */
+  bytesOf(organizationId: string): number {
+    return this.#cached.bytesOf(organizationId);
+  }
+
   #compile(text: string): { readonly plan: Plan; readonly bytes: number } {
     const parsed = parseDefinition(text, this.#executors, this.#limits, true);
     if ("problems" in parsed) {

@@ -2,46 +2,38 @@ import { ServiceError } from "../../core/service-error.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { type JobKey, readStandings } from "../../store/jobs/jobs.ts";
 import type { Duty } from "../maintenance/duty.ts";
+import type { WaitingPlaces } from "./waiting-places.ts";
 
 /** Tells who waits for a job that it changed: at once for changes of this node, by polling for those of others. */
 export class JobWatch {
   readonly #db: Queryable;
-  readonly #maxWatchers: number;
+  readonly #places: WaitingPlaces;
   readonly #watched = new Map<string, Watched>();
-  #watcherCount = 0;
   #isClosed = false;
 
-  constructor(db: Queryable, maxWatchers: number) {
+  constructor(db: Queryable, places: WaitingPlaces) {
     this.#db = db;
-    this.#maxWatchers = maxWatchers;
+    this.#places = places;
   }
 
-  /** Throws `ServiceError` when too many wait already or the node leaves. */
+  /** Throws `ServiceError` when too many wait already (`WaitingPlaces`) or the node leaves. */
   add(key: JobKey, onChange: () => void): () => void {
     if (this.#isClosed)
       throw new ServiceError("UnavailableError", "This node is shutting down. Ask again.", { retryAfterSeconds: 1 });
-    if (this.#watcherCount >= this.#maxWatchers) {
-      const message = `${this.#maxWatchers} requests wait for jobs already. Ask again in a moment, or poll.`;
-      throw new ServiceError("UnavailableError", message, { retryAfterSeconds: 2 });
-    }
+    const leave = this.#places.take(key.organizationId);
     const name = nameOf(key);
     const watched = this.#watched.get(name) ?? { key, listeners: new Set(), sequence: undefined };
     this.#watched.set(name, watched);
     watched.listeners.add(onChange);
-    this.#watcherCount += 1;
     return () => {
       if (!watched.listeners.delete(onChange)) return;
-      this.#watcherCount -= 1;
+      leave();
       if (watched.listeners.size === 0 && this.#watched.get(name) === watched) this.#watched.delete(name);
     };
   }
 
   notify(key: JobKey): void {
     ring(this.#watched.get(nameOf(key)));
-  }
-
-  get watcherCount(): number {
-    return this.#watcherCount;
   }
 
   /** Looks for changes that other nodes made. */

@@ -50,6 +50,7 @@ export function auditExportRoutes(app: App, parts: ServerParts): void {
   app.get(
     "/organizations/:organizationId/audit/export",
     {
+      config: { cost: 50 },
       schema: {
         operationId: "ExportAudit",
         "x-permission": "audit:read",

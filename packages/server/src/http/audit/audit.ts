@@ -52,6 +52,7 @@ function listAuditRoute(app: App, parts: ServerParts): void {
   app.get(
     "/organizations/:organizationId/audit",
     {
+      config: { cost: 5 },
       schema: {
         operationId: "ListAudit",
         "x-permission": "audit:read",
@@ -82,6 +83,7 @@ function verifyAuditRoute(app: App, parts: ServerParts): void {
   app.get(
     "/organizations/:organizationId/audit/verification",
     {
+      config: { cost: 50 },
       schema: {
         operationId: "VerifyAudit",
         "x-permission": "audit:read",

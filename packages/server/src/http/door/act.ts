@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { Act, CallerAct } from "../../management/act/act.ts";
+import type { Act, CallerAct, UsedMaximum } from "../../management/act/act.ts";
 import { sourceOf } from "./client-address.ts";
 import { attemptOf, requestKeyOf } from "./request-key.ts";
 
@@ -8,7 +8,11 @@ export function actOf(request: FastifyRequest): Act {
   const { caller, routeOptions } = request;
   const operation = routeOptions.config.aliasOf ?? routeOptions.schema?.operationId;
   if (operation === undefined) throw new Error("The route has no operationId.");
-  return { actor: caller.principal, operation, clientId: caller.client?.clientId, ...sourceOf(request) };
+  const onCounted = (used: UsedMaximum) => {
+    request.usedMaximums = [...(request.usedMaximums ?? []), used];
+  };
+  const clientId = caller.client?.clientId;
+  return { actor: caller.principal, operation, clientId, ...sourceOf(request), onCounted };
 }
 
 /** Makes an act with what a change of the control plane needs to know of its caller. Throws 400 for an Idempotency-Key that cannot be one. */

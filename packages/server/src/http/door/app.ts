@@ -13,6 +13,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Executor } from "../../engine/executors/executor.ts";
 import type { DefinitionChecks } from "../../engine/plans/definition-checks.ts";
 import type { Plans } from "../../engine/plans/plans.ts";
+import type { UsedMaximum } from "../../management/act/act.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { BoundsRule } from "./bounds-check.ts";
@@ -65,18 +66,24 @@ declare module "fastify" {
     bodyBytes: number;
     /** SHA-256 of the raw body, when the request carries a header by which a repetition is known. */
     bodyHash: string | null;
+    /** The maximums under which the request made something; null: none. */
+    usedMaximums: readonly UsedMaximum[] | null;
     /** True when the answer is the one that this request got before. */
     isReplayed: boolean;
   }
   interface FastifySchema {
     /** Who may call the operation. Authorization reads this very declaration, and so does the document. */
     "x-permission"?: DeclaredPermission;
+    /** What a request counts as among the requests of a minute. Follows from the route (`operation.ts`). */
+    "x-cost"?: number;
   }
   interface FastifyContextConfig {
     /** How the operation holds narrow tokens to their bounds. Without it, it refuses them all (`bounds-check.ts`). */
     readonly bounds?: BoundsRule;
     /** The effect of a repeated request (`idempotency.ts`). A POST must declare it, or take an Idempotency-Key. */
     readonly repetition?: Repetition;
+    /** What a request counts as among the requests of a minute, where that is neither a cheap read nor a usual change (`operation.ts`). */
+    readonly cost?: number;
     /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */
     readonly errors?: readonly ServiceErrorCode[];
     /** The operation of which this one is an alias, under another path; the audit trail uses that name. */

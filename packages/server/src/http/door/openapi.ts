@@ -16,7 +16,7 @@ export function collectDeclarations(app: App, basePath: string, serverUrl: () =>
         version,
         summary: "A workflow orchestration service.",
         description:
-          "Register a workflow, register versions of its definition, point a tag at one, and submit jobs. Every operation names its permission in `x-permission`.",
+          "Register a workflow, register versions of its definition, point a tag at one, and submit jobs. Every operation names its permission in `x-permission`, and in `x-cost` what a request counts as among the requests of a minute.",
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: basePath === "" ? "/" : basePath }],

@@ -35,6 +35,7 @@ export function completeOperations(app: App, door: Door): void {
       throw new Error(`The route ${route.method} ${route.url} must declare operationId, tags and x-permission.`);
     }
     requireRepetition(route);
+    if (permission !== "none") schema["x-cost"] = costOf(route);
     if (permission !== "none") schema.querystring ??= noQuery;
     schema.security = permission === "none" ? [] : [{ bearerToken: [] }];
     schema.response = { ...(schema.response as object), ...errorAnswers(errorsOf(route, permission)) };
@@ -68,6 +69,14 @@ export function measure(operationId: string, metrics: RequestMetrics): onRequest
   };
 }
 
+/**
+ * What a request counts as among the requests of a minute, in cheap reads. A route declares what is dear about it; without that a read counts as one, and a
+ * change as the transaction with its audit entry that it is.
+ */
+function costOf({ method, config }: RouteOptions): number {
+  return config?.cost ?? (method === "GET" || method === "HEAD" || method === "QUERY" ? 1 : 5);
+}
+
 function gates(
   schema: FastifySchema,
   permission: DeclaredPermission,
@@ -76,7 +85,11 @@ function gates(
 ): onRequestHookHandler[] {
   if (permission === "none") return [];
   const authorize = authorization(permission, door.authenticator, door.failedAccess);
-  const limit = limitRate(schema.operationId === "SubmitJob", door.rateLimits, door.metrics);
+  const limit = limitRate(
+    { isSubmit: schema.operationId === "SubmitJob", cost: schema["x-cost"] ?? 1 },
+    door.rateLimits,
+    door.metrics,
+  );
   return takesIdempotencyKey(schema.headers) ? [authorize, limit, bounds] : [authorize, limit, bounds, rejectKey];
 }
 

@@ -1,25 +1,35 @@
-import type { FastifyReply, onRequestHookHandler } from "fastify";
+import type { FastifyReply, FastifyRequest, onRequestHookHandler, onSendHookHandler } from "fastify";
 import type { Policy, Quota, Scope } from "../../auth/limits/quota.ts";
-import { type CountOutcome, ExceededQuota, type RateLimits } from "../../auth/limits/rate-limits.ts";
+import {
+  type CountedRequest,
+  type CountOutcome,
+  ExceededQuota,
+  type RateLimits,
+} from "../../auth/limits/rate-limits.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import type { ServerParts } from "./app.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 
 /**
  * Counts a request that was authorized, and tells the caller where it stands; one that is over a limit gets 429 before its body is read. Without a
  * promise unless the store must be asked.
  */
-export function limitRate(isSubmit: boolean, rateLimits: RateLimits, metrics: RequestMetrics): onRequestHookHandler {
+export function limitRate(
+  counted: CountedRequest,
+  rateLimits: RateLimits,
+  metrics: RequestMetrics,
+): onRequestHookHandler {
   const conclude = (reply: FastifyReply, outcome: CountOutcome): undefined => {
     if (outcome === undefined) return;
     if (!(outcome instanceof ExceededQuota)) return announce(reply, outcome, rateLimits.secondsLeft());
     const { quota, retryAfterSeconds } = outcome;
-    announce(reply, quota, retryAfterSeconds, 0);
+    announce(reply, quota, retryAfterSeconds);
     metrics.requestLimited(quota.scope, quota.policy);
-    throw new ServiceError("RateLimitError", explain(quota, retryAfterSeconds), { retryAfterSeconds });
+    throw new ServiceError("RateLimitError", explain(outcome), { retryAfterSeconds });
   };
   return (request, reply, done) => {
     const { organizationId } = request.params as { readonly organizationId?: string };
-    const outcome = rateLimits.count(request.caller, organizationId, isSubmit);
+    const outcome = rateLimits.count(request.caller, organizationId, counted);
     if (outcome instanceof Promise) return outcome.then((found) => conclude(reply, found));
     conclude(reply, outcome);
     done();
@@ -28,14 +38,33 @@ export function limitRate(isSubmit: boolean, rateLimits: RateLimits, metrics: Re
 }
 
 /** As in draft-ietf-httpapi-ratelimit-headers: the policy, what is left of it, and in how many seconds there is all of it again. */
-function announce(
-  reply: FastifyReply,
-  { policy, limit, remaining }: Quota,
-  seconds: number,
-  left = remaining,
-): undefined {
+function announce(reply: FastifyReply, { policy, limit, remaining }: Quota, seconds: number): undefined {
   reply.header("ratelimit-policy", policyText(policy, limit));
-  reply.header("ratelimit", `"${policy}";r=${left};t=${seconds}`);
+  reply.header("ratelimit", `"${policy}";r=${remaining};t=${seconds}`);
+}
+
+/** Lets the answer to a request that now waits tell how many more of its organization may wait on this node. */
+export function noteWaiting(
+  request: FastifyRequest,
+  { engine, rateLimits }: Pick<ServerParts, "engine" | "rateLimits">,
+  organizationId: string,
+): void {
+  const usedCount = engine.waitingCountOf(organizationId);
+  request.usedMaximums = [{ ...rateLimits.readMaximum(organizationId, "waitingRequests"), usedCount }];
+}
+
+/** Adds the maximums under which a request made something. They are quotas without a time: what is used comes back when something is deleted. */
+export const announceMaximums: onSendHookHandler = ({ usedMaximums }, reply, payload, done) => {
+  for (const { name, maximum, usedCount } of usedMaximums ?? []) {
+    addItem(reply, "ratelimit-policy", `"${name}";q=${maximum}`);
+    addItem(reply, "ratelimit", `"${name}";r=${Math.max(0, maximum - usedCount)}`);
+  }
+  done(null, payload);
+};
+
+function addItem(reply: FastifyReply, header: string, item: string): void {
+  const before = reply.getHeader(header);
+  reply.header(header, before === undefined ? item : `${before}, ${item}`);
 }
 
 /** There are as many different ones as the operator set different limits. */
@@ -51,11 +80,14 @@ function policyText(policy: Policy, limit: number): string {
   return text;
 }
 
-function explain({ scope, policy, limit }: Quota, retryAfterSeconds: number): string {
+function explain({ quota: { scope, policy, limit, remaining }, cost, retryAfterSeconds }: ExceededQuota): string {
   const { subject, remedy } = limited[scope];
-  const doings = policy === "submits" ? `submitted ${limit} jobs` : `made ${limit} requests`;
+  const doings =
+    policy === "submits"
+      ? `submitted ${limit} jobs in this minute, which is the limit`
+      : `used ${limit - remaining} of ${limit} requests in this minute${cost > 1 ? `, and this one counts as ${cost}` : ""}`;
   const variable = `STEPWELL_${scope === "organization" ? "ORGANIZATION" : "TOKEN"}_${policy.toUpperCase()}_PER_MINUTE`;
-  return `${subject} ${doings} in this minute, which is the limit. Try again in ${retryAfterSeconds} s. The operator of the service can raise it: ${remedy}${variable}.`;
+  return `${subject} ${doings}. Try again in ${retryAfterSeconds} s. The operator of the service can raise it: ${remedy}${variable}.`;
 }
 
 const limited: Readonly<Record<Scope, { readonly subject: string; readonly remedy: string }>> = {

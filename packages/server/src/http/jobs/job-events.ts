@@ -72,6 +72,7 @@ function sendJobEventRoute(app: App, parts: ServerParts): void {
     path,
     {
       config: {
+        cost: 2,
         errors: ["ConflictError", "RateLimitError"],
         bounds: { workflows: "job", tags: "job", jobEvent: "job" },
       },

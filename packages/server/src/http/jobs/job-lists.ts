@@ -20,7 +20,7 @@ export function jobListRoutes(app: App, { database, config, userNames }: ServerP
   app.get(
     "/organizations/:organizationId/jobs",
     {
-      config: { bounds: { workflows: "handler", tags: "unaffected" } },
+      config: { cost: 5, bounds: { workflows: "handler", tags: "unaffected" } },
       schema: {
         operationId: "ListJobs",
         "x-permission": "job:list",

@@ -36,7 +36,7 @@ function getJobStateRoute(app: App, parts: ServerParts): void {
   app.get(
     path,
     {
-      config: { bounds: { workflows: "job", tags: "unaffected" } },
+      config: { cost: 5, bounds: { workflows: "job", tags: "unaffected" } },
       schema: {
         operationId: "GetJobState",
         "x-permission": "job:read",

@@ -6,6 +6,7 @@ import type { JobKey, JobStanding } from "../../store/jobs/jobs.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { isStillAllowed } from "../door/authorization.ts";
 import { isPositiveInteger } from "../door/paging.ts";
+import { noteWaiting } from "../door/rate-limit.ts";
 import { JobParams, noContent } from "../door/schemas.ts";
 import { renderEntry } from "./job-history.ts";
 import { Bell, entriesAtOnce, lookMs, sendStream, serverSentEvent, streamResponse } from "./server-sent.ts";
@@ -46,6 +47,7 @@ export function jobStreamRoutes(app: App, parts: ServerParts): void {
       if (after > 0 && isFinishedAt(standing, after)) return reply.code(204).send(null);
       const bell = new Bell();
       const unwatch = engine.watchJob(request.params, bell.ring);
+      noteWaiting(request, parts, request.params.organizationId);
       return sendStream(reply, follow(parts, request, request.params, after, bell), { closing, bell, unwatch });
     },
   );

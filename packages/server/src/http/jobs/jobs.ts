@@ -89,6 +89,7 @@ function submitJobRoute(app: App, parts: ServerParts): void {
     path,
     {
       config: {
+        cost: 2,
         bounds: { workflows: "handler", tags: "handler" },
         unaudited: "The job says who submitted it.",
       },
@@ -172,7 +173,7 @@ function cancelJobRoute(app: App, parts: ServerParts): void {
   app.post(
     `${path}/:jobId/cancel`,
     {
-      config: { errors: ["ConflictError"], bounds: { workflows: "job", tags: "job" } },
+      config: { cost: 2, errors: ["ConflictError"], bounds: { workflows: "job", tags: "job" } },
       schema: {
         operationId: "CancelJob",
         "x-permission": "job:cancel",
@@ -194,7 +195,7 @@ function resumeJobRoute(app: App, parts: ServerParts): void {
   app.post(
     `${path}/:jobId/resume`,
     {
-      config: { errors: ["ConflictError"], bounds: { workflows: "job", tags: "job" } },
+      config: { cost: 2, errors: ["ConflictError"], bounds: { workflows: "job", tags: "job" } },
       schema: {
         operationId: "ResumeJob",
         "x-permission": "job:submit",

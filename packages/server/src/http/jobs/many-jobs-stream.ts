@@ -172,7 +172,10 @@ async function areAllFinished(parts: ServerParts, jobs: readonly WatchedJob[]): 
   return jobs.every(({ isFinished, problem }) => isFinished && problem === undefined);
 }
 
-/** Throws when too many requests wait for jobs already. */
+/**
+ * An organization that has all of its waiting places in use is no reason to keep the jobs of others from the stream. Throws when the node has no
+ * place left for anybody.
+ */
 function watchAll({ engine }: ServerParts, jobs: readonly WatchedJob[], bell: Bell): () => void {
   const unwatches: (() => void)[] = [];
   const unwatch = () => {
@@ -185,7 +188,12 @@ function watchAll({ engine }: ServerParts, jobs: readonly WatchedJob[], bell: Be
         job.isNew = true;
         bell.ring();
       };
-      unwatches.push(engine.watchJob(job.key, ring));
+      try {
+        unwatches.push(engine.watchJob(job.key, ring));
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.code !== "RateLimitError") throw error;
+        job.problem = error;
+      }
     }
   } catch (error) {
     unwatch();

@@ -94,7 +94,7 @@ export function metricRoutes(app: App, { engine, database }: ServerParts): void 
   app.get(
     "/organizations/:organizationId/metrics",
     {
-      config: { bounds: { workflows: "handler", tags: "unaffected" } },
+      config: { cost: 10, bounds: { workflows: "handler", tags: "unaffected" } },
       schema: {
         operationId: "GetMetrics",
         "x-permission": "metrics:read",

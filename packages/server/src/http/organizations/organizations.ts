@@ -62,7 +62,7 @@ function createOrganizationRoute(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Create an organization",
         description:
-          "The caller becomes its owner. Every user may do this; an API token, which lives in one organization, may not. A `key` that another organization has is a conflict.",
+          "The caller becomes its owner. Every user may do this, as often as the operator of the service lets them; an API token, which lives in one organization, may not. A `key` that another organization has is a conflict.",
         headers: IdempotencyHeaders,
         body: closed({ ...namesOf(parts), key: Type.Optional(OrganizationKeySchema) }),
         response: { 201: answer("The organization.", OrganizationSchema) },

@@ -10,7 +10,10 @@ const RateLimitSchema = Type.Object(
       description:
         "The subject of the limit: all callers of the organization together, the API token that asks, or the user who asks, in this organization.",
     }),
-    policy: oneOf(["requests", "submits"], { description: "The requests that are counted. SubmitJob counts in both." }),
+    policy: oneOf(["requests", "submits"], {
+      description:
+        "The requests that are counted. SubmitJob counts in both: among the submits as one, among the requests as its `x-cost` says, like every request.",
+    }),
     limitPerMinute: Type.Optional(Type.Integer({ description: "Left out where there is no limit." })),
     usedCount: Type.Integer({
       description:

@@ -48,7 +48,7 @@ function setWorkflowVersionTagRoute(app: App, parts: ServerParts): void {
   app.put(
     `${path}/:tag`,
     {
-      config: { bounds: { workflows: "path", tags: "path" }, repetition: "replayed" },
+      config: { bounds: { workflows: "path", tags: "path" }, repetition: "replayed", errors: ["ConflictError"] },
       schema: {
         operationId: "SetWorkflowVersionTag",
         "x-permission": "workflow:version:create",

@@ -70,7 +70,7 @@ function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
   app.post(
     path,
     {
-      config: { bounds: { workflows: "path", tags: "unaffected" } },
+      config: { cost: 20, bounds: { workflows: "path", tags: "unaffected" } },
       schema: {
         operationId: "RegisterWorkflowVersion",
         "x-permission": "workflow:version:create",
@@ -117,6 +117,7 @@ function validateWorkflowVersionRoute(app: App, parts: ServerParts): void {
     `${path}/validate`,
     {
       config: {
+        cost: 20,
         bounds: { workflows: "path", tags: "unaffected" },
         repetition: "without-effect",
         unaudited: "It changes nothing.",

@@ -1,7 +1,7 @@
 import type { Authenticator, Caller } from "../../auth/authenticator.ts";
 import type { DeclaredPermission } from "../../auth/permissions/permissions.ts";
 import type { RequestSource } from "../../auth/request-source.ts";
-import type { Config } from "../../config.ts";
+import type { Config, MaximumName } from "../../config.ts";
 import type { Actor } from "../../core/job/job-state.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Database } from "../../store/home/database.ts";
@@ -13,6 +13,17 @@ export interface Act extends RequestSource {
   readonly operation: string;
   /** The OAuth client of the organization through which the actor acts, if it is one. */
   readonly clientId?: string | undefined;
+  /** Called with a maximum under which the act made something. */
+  readonly onCounted?: (used: UsedMaximum) => void;
+}
+
+/** One maximum of an organization, or of an account (`organizations`), and how much of it is used. */
+export interface UsedMaximum<Name extends string = MaximumName | "organizations"> {
+  readonly name: Name;
+  readonly maximum: number;
+  /** True where the operator set the maximum for this organization or this account alone. */
+  readonly isOwn: boolean;
+  readonly usedCount: number;
 }
 
 /** An act that somebody asked for with a credential, which may have ended or lost a permission since. */

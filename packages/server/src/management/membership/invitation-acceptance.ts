@@ -8,20 +8,21 @@ import {
   findInvitationByLink,
   type Invitation,
 } from "../../store/access/invitations.ts";
-import { findMember, insertMember } from "../../store/access/members.ts";
+import { countMembers, findMember, insertMember } from "../../store/access/members.ts";
 import { findOrganization, lockOrganization, type Organization } from "../../store/access/organizations.ts";
 import type { Queryable, Transaction } from "../../store/home/database.ts";
 import { findUsers, type User } from "../../store/people/users.ts";
-import type { Act, CallerAct, Clock, RevokingParts } from "../act/act.ts";
+import type { Act, CallerAct, ManagementParts, RevokingParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
 import { transactOnce } from "../act/repetition.ts";
+import { requireRoom } from "../organizations/maximums.ts";
 
 export type AcceptedInvitation = { readonly organizationId: string; readonly roles: string[] };
 
 /**
  * Makes the actor, who is a user, a member by the invitation that the code stands for. Throws 404 when the invitation was never made, was revoked
  * or has expired, 403 when it is for another e-mail address, and 409 when it was accepted before, the user is a member already, or the maker of
- * the invitation may not grant its roles any more.
+ * the invitation may not grant its roles any more, or the organization has too many members.
  */
 export async function acceptInvitation(
   parts: RevokingParts,
@@ -33,7 +34,7 @@ export async function acceptInvitation(
     const invitation = await openInvitation(transaction, code, now);
     const [user] = await findUsers(transaction, [userId]);
     if (user === undefined) throw notFound("invitation");
-    return await joinByInvitation(transaction, parts.engine, act, invitation, user);
+    return await joinByInvitation(transaction, parts, act, invitation, user);
   });
   parts.authenticator.forgetMembership({ organizationId: accepted.organizationId, userId });
   return accepted;
@@ -77,21 +78,25 @@ async function readInvitation(
 /** Makes the user a member by an open invitation, which is used up by it. */
 export async function joinByInvitation(
   transaction: Transaction,
-  clock: Clock,
+  parts: Pick<ManagementParts, "config" | "engine">,
   act: Act,
   invitation: Invitation,
   { userId, email }: Pick<User, "userId" | "email">,
 ): Promise<AcceptedInvitation> {
-  const now = clock.now();
+  const now = parts.engine.now();
   const { organizationId, invitationId } = invitation;
   const roles = [...invitation.roles];
   if (!isMeantFor(invitation, email)) throw meantForOthers();
   if ((await findMember(transaction, organizationId, userId)) !== undefined) throw alreadyMember();
   await requireStillGrantable(transaction, invitation, now);
+  // The invitation has held the place, unless the operator lowered the maximum since: then the first to come have those that are left.
+  await requireRoom(transaction, parts, act, { organizationId }, "members", () =>
+    countMembers(transaction, organizationId),
+  );
   await insertMember(transaction, { organizationId, userId, roles, createdAt: now });
   await acceptInvitationRow(transaction, invitation, userId, now);
   const note = { organizationId, targetType: "invitation", targetId: invitationId, details: { roles } } as const;
-  await recordAudit(transaction, clock, act, note);
+  await recordAudit(transaction, parts.engine, act, note);
   return { organizationId, roles };
 }
 

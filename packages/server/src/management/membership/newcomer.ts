@@ -46,10 +46,11 @@ export async function joinAsNewcomer(parts: NewcomerParts, act: NewcomerAct, new
 }
 
 async function makeAccount(
-  { database, engine, signIn }: NewcomerParts,
+  parts: NewcomerParts,
   act: NewcomerAct,
   { code, email, displayName, password }: Newcomer,
 ): Promise<boolean> {
+  const { database, engine, signIn } = parts;
   // Before the organization is locked: a hash takes its time.
   const passwordHash = await signIn.hasher.inTurn((hashing) => hashing.hash(normalizePassword(password) ?? ""));
   try {
@@ -63,7 +64,7 @@ async function makeAccount(
       await setPassword(transaction, userId, passwordHash, createdAt);
       await recordAccountActivity(transaction, engine, { userId, action: "account-created", address: act.address });
       const actor = { type: "user", id: userId, name: displayName } as const;
-      await joinByInvitation(transaction, engine, { ...act, actor }, invitation, user);
+      await joinByInvitation(transaction, parts, { ...act, actor }, invitation, user);
       return true;
     });
   } catch (error) {

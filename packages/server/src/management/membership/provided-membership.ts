@@ -8,15 +8,16 @@ import { findProvidedMember, type ProvidedMember, updateProvidedMember } from ".
 import type { Queryable, Transaction } from "../../store/home/database.ts";
 import type { Act, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
+import { hasRoom } from "../organizations/maximums.ts";
 import { isLastOwner } from "./last-owner.ts";
 import { type HeldRoles, hasSameRoles, rolesAfter, withOwner } from "./member-roles.ts";
 
-export interface MembershipParts extends Pick<ManagementParts, "database" | "engine"> {
+export interface MembershipParts extends Pick<ManagementParts, "database" | "engine" | "config"> {
   /** Called when the provider no longer gives `owner` to the last owner, who stays one. */
   readonly onLastOwnerKept: (provider: ExternalProvider, userId: string) => void;
 }
 
-export type MembershipState = "member" | "no-role" | "no-organization";
+export type MembershipState = "member" | "no-role" | "no-room" | "no-organization";
 
 export interface MembershipOutcome {
   readonly state: MembershipState;
@@ -66,6 +67,7 @@ export async function bringMembershipUpToDate(
   const note = { organizationId, targetType: "member", targetId: userId } as const;
   if (before === undefined) {
     if (changed.roles.length === 0) return unchanged("no-role");
+    if (!(await hasRoom(transaction, parts, { organizationId }, "members"))) return unchanged("no-room");
     await insertMember(transaction, { ...key, roles: changed.roles, createdAt: engine.now() });
     await updateProvidedMember(transaction, { ...key, ...changed });
     const details = { roles: [...changed.roles] };

@@ -4,7 +4,6 @@ import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import {
-  countOpenInvitations,
   findInvitation,
   type Invitation,
   insertInvitation,
@@ -16,6 +15,7 @@ import { recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor, requireGrantableRoles } from "../act/grants.ts";
 import { transactAnew } from "../act/repetition.ts";
 import { endOfCaller, expiryWithin } from "../tokens/expiry.ts";
+import { requireRoom } from "./maximums.ts";
 
 export interface InvitationRequest {
   readonly organizationId: string;
@@ -38,7 +38,8 @@ export const defaultInvitationDays = 7;
 
 /**
  * Invites somebody. Throws 400 for an end that is too far or past and for a name that is no role, 403 unless the caller holds all that the roles permit
- * and calls with a token that lives as long as the link, and 409 when too many invitations are open. A repetition revokes the invitation of the attempt before.
+ * and calls with a token that lives as long as the link, and 409 when too many invitations are open or the organization has too many members. A
+ * repetition revokes the invitation of the attempt before.
  */
 export async function createInvitation(
   parts: ManagementParts,
@@ -62,8 +63,8 @@ export async function createInvitation(
     const invitation: Invitation = { ...made, acceptedAt: null, acceptedBy: null };
     await endLostInvitation(transaction, engine, act, earlier?.invitationId, invitation);
     await requireGrantableRoles(transaction, organizationId, granted, roles, pointerOf);
-    const openCount = await countOpenInvitations(transaction, organizationId, createdAt);
-    if (openCount >= config.maxOpenInvitations) throw tooManyOpen(config.maxOpenInvitations);
+    await requireRoom(transaction, parts, act, { organizationId }, "openInvitations");
+    await requireRoom(transaction, parts, act, { organizationId }, "members");
     await insertInvitation(transaction, invitation, codeHash);
     const details = { roles: [...roles], email, expiresAt: toTime(expiresAt) };
     const note = { organizationId, targetType: "invitation", targetId: invitationId, details } as const;
@@ -120,11 +121,4 @@ function requirePossibleEnd(askedFor: Timestamp | undefined, now: Timestamp, max
 
 function wasAccepted(): ServiceError {
   return new ServiceError("ConflictError", "This invitation was accepted already. Remove the member instead.");
-}
-
-function tooManyOpen(maxOpenInvitations: number): ServiceError {
-  return new ServiceError(
-    "ConflictError",
-    `An organization has at most ${maxOpenInvitations} open invitations. Revoke some, or wait until they expire.`,
-  );
 }

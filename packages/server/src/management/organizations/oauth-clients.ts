@@ -1,3 +1,4 @@
+import type { Authenticator } from "../../auth/authenticator.ts";
 import { createClientId, organizationOfClient } from "../../auth/credentials/token-form.ts";
 import type { ClientOrigins } from "../../auth/oidc/client-origins.ts";
 import { originsOf } from "../../auth/oidc/clients.ts";
@@ -15,7 +16,7 @@ import {
 } from "../../store/access/oauth-clients.ts";
 import { deleteGrants } from "../../store/people/oidc-records.ts";
 import { endClientSessions } from "../../store/people/user-sessions.ts";
-import type { Act, CallerAct, ManagementParts, RevokingParts } from "../act/act.ts";
+import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
 import { type AuditNote, recordAudit } from "../act/audit-trail.ts";
 import { lockGrants, lockGrantsFor } from "../act/grants.ts";
 import { transactOnce } from "../act/repetition.ts";
@@ -30,8 +31,9 @@ export interface OAuthClientKey {
   readonly clientId: string;
 }
 
-export interface OAuthClientParts extends RevokingParts {
-  readonly openId: { readonly clientOrigins: Pick<ClientOrigins, "forget"> };
+export interface OAuthClientParts extends ManagementParts {
+  readonly authenticator: Pick<Authenticator, "forgetClient">;
+  readonly openId: { readonly clientOrigins: Pick<ClientOrigins, "forgetAll"> };
 }
 
 /**
@@ -81,8 +83,8 @@ export async function deleteOAuthClient(
     await recordAudit(transaction, engine, act, { organizationId, ...noteOf(client) });
     return client;
   });
-  authenticator.forgetOrganization(organizationId);
-  openId.clientOrigins.forget(originsOf(redirectUris));
+  authenticator.forgetClient(clientId);
+  openId.clientOrigins.forgetAll();
 }
 
 /** Notes that a member agrees that a client acts for them. Throws 404 when there is no such client, or the user is no member of its organization. */

@@ -1,3 +1,4 @@
+import { type MaximumName, maximumSettings } from "../../config.ts";
 import { notFound } from "../../core/service-error.ts";
 import {
   findOrganizationLimits,
@@ -9,11 +10,17 @@ import type { Database, Queryable } from "../../store/home/database.ts";
 import type { Act } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 
-/** A limit that is left out stays as it is, null makes it the configuration's again, 0 lifts it. */
-export type LimitChanges = Partial<Omit<OrganizationLimits, "organizationId">>;
+/** A limit that is left out stays as it is, and null makes it the configuration's again. A rate of 0 is no limit. */
+export interface LimitChanges {
+  readonly requestsPerMinute?: number | null;
+  readonly submitsPerMinute?: number | null;
+  readonly maximums?: MaximumChanges;
+}
+
+export type MaximumChanges = Readonly<Partial<Record<MaximumName, number | null>>>;
 
 /**
- * Changes the rate limits of an organization and answers what they are now. They are the operator's; the organization's audit trail tells of it. Throws
+ * Changes the limits of an organization and answers what they are now. They are the operator's; the organization's audit trail tells of it. Throws
  * 404 when there is no such organization.
  */
 export async function updateOrganizationLimits(
@@ -25,15 +32,30 @@ export async function updateOrganizationLimits(
   return await database.transaction(async (transaction) => {
     if ((await lockOrganization(transaction, organizationId)) === undefined) throw notFound("organization");
     const before = await readOrganizationLimits(transaction, organizationId);
-    const limits = { ...before, ...changes };
+    const { maximums: changedMaximums = {}, ...rates } = changes;
+    const limits = { ...before, ...rates, maximums: changed(before.maximums, changedMaximums) };
     const changedAt = await setOrganizationLimits(transaction, limits);
     const note = { organizationId, targetType: "organization", targetId: organizationId } as const;
-    await recordAudit(transaction, { now: () => changedAt }, act, { ...note, details: changesOf(before, changes) });
+    await recordAudit(transaction, { now: () => changedAt }, act, {
+      ...note,
+      details: changesOf(flat(before), flat(limits)),
+    });
     return limits;
   });
 }
 
+function changed(before: OrganizationLimits["maximums"], changes: MaximumChanges): OrganizationLimits["maximums"] {
+  const after = Object.entries({ ...before, ...changes });
+  return Object.fromEntries(after.filter((entry): entry is [string, number] => entry[1] !== null));
+}
+
+/** The limits as the audit trail names them: a maximum that is taken away is null there. */
+function flat({ requestsPerMinute, submitsPerMinute, maximums }: OrganizationLimits) {
+  const all = Object.fromEntries(Object.keys(maximumSettings).map((name) => [name, maximums[name] ?? null]));
+  return { requestsPerMinute, submitsPerMinute, ...all };
+}
+
 export async function readOrganizationLimits(db: Queryable, organizationId: string): Promise<OrganizationLimits> {
   const limits = await findOrganizationLimits(db, organizationId);
-  return limits ?? { organizationId, requestsPerMinute: null, submitsPerMinute: null };
+  return limits ?? { organizationId, requestsPerMinute: null, submitsPerMinute: null, maximums: {} };
 }

@@ -3,7 +3,7 @@ import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { insertMember } from "../../store/access/members.ts";
 import { deleteOAuthOrigins } from "../../store/access/oauth-clients.ts";
-import { deleteOrganizationKey } from "../../store/access/organization-keys.ts";
+import { deleteOrganizationKey, setOrganizationCreator } from "../../store/access/organization-keys.ts";
 import {
   claimOrganization,
   deleteOrganization as deleteOrganizationRow,
@@ -19,6 +19,7 @@ import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor } from "../act/grants.ts";
 import { transactOnce } from "../act/repetition.ts";
 import { claimKey, type KeyedOrganization } from "./organization-key.ts";
+import { requireOrganizationRoom } from "./organization-maximum.ts";
 
 export interface OrganizationNames {
   readonly name: string;
@@ -27,7 +28,7 @@ export interface OrganizationNames {
 
 /**
  * Makes an organization, of which the caller becomes the owner. `key` is the one that was asked for, if any. Throws 409 when another organization
- * has it. `answerOf` makes the answer that a repetition gets too.
+ * has it or the caller created as many as they may, and 403 when they may create none. `answerOf` makes the answer that a repetition gets too.
  */
 export async function createOrganization<Answer extends object>(
   parts: ManagementParts,
@@ -37,9 +38,12 @@ export async function createOrganization<Answer extends object>(
 ): Promise<Answer> {
   const ownerId = act.actor.id;
   return await transactOnce(parts, act, { userId: ownerId }, async (transaction, createdAt) => {
+    await requireOrganizationRoom(transaction, parts, act);
     const organizationId = parts.engine.newId();
-    const created = { ...asked, organizationId, ownerId, createdAt };
-    return answerOf(await insertOwnedOrganization(transaction, parts.engine, act, created));
+    const wanted = { ...asked, organizationId, ownerId, createdAt };
+    const created = await insertOwnedOrganization(transaction, parts.engine, act, wanted);
+    await setOrganizationCreator(transaction, organizationId, ownerId);
+    return answerOf(created);
   });
 }
 

@@ -5,7 +5,6 @@ import { notFound, ServiceError } from "../../core/service-error.ts";
 import { hasOpenInvitationWithRole } from "../../store/access/invitations.ts";
 import { hasMemberWithRole } from "../../store/access/members.ts";
 import {
-  countRoles,
   deleteRole as deleteRoleRow,
   findRole,
   insertRole,
@@ -16,6 +15,7 @@ import type { CallerAct, ManagementParts, RevokingParts } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor } from "../act/grants.ts";
 import { transactOnce } from "../act/repetition.ts";
+import { requireRoom } from "./maximums.ts";
 import { renamed, renameWhereGiven, requireFreeName } from "./role-names.ts";
 
 export interface RoleFields {
@@ -43,13 +43,13 @@ export async function createRole<Answer extends object>(
   fields: RoleFields,
   answerOf: (role: NewRole) => Answer,
 ): Promise<Answer> {
-  const { engine, config } = parts;
+  const { engine } = parts;
   const { name, permissions } = fields;
   if (builtInRoles.has(name)) throw builtInName(name);
   return await transactOnce(parts, act, { organizationId }, async (transaction, createdAt) => {
     requireAll(await lockGrantsFor(transaction, engine, act, organizationId), permissions);
     await requireFreeName(transaction, organizationId, name);
-    if ((await countRoles(transaction, organizationId)) >= config.maxRoles) throw tooManyRoles(config.maxRoles);
+    await requireRoom(transaction, parts, act, { organizationId }, "roles");
     const role = { ...fields, organizationId, roleId: engine.newId(), createdAt, updatedAt: createdAt };
     await insertRole(transaction, role);
     const note = { organizationId, targetType: "role", targetId: name, details: auditedFields(role) } as const;
@@ -135,11 +135,4 @@ function isBuiltIn(name: string): ServiceError {
 
 function inUse(name: string, by: string): ServiceError {
   return new ServiceError("ConflictError", `${by} the role \`${name}\`. Take it from them first, then delete it.`);
-}
-
-function tooManyRoles(maxRoles: number): ServiceError {
-  return new ServiceError(
-    "ConflictError",
-    `An organization has at most ${maxRoles} roles of its own. Delete one first.`,
-  );
 }

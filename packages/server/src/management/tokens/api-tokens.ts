@@ -19,6 +19,7 @@ import type { CallerAct, ManagementParts, RevokingParts } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor } from "../act/grants.ts";
 import { transactAnew } from "../act/repetition.ts";
+import { requireRoom } from "../organizations/maximums.ts";
 import { type NamedBounds, nameBounds, readBoundTo, requireFitting, unbound } from "./bound-to.ts";
 import {
   endOfCaller,
@@ -53,7 +54,7 @@ export interface ApiTokenChange {
 
 /**
  * Answers the token itself too, this once: it is kept nowhere. Throws 403 when the caller lacks a permission that the token gets, or calls with a token
- * that ends before it.
+ * that ends before it, and 409 when the organization has too many tokens.
  */
 export async function createApiToken(
   parts: RevokingParts,
@@ -85,6 +86,7 @@ export async function createApiToken(
     };
     requireFitting(created, permissions, "/permissions");
     const ended = await endLostToken(parts, transaction, act, earlier?.tokenId, created);
+    await requireRoom(transaction, parts, act, { organizationId }, "apiTokens");
     await insertApiToken(transaction, created, tokenHash);
     await recordTokenAudit(parts, transaction, act, created, auditedFields(created));
     return { made: { tokenId: created.tokenId }, answer: { created, ended } };

@@ -8,12 +8,13 @@ import { lockWorkflow, type WorkflowKey } from "../../store/workflows/workflows.
 import type { CallerAct, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
 import { transactOnce } from "../act/repetition.ts";
+import { requireRoom } from "../organizations/maximums.ts";
 
 export interface TagKey extends WorkflowKey {
   readonly tag: string;
 }
 
-/** Points a tag at a version, which jobs submitted by the tag run from now on. Throws 404 when there is no such workflow or version. */
+/** Points a tag at a version, which jobs submitted by the tag run from now on. Throws 404 when there is no such workflow or version, and 409 for a new tag of a workflow that has too many. */
 export async function setWorkflowVersionTag<Answer extends object>(
   parts: ManagementParts,
   act: CallerAct,
@@ -28,6 +29,7 @@ export async function setWorkflowVersionTag<Answer extends object>(
     if (versionNumber === undefined) throw notFound("version of this workflow");
     const from = await findTag(transaction, workflow, tag);
     const pointed = { workflowId, tag, versionId, versionNumber, updatedBy: by, updatedAt: at };
+    if (from === undefined) await requireRoom(transaction, parts, act, workflow, "tagsPerWorkflow");
     await setTag(transaction, organizationId, pointed);
     await insertTagChange(transaction, workflow, tag, { versionId, versionNumber, changedBy: by, changedAt: at });
     const details = { workflowId, from: meaningOf(from), to: { versionId, versionNumber } };

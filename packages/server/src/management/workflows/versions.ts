@@ -8,6 +8,8 @@ import { lockWorkflow, type WorkflowKey } from "../../store/workflows/workflows.
 import type { CallerAct, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
 import { transactOnce } from "../act/repetition.ts";
+import { requireRoom } from "../organizations/maximums.ts";
+import { noteStoredBytes, requireStoreRoom } from "../organizations/stored-bytes.ts";
 
 export interface NewVersion {
   readonly definition: string;
@@ -18,8 +20,8 @@ export interface NewVersion {
 }
 
 /**
- * Registers a version of a workflow. Throws 404 when there is no such workflow, and 400 with what is wrong with the definition. `answerOf` makes
- * the answer that a repetition gets too.
+ * Registers a version of a workflow. Throws 404 when there is no such workflow, 400 with what is wrong with the definition, and 409 when the
+ * workflow has too many versions or the organization stores too much. `answerOf` makes the answer that a repetition gets too.
  */
 export async function registerWorkflowVersion<Answer extends object>(
   parts: ManagementParts,
@@ -40,7 +42,10 @@ export async function registerWorkflowVersion<Answer extends object>(
     }
     if (problems.length > 0) throw invalidDefinition(problems);
     const version = { versionId: engine.newId(), workflowId, definition, createdBy: actorOf(act.caller), createdAt };
+    await requireStoreRoom(transaction, parts, organizationId);
+    await requireRoom(transaction, parts, act, workflow, "versionsPerWorkflow");
     const versionNumber = await insertVersion(transaction, organizationId, version);
+    await noteStoredBytes(transaction, workflow, Buffer.byteLength(definition), createdAt);
     const details = { workflowId, versionNumber };
     const note = { organizationId, targetType: "version", targetId: version.versionId, details } as const;
     await recordAudit(transaction, engine, act, note);

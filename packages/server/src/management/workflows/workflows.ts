@@ -1,13 +1,16 @@
 import { actorOf } from "../../auth/authenticator.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import {
+  countWorkflows,
   deleteWorkflow as deleteWorkflowRow,
   insertWorkflow,
   type WorkflowKey,
 } from "../../store/workflows/workflows.ts";
 import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
+import { lockGrants } from "../act/grants.ts";
 import { transactOnce } from "../act/repetition.ts";
+import { requireRoom } from "../organizations/maximums.ts";
 
 export interface NewWorkflow {
   readonly workflowId: string;
@@ -15,7 +18,9 @@ export interface NewWorkflow {
   readonly createdAt: number;
 }
 
-/** Registers a workflow. Throws 409 when the organization has one of that name. `answerOf` makes the answer that a repetition gets too. */
+/**
+ * Registers a workflow. Throws 409 when the organization has one of that name, or too many. `answerOf` makes the answer that a repetition gets too.
+ */
 export async function registerWorkflow<Answer extends object>(
   parts: ManagementParts,
   act: CallerAct,
@@ -24,9 +29,13 @@ export async function registerWorkflow<Answer extends object>(
 ): Promise<Answer> {
   const { engine } = parts;
   return await transactOnce(parts, act, { organizationId }, async (transaction, createdAt) => {
+    await lockGrants(transaction, organizationId);
     const workflowId = engine.newId();
     const workflow = { organizationId, workflowId, name, createdBy: actorOf(act.caller), createdAt };
     if (!(await insertWorkflow(transaction, workflow))) throw nameTaken(name);
+    // Afterwards: a name that is taken is said to be taken at the maximum too, so that clients who find or register go on.
+    const countOthers = async () => (await countWorkflows(transaction, organizationId)) - 1;
+    await requireRoom(transaction, parts, act, { organizationId }, "workflows", countOthers);
     const note = { organizationId, targetType: "workflow", targetId: workflowId, details: { name } } as const;
     await recordAudit(transaction, engine, act, note);
     return answerOf(workflow);

@@ -85,6 +85,17 @@ const findMemberRow = statement<Member>(
    WHERE organization_id = $1 AND user_id = $2`,
 );
 
+export async function countMembers(db: Queryable, organizationId: string): Promise<number> {
+  const [row] = await db.query(countMemberRows, [organizationId]);
+  return row?.memberCount ?? 0;
+}
+
+const countMemberRows = statement<{ memberCount: number }>(
+  "count_members",
+  "organization",
+  `SELECT count(*)::integer AS "memberCount" FROM member WHERE organization_id = $1`,
+);
+
 export interface MemberPage {
   readonly afterUserId: string | null;
   readonly limit: number;

@@ -24,6 +24,33 @@ const claimOrganizationKeyRow = statement<{ key: string }>(
    RETURNING key`,
 );
 
+/** Notes who made an organization that has a key. */
+export async function setOrganizationCreator(
+  transaction: Transaction,
+  organizationId: string,
+  userId: string,
+): Promise<void> {
+  await transaction.query(setOrganizationCreatorRow, [organizationId, userId]);
+}
+
+const setOrganizationCreatorRow = statement<never>(
+  "set_organization_creator",
+  "global",
+  "UPDATE organization_key SET created_by = $2 WHERE organization_id = $1",
+);
+
+/** Counts the organizations that the user made, except deleted ones. */
+export async function countOrganizationsCreatedBy(db: Queryable, userId: string): Promise<number> {
+  const [row] = await db.query(countOrganizationsCreatedByRow, [userId]);
+  return row?.organizationCount ?? 0;
+}
+
+const countOrganizationsCreatedByRow = statement<{ organizationCount: number }>(
+  "count_organizations_created_by",
+  "global",
+  `SELECT count(*)::integer AS "organizationCount" FROM organization_key WHERE created_by = $1`,
+);
+
 /** Organization id → key. */
 export async function findOrganizationKeys(
   db: Queryable,

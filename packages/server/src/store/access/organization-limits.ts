@@ -1,12 +1,19 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
-/** Limits of one organization that the operator set. Null: as the configuration has it. Zero: none. */
+/** Limits of one organization that the operator set. */
 export interface OrganizationLimits {
   readonly organizationId: string;
+  /** Maximums by their names; the configuration has those that are left out. */
+  readonly maximums: Readonly<Record<string, number>>;
+  /** Null: as the configuration has it. Zero: no limit. */
   readonly requestsPerMinute: number | null;
   readonly submitsPerMinute: number | null;
 }
+
+const limitColumns = `
+  organization_id AS "organizationId", requests_per_minute AS "requestsPerMinute", submits_per_minute AS "submitsPerMinute",
+  maximums`;
 
 export async function findOrganizationLimits(
   db: Queryable,
@@ -19,8 +26,7 @@ export async function findOrganizationLimits(
 const findOrganizationLimitsRow = statement<OrganizationLimits>(
   "find_organization_limits",
   "organization",
-  `SELECT organization_id AS "organizationId", requests_per_minute AS "requestsPerMinute",
-     submits_per_minute AS "submitsPerMinute"
+  `SELECT ${limitColumns}
    FROM organization_limit
    WHERE organization_id = $1`,
 );
@@ -29,8 +35,9 @@ const findOrganizationLimitsRow = statement<OrganizationLimits>(
  * Answers when they were set: at the database's time, by which the nodes find what changed; to the millisecond, which is all that they can see of it.
  */
 export async function setOrganizationLimits(db: Queryable, limits: OrganizationLimits): Promise<Timestamp> {
-  const { organizationId, requestsPerMinute, submitsPerMinute } = limits;
-  const [row] = await db.query(setOrganizationLimitsRow, [organizationId, requestsPerMinute, submitsPerMinute]);
+  const { organizationId, requestsPerMinute, submitsPerMinute, maximums } = limits;
+  const values = [organizationId, requestsPerMinute, submitsPerMinute, JSON.stringify(maximums)];
+  const [row] = await db.query(setOrganizationLimitsRow, values);
   if (row === undefined) throw new Error("The organization's limits were not set.");
   return row.updatedAt;
 }
@@ -38,11 +45,11 @@ export async function setOrganizationLimits(db: Queryable, limits: OrganizationL
 const setOrganizationLimitsRow = statement<{ updatedAt: Timestamp }>(
   "set_organization_limits",
   "organization",
-  `INSERT INTO organization_limit (organization_id, requests_per_minute, submits_per_minute, updated_at)
-   VALUES ($1, $2, $3, date_trunc('milliseconds', now()))
+  `INSERT INTO organization_limit (organization_id, requests_per_minute, submits_per_minute, maximums, updated_at)
+   VALUES ($1, $2, $3, $4, date_trunc('milliseconds', now()))
    ON CONFLICT (organization_id) DO UPDATE
    SET requests_per_minute = excluded.requests_per_minute, submits_per_minute = excluded.submits_per_minute,
-     updated_at = excluded.updated_at
+     maximums = excluded.maximums, updated_at = excluded.updated_at
    RETURNING updated_at AS "updatedAt"`,
 );
 
@@ -62,8 +69,7 @@ export async function listChangedLimits(
 const listChangedLimitRows = statement<ChangedLimits>(
   "list_changed_limits",
   "maintenance",
-  `SELECT organization_id AS "organizationId", requests_per_minute AS "requestsPerMinute",
-     submits_per_minute AS "submitsPerMinute", updated_at AS "updatedAt"
+  `SELECT ${limitColumns}, updated_at AS "updatedAt"
    FROM organization_limit
    WHERE (updated_at, organization_id) > ($1::timestamptz, $2::uuid)
    ORDER BY updated_at, organization_id

@@ -98,6 +98,18 @@ const findApiTokenByHashRow = statement<TokenIdentity>(
      AND api_token.revoked_at IS NULL AND organization.deleted_at IS NULL`,
 );
 
+/** Counts the tokens that are not revoked, expired ones included. */
+export async function countApiTokens(db: Queryable, organizationId: string): Promise<number> {
+  const [row] = await db.query(countApiTokenRows, [organizationId]);
+  return row?.tokenCount ?? 0;
+}
+
+const countApiTokenRows = statement<{ tokenCount: number }>(
+  "count_api_tokens",
+  "organization",
+  `SELECT count(*)::integer AS "tokenCount" FROM api_token WHERE organization_id = $1 AND revoked_at IS NULL`,
+);
+
 /** Newest first, from before `beforeTokenId`. Revoked tokens are gone. */
 export async function listApiTokens(
   db: Queryable,

@@ -12,13 +12,16 @@ type Timed = <Result>(exchange: () => Result) => Result;
 export class EmbeddedSocket extends EventEmitter {
   readonly #pglite: PGlite;
   readonly #timed: Timed;
+  readonly #onPanic: (reason: string) => void;
   #written: Uint8Array[] = [];
   writable = true;
 
-  constructor(pglite: PGlite, timed: Timed) {
+  /** `onPanic` is told when PostgreSQL gave itself up. It goes on here where a server would end, and must be asked nothing more. */
+  constructor(pglite: PGlite, timed: Timed, onPanic: (reason: string) => void) {
     super();
     this.#pglite = pglite;
     this.#timed = timed;
+    this.#onPanic = onPanic;
   }
 
   connect(): this {
@@ -67,10 +70,22 @@ export class EmbeddedSocket extends EventEmitter {
     const answered = this.#timed(() =>
       this.#pglite.execProtocolRawStream(request, {
         syncToFs: false,
-        // A view of PGlite's own memory, which the next call overwrites.
-        onRawData: (bytes) => this.emit("data", Buffer.from(bytes)),
+        onRawData: (bytes) => {
+          // A view of PGlite's own memory, which the next call overwrites.
+          const answer = Buffer.from(bytes);
+          const panicAt = answer.indexOf(panic);
+          if (panicAt >= 0) this.#onPanic(messageAfter(answer, panicAt));
+          this.emit("data", answer);
+        },
       }),
     );
     answered.catch((error: unknown) => this.emit("error", error));
   }
+}
+
+/** The severity in an error's message, in the server's language and in English. No value of a row has a zero byte before a letter. */
+const panic = Buffer.from("SPANIC\0VPANIC\0");
+
+function messageAfter(answer: Buffer, start: number): string {
+  return /\0M([^\0]*)\0/.exec(answer.toString("utf8", start, start + 1_000))?.[1] ?? "no reason was given";
 }

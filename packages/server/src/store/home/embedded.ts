@@ -20,6 +20,8 @@ export interface EmbeddedOptions extends SyncOptions {
   readonly bufferMb: number;
   readonly timeoutMs: number;
   readonly readTimeoutMs: number;
+  /** Called when the store has broken off, mostly since its log finds no room: the process must end, and recover from the log at its next start. */
+  readonly onPanic: (reason: string) => void;
   /** Told when the store's disk becomes full, and when it has room again. */
   readonly onFull: (isFull: boolean) => void;
 }
@@ -40,7 +42,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     const watch = new StatementWatch(cancelMark(pglite), Math.min(timeoutMs, readTimeoutMs));
     // PGlite is one session: a pool of one queues reads behind a transaction, as they must be. Whose turn it is, the lanes say.
     const pool = new pg.Pool({
-      stream: () => new EmbeddedSocket(pglite, (exchange) => watch.run(shared.limitMs(), exchange)),
+      stream: () => new EmbeddedSocket(pglite, (exchange) => watch.run(shared.limitMs(), exchange), options.onPanic),
       user: "postgres",
       database: "postgres",
       max: 1,

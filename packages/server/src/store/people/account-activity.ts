@@ -24,6 +24,7 @@ export type AccountAction =
   | "user-token-created"
   | "user-token-revoked"
   | "identity-linked"
+  | "organization-maximum-set"
   | "account-disabled"
   | "account-enabled";
 

@@ -91,8 +91,7 @@ const findOpenSessionRow = statement<OpenSession>(
   "global",
   `SELECT app_user.display_name AS "userName", app_user.email, user_session.last_seen_at AS "lastSeenAt",
      user_session.expires_at AS "expiresAt", user_session.authenticated_at AS "authenticatedAt",
-     user_session.device_id AS "deviceId", user_session.is_vouched_for AS "isVouchedFor",
-     user_session.client_id AS "clientId"
+     user_session.client_id AS "clientId", user_session.device_id AS "deviceId", user_session.is_vouched_for AS "isVouchedFor"
    FROM user_session
    JOIN app_user USING (user_id)
    WHERE user_session.user_id = $1 AND user_session.session_id = $2 AND user_session.ended_at IS NULL

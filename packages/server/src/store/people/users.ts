@@ -1,5 +1,5 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
-import { type Queryable, statement } from "../home/database.ts";
+import { type Queryable, statement, type Transaction } from "../home/database.ts";
 
 export interface User {
   readonly userId: string;
@@ -43,6 +43,44 @@ const findUserRows = statement<User>(
   `SELECT user_id AS "userId", email, display_name AS "displayName", created_at AS "createdAt"
    FROM app_user
    WHERE user_id = ANY($1::uuid[])`,
+);
+
+/**
+ * Answers how many organizations the user may create, null for as many as the configuration says, and holds the user until the transaction ends, so that
+ * two requests of one user come one after the other. Held by a write, as in `holdCredentials`.
+ */
+export async function holdOrganizationMaximum(transaction: Transaction, userId: string): Promise<number | null> {
+  const [row] = await transaction.query(holdOrganizationMaximumRow, [userId]);
+  return row?.maximum ?? null;
+}
+
+const holdOrganizationMaximumRow = statement<{ maximum: number | null }>(
+  "hold_organization_maximum",
+  "global",
+  `UPDATE app_user SET max_organizations = max_organizations WHERE user_id = $1 RETURNING max_organizations AS maximum`,
+);
+
+/** Like `holdOrganizationMaximum`, to look at it. */
+export async function findOrganizationMaximum(db: Queryable, userId: string): Promise<number | null> {
+  const [row] = await db.query(findOrganizationMaximumRow, [userId]);
+  return row?.maximum ?? null;
+}
+
+const findOrganizationMaximumRow = statement<{ maximum: number | null }>(
+  "find_organization_maximum",
+  "global",
+  "SELECT max_organizations AS maximum FROM app_user WHERE user_id = $1",
+);
+
+/** Null: as the configuration says. */
+export async function setOrganizationMaximum(db: Queryable, userId: string, maximum: number | null): Promise<void> {
+  await db.query(setOrganizationMaximumRow, [userId, maximum]);
+}
+
+const setOrganizationMaximumRow = statement<never>(
+  "set_organization_maximum",
+  "global",
+  "UPDATE app_user SET max_organizations = $2 WHERE user_id = $1",
 );
 
 /** Whether anybody was ever made: the first one is made by the service itself. */

@@ -110,6 +110,31 @@ const findTagsOfVersionRows = statement<Tag>(
    ORDER BY tag COLLATE "C"`,
 );
 
+/** Counts the tags of a workflow; without a workflow, those of the one that has most. */
+export async function countTags(
+  db: Queryable,
+  organizationId: string,
+  workflowId: string | undefined,
+): Promise<number> {
+  const [row] = await db.query(countTagRows, [organizationId, workflowId ?? null]);
+  return row?.tagCount ?? 0;
+}
+
+const countTagRows = statement<{ tagCount: number }>(
+  "count_tags",
+  "organization",
+  `SELECT count(*)::integer AS "tagCount"
+   FROM workflow_tag
+   JOIN workflow ON workflow.organization_id = workflow_tag.organization_id
+     AND workflow.workflow_id = workflow_tag.workflow_id
+   WHERE workflow_tag.organization_id = $1 AND workflow.organization_id = $1 AND workflow.deleted_at IS NULL
+     AND ($2::uuid IS NULL OR workflow_tag.workflow_id = $2)
+   GROUP BY workflow_tag.workflow_id
+   ORDER BY count(*) DESC
+   LIMIT 1`,
+  "each-time",
+);
+
 export async function deleteTag(transaction: Transaction, workflow: WorkflowKey, tag: string): Promise<boolean> {
   const rows = await transaction.query(deleteTagRow, [workflow.organizationId, workflow.workflowId, tag]);
   return rows.length > 0;

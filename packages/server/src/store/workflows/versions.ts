@@ -221,6 +221,28 @@ const findNewestVersionRow = statement<WholeVersion>(
    LIMIT 1`,
 );
 
+/** Counts the versions of a workflow; without a workflow, those of the one that has most. Numbers count from 1 without gaps, so the highest is the count. */
+export async function countVersions(
+  db: Queryable,
+  organizationId: string,
+  workflowId: string | undefined,
+): Promise<number> {
+  const [row] = await db.query(countVersionRows, [organizationId, workflowId ?? null]);
+  return row?.versionCount ?? 0;
+}
+
+const countVersionRows = statement<{ versionCount: number }>(
+  "count_versions",
+  "organization",
+  `SELECT coalesce(max(workflow_version.version_number), 0) AS "versionCount"
+   FROM workflow_version
+   JOIN workflow ON workflow.organization_id = workflow_version.organization_id
+     AND workflow.workflow_id = workflow_version.workflow_id
+   WHERE workflow_version.organization_id = $1 AND workflow.organization_id = $1 AND workflow.deleted_at IS NULL
+     AND ($2::uuid IS NULL OR workflow_version.workflow_id = $2)`,
+  "each-time",
+);
+
 /** The number of a version of this workflow; undefined when it has no such version. */
 export async function findVersionNumber(
   db: Queryable,

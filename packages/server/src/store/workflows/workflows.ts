@@ -95,6 +95,17 @@ const listWorkflowRows = statement<Workflow>(
   "each-time",
 );
 
+export async function countWorkflows(db: Queryable, organizationId: string): Promise<number> {
+  const [row] = await db.query(countWorkflowRows, [organizationId]);
+  return row?.workflowCount ?? 0;
+}
+
+const countWorkflowRows = statement<{ workflowCount: number }>(
+  "count_workflows",
+  "organization",
+  `SELECT count(*)::integer AS "workflowCount" FROM workflow WHERE organization_id = $1 AND deleted_at IS NULL`,
+);
+
 /** Those of these ids that are workflows of the organization. */
 export async function findWorkflowIds(
   db: Queryable,

@@ -15,3 +15,21 @@ export function rateLimitsQuery(organizationId: string) {
     refetchInterval: 5_000,
   });
 }
+
+export type Limit = Schemas["Limit"];
+
+export function limitsQuery(organizationId: string) {
+  return queryOptions({
+    queryKey: ["organizations", organizationId, "limits"],
+    queryFn: async ({ signal }) =>
+      await resultOf(
+        api.GET("/organizations/{organizationId}/limits", { params: { path: { organizationId } }, signal }),
+      ),
+  });
+}
+
+/** How many organizations the person who is signed in created, of how many they may. */
+export const accountLimitsQuery = queryOptions({
+  queryKey: ["account", "limits"],
+  queryFn: async ({ signal }) => await resultOf(api.GET("/account/limits", { signal })),
+});

@@ -1,0 +1,50 @@
+import { Type } from "typebox";
+import { readOrganizationUse } from "../../management/organizations/organization-maximum.ts";
+import { countUserTokens } from "../../store/people/user-tokens.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { answer, oneOf } from "../door/schemas.ts";
+
+const AccountLimitSchema = Type.Object(
+  {
+    name: oneOf(["organizations", "userTokens"], {
+      description:
+        "What is limited: the organizations that you created, except deleted ones, or your user tokens that hold.",
+    }),
+    maximum: Type.Integer(),
+    usedCount: Type.Integer(),
+    isOwn: Type.Boolean({ description: "Whether the operator of the service set this limit for your account alone." }),
+  },
+  { title: "AccountLimit" },
+);
+
+export function accountLimitRoutes(app: App, parts: ServerParts): void {
+  app.get(
+    "/account/limits",
+    {
+      schema: {
+        operationId: "GetAccountLimits",
+        "x-permission": "account:manage",
+        tags: ["account"],
+        summary: "Get the limits of your account",
+        description:
+          "How many of each thing you may make yourself, and how many you made. GetLimits answers the limits of an organization.",
+        response: {
+          200: answer(
+            "The limits.",
+            Type.Object({ limits: Type.Array(AccountLimitSchema) }, { title: "AccountLimits" }),
+          ),
+        },
+      },
+    },
+    async ({ caller: { principal } }) => {
+      const organizations = await readOrganizationUse(parts.database, parts, principal.id);
+      const userTokens = {
+        name: "userTokens",
+        maximum: parts.config.maxUserTokens,
+        usedCount: await countUserTokens(parts.database, principal.id, parts.engine.now()),
+        isOwn: false,
+      } as const;
+      return { limits: [organizations, userTokens] };
+    },
+  );
+}

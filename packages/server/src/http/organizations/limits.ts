@@ -1,0 +1,93 @@
+import { type Static, Type } from "typebox";
+import type { MaximumName } from "../../config.ts";
+import type { UsedMaximum } from "../../management/act/act.ts";
+import { readUsedMaximums } from "../../management/organizations/maximums.ts";
+import { readStoredUse } from "../../management/organizations/stored-bytes.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { answer, OrganizationParams, oneOf } from "../door/schemas.ts";
+
+const names = [
+  "apiTokens",
+  "members",
+  "openInvitations",
+  "roles",
+  "workflows",
+  "versionsPerWorkflow",
+  "tagsPerWorkflow",
+  "waitingRequests",
+  "storedMb",
+  "planMemoryMb",
+] as const satisfies readonly (MaximumName | "planMemoryMb")[];
+
+const LimitSchema = Type.Object(
+  {
+    name: oneOf(names, {
+      description:
+        "What is limited. `members` counts open invitations too; `waitingRequests` are requests with `waitSeconds` and streams; `storedMb` is what jobs and versions store, in megabytes; `planMemoryMb` is the memory for compiled definitions, in megabytes: when it is full, those that were used longest ago make room.",
+    }),
+    maximum: Type.Integer(),
+    usedCount: Type.Integer({
+      description:
+        "How much of it is used. Of a limit for each workflow: in the workflow that has most. Of a limit on one node: on the node that answers. `storedMb` is an estimate, and some seconds old.",
+    }),
+    scope: oneOf(["organization", "workflow", "node"], {
+      description:
+        "Whether the limit is one of the whole organization, of each of its workflows, or of the organization on each node.",
+    }),
+    isOwn: Type.Boolean({
+      description: "Whether the operator of the service set this limit for this organization alone.",
+    }),
+  },
+  { title: "Limit" },
+);
+
+type Limit = Static<typeof LimitSchema>;
+
+export function limitRoutes(app: App, parts: ServerParts): void {
+  const { config, engine, plans, rateLimits } = parts;
+  app.get(
+    "/organizations/:organizationId/limits",
+    {
+      config: { cost: 5 },
+      schema: {
+        operationId: "GetLimits",
+        "x-permission": "organization:read",
+        tags: ["organizations"],
+        summary: "Get the limits",
+        description:
+          "How many of each thing the organization may have, and how many it has. GetRateLimits answers what it may do in a minute. The operator of the service sets both.",
+        params: OrganizationParams,
+        response: {
+          200: answer("The limits.", Type.Object({ limits: Type.Array(LimitSchema) }, { title: "Limits" })),
+        },
+      },
+    },
+    async ({ params: { organizationId } }) => {
+      const reader = parts.database.reader(organizationId);
+      const counted = await readUsedMaximums(reader, parts, organizationId);
+      const stored = await readStoredUse(reader, parts, organizationId);
+      const waiting = {
+        ...rateLimits.readMaximum(organizationId, "waitingRequests"),
+        usedCount: engine.waitingCountOf(organizationId),
+      };
+      const plan = {
+        name: "planMemoryMb",
+        maximum: Math.floor(config.planCacheMb / 2),
+        usedCount: Math.ceil(plans.bytesOf(organizationId) / (1024 * 1024)),
+        isOwn: false,
+      } as const;
+      return { limits: [...counted, waiting, stored, plan].map(renderLimit) };
+    },
+  );
+}
+
+function renderLimit({ name, maximum, usedCount, isOwn }: UsedMaximum<Limit["name"]>): Limit {
+  return { name, maximum, usedCount, scope: scopes[name] ?? "organization", isOwn };
+}
+
+const scopes: Readonly<Partial<Record<Limit["name"], Limit["scope"]>>> = {
+  versionsPerWorkflow: "workflow",
+  tagsPerWorkflow: "workflow",
+  waitingRequests: "node",
+  planMemoryMb: "node",
+};

@@ -1,0 +1,31 @@
+import { type Database, type Queryable, statement } from "../home/database.ts";
+
+/**
+ * About how many bytes each of these organizations stores: what its jobs and its versions have brought, as far as it is folded into the rollups, which
+ * happens within seconds. Organizations that store nothing are left out.
+ */
+export async function readStoredBytes(
+  db: Database,
+  organizationIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const groups = Map.groupBy(organizationIds, (organizationId) => db.groupOf(organizationId));
+  const rows = await Promise.all([...groups.values()].map((ids) => db.query(readStoredBytesRows, [ids])));
+  return new Map(rows.flat().map(({ organizationId, storedBytes }) => [organizationId, storedBytes]));
+}
+
+/** Like `readStoredBytes`, of one organization. */
+export async function readStoredBytesOf(db: Queryable, organizationId: string): Promise<number> {
+  const [row] = await db.query(readStoredBytesRows, [[organizationId]]);
+  return row?.storedBytes ?? 0;
+}
+
+/** The sums over all workflows, by days: a year is as many rows as it has days. */
+const readStoredBytesRows = statement<{ organizationId: string; storedBytes: number }>(
+  "read_stored_bytes",
+  "organization",
+  `SELECT organization_id AS "organizationId", sum(count)::double precision AS "storedBytes"
+   FROM metric_rollup
+   WHERE organization_id = ANY($1::uuid[]) AND workflow_id = '00000000-0000-0000-0000-000000000000'
+     AND measure = 'storedBytes' AND bucket_seconds = 86400
+   GROUP BY organization_id`,
+);
