@@ -150,7 +150,7 @@ export class Authenticator {
     });
   }
 
-  /** After a change of roles or OAuth clients, or of an organization as a whole. */
+  /** After a change of roles, or of an organization as a whole. */
   forgetOrganization(organizationId: string): void {
     this.#credentials.forgetWhere((credential) => {
       const { caller } = credential ?? {};

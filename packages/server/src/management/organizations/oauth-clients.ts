@@ -62,7 +62,7 @@ export async function createOAuthClient<Answer extends object>(
     await recordAudit(transaction, engine, act, { organizationId, ...noteOf(client) });
     return answerOf(client);
   });
-  openId.clientOrigins.forget(originsOf(redirectUris));
+  openId.clientOrigins.forgetAll();
   return answered;
 }
 
@@ -72,7 +72,7 @@ export async function deleteOAuthClient(
   act: CallerAct,
   { organizationId, clientId }: OAuthClientKey,
 ): Promise<void> {
-  const { redirectUris } = await database.transaction(async (transaction) => {
+  await database.transaction(async (transaction) => {
     await lockGrantsFor(transaction, engine, act, organizationId);
     const client = await findOAuthClient(transaction, organizationId, clientId);
     if (client === undefined) throw notFound("OAuth client");
@@ -81,7 +81,6 @@ export async function deleteOAuthClient(
     const grants = ended.map(({ userId, sessionId }) => grantHashOf({ userId, sessionId, clientId }));
     await deleteGrants(transaction, grants);
     await recordAudit(transaction, engine, act, { organizationId, ...noteOf(client) });
-    return client;
   });
   authenticator.forgetClient(clientId);
   openId.clientOrigins.forgetAll();
