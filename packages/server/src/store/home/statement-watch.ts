@@ -25,7 +25,8 @@ export class StatementWatch {
   readonly #mark: (isWanted: boolean) => void;
   readonly #state: Int32Array;
   readonly #watchId: number;
-  readonly #thread: Worker | undefined;
+  readonly #startThread: () => Worker | undefined;
+  #thread: Worker | undefined;
   #lastExchange = 0;
   #isMarked = false;
 
@@ -43,12 +44,14 @@ export class StatementWatch {
       return true;
     });
     const lookMs = Math.min(250, Math.max(10, Math.round(shortestLimitMs / 10)));
-    this.#thread = startThread({ shared, watchId: this.#watchId, lookMs });
+    this.#startThread = () => startThread({ shared, watchId: this.#watchId, lookMs });
   }
 
   /** Runs `work`, which does not wait for anything; undefined: as long as it takes. */
   run<Result>(limitMs: number | undefined, work: () => Result): Result {
     if (limitMs === undefined) return work();
+    // Not before: a command that only works on the store needs none.
+    this.#thread ??= this.#startThread();
     this.#lastExchange = (this.#lastExchange % maxExchange) + 1;
     Atomics.store(this.#state, 1, limitMs);
     Atomics.store(this.#state, 0, this.#lastExchange);
