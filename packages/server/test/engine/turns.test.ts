@@ -64,3 +64,10 @@ test("a command that took long because the thread waited for a processor is foll
   turns.begin().take("own", decide(40, 1));
   expect(turns.restMs("own")).toBe(0);
 });
+
+test("an organization whose commands took long because the thread waited for a processor goes on in the same batch", () => {
+  const { turns, decide } = turnsByHand();
+  const turn = turns.begin();
+  const decisions = Array.from({ length: 10 }, () => turn.take("own", decide(4.9, 0.1)));
+  expect(decisions).not.toContain(undefined);
+});
