@@ -1,0 +1,236 @@
+import { randomBytes, randomInt, randomUUID } from "node:crypto";
+import { ask, sealAll } from "@stepwell/testing/audit-rows.ts";
+import { straightDefinition } from "@stepwell/testing/definitions.ts";
+import type { Operation } from "@stepwell/testing/document.ts";
+import { registerVersion } from "@stepwell/testing/flow.ts";
+import type { RequestField } from "@stepwell/testing/request-fields.ts";
+import type { TestService } from "@stepwell/testing/service.ts";
+import { insertUserSession } from "../../src/store/people/user-sessions.ts";
+import { rows, type World } from "./authorization-rows.ts";
+
+/** Something that another organization or its people have, and a text of the same form that nobody ever had. */
+export interface Pair {
+  readonly theirs: string;
+  readonly nobodys: string;
+}
+
+const idThings = [
+  "organizationId",
+  "workflowId",
+  "versionId",
+  "jobId",
+  "tokenId",
+  "userId",
+  "roleId",
+  "invitationId",
+  "userTokenId",
+  "sessionId",
+] as const;
+/** What an organization may also have made under the same name: each attack gets one of its own. */
+const namedThings = ["role", "tag", "workflowName", "idempotencyKey"] as const;
+const otherThings = ["organizationKey", "email", "eventId", "seal", "pageToken"] as const;
+
+export type Thing = (typeof idThings | typeof namedThings | typeof otherThings)[number];
+
+/** The thing that a field is about, where its name is not the thing's own. */
+const thingOfName: Readonly<Record<string, Thing>> = {
+  workflowIds: "workflowId",
+  workflowName: "workflowName",
+  actorId: "userId",
+  targetId: "jobId",
+  tags: "tag",
+  roles: "role",
+  name: "workflowName",
+  key: "organizationKey",
+  awaitingEventId: "eventId",
+  "Idempotency-Key": "idempotencyKey",
+  expect: "seal",
+  invitation: "invitationId",
+};
+
+const all: readonly Thing[] = [...idThings, ...namedThings, ...otherThings];
+
+/** The thing that belongs into a field; undefined where no name says so. */
+export function thingOf({ name }: RequestField, { operationId }: Operation): Thing | undefined {
+  if (name === "name" && operationId.endsWith("Role")) return "role";
+  return thingOfName[name] ?? all.find((thing) => thing === name);
+}
+
+/** All things that have the form of what a field takes. */
+export function thingsFor(field: RequestField, operation: Operation): readonly Thing[] {
+  const own = thingOf(field, operation);
+  // A change may take any text for a name of the caller's own. Then the next attack with the same text would meet what this one made.
+  const texts = operation.method === "GET" ? all.filter((thing) => thing !== "pageToken") : [...namedThings, "roleId"];
+  const fitting: Readonly<Record<RequestField["kind"], readonly Thing[]>> = {
+    id: idThings,
+    text: texts as readonly Thing[],
+    fixed: ["organizationId"],
+  };
+  return [...new Set([...(own === undefined ? [] : [own]), ...fitting[field.kind]])];
+}
+
+/** Another organization with at least two of everything, and what an attacker knows of it. */
+export class Things {
+  readonly world: World;
+  readonly #service: TestService;
+  readonly #pairs = new Map<Thing, Pair>();
+  readonly #pageTokens = new Map<string, Pair>();
+  readonly #others = new Map<string, string>();
+
+  private constructor(service: TestService, world: World) {
+    this.#service = service;
+    this.world = world;
+  }
+
+  static async of(service: TestService, world: World): Promise<Things> {
+    const things = new Things(service, world);
+    await things.#complete();
+    return things;
+  }
+
+  async pair(thing: Thing, { operationId }: Operation): Promise<Pair | undefined> {
+    if (thing === "pageToken") return this.#pageTokens.get(operationId);
+    const known = this.#pairs.get(thing);
+    return known ?? (await this.#newNamed(thing as (typeof namedThings)[number]));
+  }
+
+  /** Ids that no answer may name to anybody else. */
+  get ids(): readonly string[] {
+    return idThings.flatMap((thing) => this.#pairs.get(thing)?.theirs ?? []);
+  }
+
+  /** The operations of whose lists a page token is known. */
+  get listsWithPages(): readonly string[] {
+    return [...this.#pageTokens.keys()];
+  }
+
+  /** The other organization's ids, or as many that nobody ever had, as the rows of operations take them. */
+  idsOf(side: keyof Pair): World["ids"] {
+    const named = Object.entries(this.world.ids).filter(([name]) => idNames.has(name));
+    const given = named.map(([name, theirs]) => [
+      name,
+      side === "theirs" ? theirs : (this.#pairs.get(name as Thing)?.nobodys ?? this.#nobodysOf(name, theirs)),
+    ]);
+    // A link's code is no name of anything: whoever has it is invited. And every workflow has this tag.
+    return { ...Object.fromEntries(given), code: "no-code", tag: "$LIVE" } as World["ids"];
+  }
+
+  #nobodysOf(name: string, theirs: string): string {
+    const nobodys = this.#others.get(name) ?? sameForm(theirs);
+    this.#others.set(name, nobodys);
+    return nobodys;
+  }
+
+  async #newNamed(thing: (typeof namedThings)[number]): Promise<Pair> {
+    const { api } = this.world.organization;
+    const { workflowId, versionId } = this.world.ids;
+    const theirs = `n${randomBytes(8).toString("hex")}`;
+    const params = { workflowId, tag: theirs };
+    const make: Record<(typeof namedThings)[number], () => Promise<unknown>> = {
+      role: () => api.call("CreateRole", { body: { name: theirs, permissions: ["job:read"] } }),
+      tag: () => api.call("SetWorkflowVersionTag", { params, body: { versionId } }),
+      workflowName: () => api.call("RegisterWorkflow", { body: { name: theirs } }),
+      idempotencyKey: () => api.call("SubmitJob", { body: { workflowId }, headers: { "Idempotency-Key": theirs } }),
+    };
+    await make[thing]();
+    return { theirs, nobodys: `n${randomBytes(8).toString("hex")}` };
+  }
+
+  async #complete(): Promise<void> {
+    const { organization, ids } = this.world;
+    const { api, owner } = organization;
+    const { engine, database } = this.#service.running;
+    await this.#service.newOrganization(owner);
+    await registerVersion(api, ids.workflowId, straightDefinition);
+    const params = { workflowId: ids.workflowId };
+    for (const tag of ["$LIVE", "other"]) {
+      const body = { versionId: ids.versionId };
+      await api.call("SetWorkflowVersionTag", { params: { ...params, tag }, body });
+    }
+    const eventId = randomUUID();
+    await api.call("SendJobEvent", { params: { jobId: ids.jobId }, body: { eventId } });
+    await api.call("SendJobEvent", { params: { jobId: ids.jobId }, body: { eventId: "second" } });
+    await api.call("CreateApiToken", { body: { name: "t", permissions: ["job:read"] } });
+    await api.call("CreateInvitation", { body: { roles: ["viewer"] } });
+    // Each of them is a line of the account's activity as well.
+    for (const name of ["t", "u"]) await owner.client.call("CreateUserToken", { body: { name } });
+    const sessionIds = [engine.newId(), engine.newId()];
+    for (const sessionId of sessionIds) {
+      const times = { createdAt: engine.now(), lastSeenAt: engine.now(), expiresAt: engine.now() + 600_000 };
+      const how = { signedInBy: "password", userAgent: "test", address: "" };
+      await insertUserSession(database, { userId: owner.userId, sessionId, ...how, ...times });
+    }
+    const { body: shown } = await api.call<{ key: string }>("GetOrganization");
+    const { body: role } = await api.call<{ roleId: string }>("GetRole", { params: { role: ids.role } });
+    await sealAll(this.#service, ids.organizationId);
+    type Verified = { newestSeal: { number: number; hash: string } };
+    const { newestSeal } = (await api.call<Verified>("VerifyAudit")).body;
+    const theirs: Readonly<Record<Exclude<Thing, (typeof namedThings)[number] | "pageToken">, string>> = {
+      ...(ids as World["ids"] & { invitationId: string }),
+      roleId: role.roleId,
+      userTokenId: owner.tokenId,
+      sessionId: sessionIds[0] ?? "",
+      organizationKey: shown.key,
+      email: `${ids.userId}@example.org`,
+      eventId,
+      seal: `${newestSeal.number}:${newestSeal.hash}`,
+    };
+    for (const thing of [...idThings, ...otherThings]) {
+      if (thing !== "pageToken") this.#pairs.set(thing, { theirs: theirs[thing], nobodys: sameForm(theirs[thing]) });
+    }
+    await this.#collectPageTokens();
+  }
+
+  async #collectPageTokens(): Promise<void> {
+    const { api } = this.world.organization;
+    const { operations } = await api.document();
+    for (const { operationId, declaration } of operations) {
+      if (!declaration.parameters?.some(({ name }) => name === "pageToken")) continue;
+      const options = rows[operationId]?.call(this.world.ids) ?? {};
+      const query = { ...options.query, pageSize: 1 };
+      const { body } = await api.call<{ nextPageToken?: string }>(operationId, { ...options, query });
+      const token = body.nextPageToken;
+      if (token !== undefined) this.#pageTokens.set(operationId, { theirs: token, nobodys: sameForm(token) });
+    }
+  }
+}
+
+/** By which the rows of operations name things. */
+const idNames: ReadonlySet<string> = new Set([...idThings, "finishedJobId", "role"]);
+
+/** A text with other letters and digits in the same places, so that nothing but what it means tells it from the first. */
+export function sameForm(text: string): string {
+  if (uuid.test(text)) return `${text.slice(0, 15)}${randomUUID().slice(15)}`;
+  const [number, hash] = text.split(":");
+  if (hash !== undefined) return `${number}:${randomBytes(32).toString("hex")}`;
+  const [name, host] = text.split("@");
+  if (host !== undefined) return `${sameForm(name ?? "")}@${host}`;
+  return text.replace(/[a-z]/g, () => String.fromCharCode(97 + randomInt(26)));
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Every row of every table as text, without the times at which something was last used, and without what a node writes about itself. */
+export async function rowsOfStore({ running: { database } }: TestService): Promise<ReadonlySet<string>> {
+  const tables = await ask<{ name: string }>(
+    database,
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'",
+  );
+  const found = new Set<string>();
+  for (const { name } of tables.filter(({ name }) => !countersOf.has(name))) {
+    const text = `SELECT (to_jsonb(found) - '{last_used_at,last_seen_at}'::text[])::text AS row FROM "${name}" AS found`;
+    for (const { row } of await ask<{ row: string }>(database, text)) found.add(`${name} ${row}`);
+  }
+  return found;
+}
+
+/** Heartbeats, counts of requests, sums of metrics, and the seals of entries that are looked at themselves. */
+const countersOf: ReadonlySet<string> = new Set([
+  "node",
+  "rate_usage",
+  "metric_change",
+  "metric_rollup",
+  "audit_unsealed",
+  "audit_seal",
+  "audit_sealed",
+]);
