@@ -1,5 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
-import { ask, sealAll } from "@stepwell/testing/audit-rows.ts";
+import { sealAll } from "@stepwell/testing/audit-rows.ts";
 import { straightDefinition } from "@stepwell/testing/definitions.ts";
 import type { Operation } from "@stepwell/testing/document.ts";
 import { registerVersion } from "@stepwell/testing/flow.ts";
@@ -60,10 +60,10 @@ export function thingOf({ name }: RequestField, { operationId }: Operation): Thi
 export function thingsFor(field: RequestField, operation: Operation): readonly Thing[] {
   const own = thingOf(field, operation);
   // A change may take any text for a name of the caller's own. Then the next attack with the same text would meet what this one made.
-  const texts = operation.method === "GET" ? all.filter((thing) => thing !== "pageToken") : [...namedThings, "roleId"];
+  const names: readonly Thing[] = own === "role" ? [...namedThings, "roleId"] : namedThings;
   const fitting: Readonly<Record<RequestField["kind"], readonly Thing[]>> = {
     id: idThings,
-    text: texts as readonly Thing[],
+    text: operation.method === "GET" ? all.filter((thing) => thing !== "pageToken") : names,
     fixed: ["organizationId"],
   };
   return [...new Set([...(own === undefined ? [] : [own]), ...fitting[field.kind]])];
@@ -209,28 +209,3 @@ export function sameForm(text: string): string {
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/** Every row of every table as text, without the times at which something was last used, and without what a node writes about itself. */
-export async function rowsOfStore({ running: { database } }: TestService): Promise<ReadonlySet<string>> {
-  const tables = await ask<{ name: string }>(
-    database,
-    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'",
-  );
-  const found = new Set<string>();
-  for (const { name } of tables.filter(({ name }) => !countersOf.has(name))) {
-    const text = `SELECT (to_jsonb(found) - '{last_used_at,last_seen_at}'::text[])::text AS row FROM "${name}" AS found`;
-    for (const { row } of await ask<{ row: string }>(database, text)) found.add(`${name} ${row}`);
-  }
-  return found;
-}
-
-/** Heartbeats, counts of requests, sums of metrics, and the seals of entries that are looked at themselves. */
-const countersOf: ReadonlySet<string> = new Set([
-  "node",
-  "rate_usage",
-  "metric_change",
-  "metric_rollup",
-  "audit_unsealed",
-  "audit_seal",
-  "audit_sealed",
-]);
