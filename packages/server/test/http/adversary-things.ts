@@ -199,7 +199,7 @@ export class Things {
 const idNames: ReadonlySet<string> = new Set([...idThings, "finishedJobId", "role"]);
 
 /** A text with other letters and digits in the same places, so that nothing but what it means tells it from the first. */
-export function sameForm(text: string): string {
+function sameForm(text: string): string {
   if (uuid.test(text)) return `${text.slice(0, 15)}${randomUUID().slice(15)}`;
   const [number, hash] = text.split(":");
   if (hash !== undefined) return `${number}:${randomBytes(32).toString("hex")}`;
