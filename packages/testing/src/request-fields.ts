@@ -31,7 +31,7 @@ export function labelOf({ place, path }: Pick<RequestField, "place" | "path">): 
   return `${place} ${path.join(".")}`;
 }
 
-/** The same request with this value in the field. `beside` gives the fields that must then be there too. */
+/** Writes this value into the field of a request. `beside` gives the fields that must then be there too. */
 export function withValue(
   options: CallOptions,
   { place, path, besides }: RequestField,

@@ -12,7 +12,7 @@ export interface Attack {
   readonly label: string;
   /** Undefined where everything in the request is another organization's. */
   readonly field: RequestField | undefined;
-  /** What is written has the form that the field asks for. */
+  /** True where the value has the form that the field asks for. */
   readonly fits: boolean;
   /** Made by those to whom the organization of all others is another one. */
   readonly isFromOutside: boolean;
@@ -20,7 +20,7 @@ export interface Attack {
   readonly options: (ids: World["ids"], side: keyof Pair) => CallOptions;
 }
 
-/** What belongs into each field, and if `isWhole` all else that it could be given; then all ids at once. */
+/** Writes into each field the thing that belongs there, with `isWhole` also everything else that has its form, and then all ids at once. */
 export async function attacksOn(
   operation: Operation,
   { document, own, things, isWhole }: { document: ApiDocument; own: World; things: Things; isWhole: boolean },

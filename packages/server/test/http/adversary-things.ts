@@ -26,7 +26,7 @@ const idThings = [
   "userTokenId",
   "sessionId",
 ] as const;
-/** What an organization may also have made under the same name: each attack gets one of its own. */
+/** Two organizations may use the same name, so each attack gets a name of its own. */
 const namedThings = ["role", "tag", "workflowName", "idempotencyKey"] as const;
 const otherThings = ["organizationKey", "email", "eventId", "seal", "pageToken"] as const;
 
@@ -195,10 +195,10 @@ export class Things {
   }
 }
 
-/** By which the rows of operations name things. */
+/** The ids and names that the rows of operations use. */
 const idNames: ReadonlySet<string> = new Set([...idThings, "finishedJobId", "role"]);
 
-/** A text with other letters and digits in the same places, so that nothing but what it means tells it from the first. */
+/** Makes a text of the same length and form, which differs in nothing but its meaning. */
 function sameForm(text: string): string {
   if (uuid.test(text)) return `${text.slice(0, 15)}${randomUUID().slice(15)}`;
   const [number, hash] = text.split(":");

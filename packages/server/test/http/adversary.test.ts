@@ -1,3 +1,4 @@
+import { atOnce } from "@stepwell/testing/at-once.ts";
 import type { Answer } from "@stepwell/testing/client.ts";
 import type { ApiDocument, Operation } from "@stepwell/testing/document.ts";
 import { fieldsOf } from "@stepwell/testing/request-fields.ts";
@@ -106,7 +107,7 @@ onOneStore((home) => {
     const read = await rowsOfStore(service);
     expect(changedRows(before, read), "reads write nothing").toEqual([]);
 
-    // What never existed first: what is refused then must leave no row. What is accepted is the caller's own, as a name is that two organizations may use.
+    // First with things that never existed. A request that is refused then must leave no row. One that is accepted makes something of the caller's own.
     const unknown = new Map<Cell, Answered>();
     await atOnce(groupsOf(writes), async (group) => {
       for (const cell of group) unknown.set(cell, await asked(cell, "nobodys"));
@@ -171,12 +172,12 @@ onOneStore((home) => {
   });
 });
 
-/** What the answer may differ in, and why. */
+/** The attacks whose answers may differ, and why. */
 const saidToEverybody: Readonly<Record<string, string>> = {
   "CreateOrganization: organizationKey in body key": "a key is unique in the whole service, so a taken one is refused",
 };
 
-/** Of each operation all that one field is tried with stays in order, since what was accepted before may be refused the next time. */
+/** The tries of one attack stay in order: a change that was accepted once may be refused the next time. */
 function groupsOf(cells: readonly Cell[]): readonly (readonly Cell[])[] {
   return [...Map.groupBy(cells, ({ attack }) => attack).values()];
 }
@@ -196,16 +197,4 @@ function fewOf(callers: readonly MatrixCaller[], operation: Operation): readonly
     kinds.get("outsider")?.[0],
   ];
   return few.filter((caller) => caller !== undefined);
-}
-
-/** As many as keep the service busy while the store commits. */
-const maxAtOnce = 8;
-
-async function atOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const waiting = items.values();
-  await Promise.all(
-    Array.from({ length: maxAtOnce }, async () => {
-      for (const item of waiting) await work(item);
-    }),
-  );
 }

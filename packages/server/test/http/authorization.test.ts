@@ -1,3 +1,4 @@
+import { atOnce } from "@stepwell/testing/at-once.ts";
 import type { CallOptions, ProblemBody } from "@stepwell/testing/client.ts";
 import type { ApiDocument } from "@stepwell/testing/document.ts";
 import { useService } from "@stepwell/testing/service.ts";
@@ -131,15 +132,3 @@ onOneStore((home) => {
 const inOrder = Object.entries(rows).sort(
   ([one], [other]) => Number(/Audit$/.test(other)) - Number(/Audit$/.test(one)),
 );
-
-/** As many as keep the service busy while the store commits. */
-const maxAtOnce = 8;
-
-async function atOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const waiting = items.values();
-  await Promise.all(
-    Array.from({ length: maxAtOnce }, async () => {
-      for (const item of waiting) await work(item);
-    }),
-  );
-}
