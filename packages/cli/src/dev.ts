@@ -69,9 +69,9 @@ async function ownerOf(service: RunningService, known: Partial<DevFile> | undefi
     const { organizationId, token } = known;
     const client = createClient({ baseUrl: service.baseUrl, token });
     const answer = await client.api.GET("/organizations/{organizationId}", { params: { path: { organizationId } } });
-    // A store of an earlier version has no password yet.
-    if (answer.response.ok)
-      return { organizationId, token, email, password: known.password ?? (await newPassword(service)) };
+    const { password } = known;
+    // A store of an earlier version has no password yet. It gets one below, which ends the token.
+    if (answer.response.ok && password !== undefined) return { organizationId, token, email, password };
   }
   const password = randomBase62(passwordLength);
   const made = await initializeOwner(service.database, {
@@ -86,6 +86,8 @@ async function ownerOf(service: RunningService, known: Partial<DevFile> | undefi
 
 /** The store is there, but its dev.json is gone or of another store. */
 async function ownerAgain(service: RunningService): Promise<Owner> {
+  // The password comes first: a new one ends all user tokens of the account.
+  const password = await newPassword(service);
   const token = await createUserToken(service.database, email, "stepwell dev");
   if (token === undefined) {
     throw new Error("This store was made by `stepwell init` and has an owner. Start it with `stepwell serve`.");
@@ -94,7 +96,7 @@ async function ownerAgain(service: RunningService): Promise<Owner> {
   const { data } = await client.api.GET("/organizations", {});
   const organization = data?.organizations.at(-1);
   if (organization === undefined) throw new Error(`${email} is a member of no organization any more.`);
-  return { organizationId: organization.organizationId, token, email, password: await newPassword(service) };
+  return { organizationId: organization.organizationId, token, email, password };
 }
 
 /** A random one for each store: there is no default to be found on the internet. */

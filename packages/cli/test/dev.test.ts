@@ -179,13 +179,15 @@ test("who lost dev.json gets a new token for the same data", async () => {
   await stop(service, "SIGTERM");
 });
 
-test("a store that an earlier version seeded gets a password, and keeps all else", async () => {
+test("a store that an earlier version seeded gets a password, which ends its token, and keeps all else", async () => {
   const { email, password, ...earlier } = devFile();
   await writeFile(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json"), JSON.stringify(earlier));
   const service = start(environment, "dev");
   await printed(service, "npx stepwell submit");
-  expect(devFile()).toEqual({ ...earlier, email, password: expect.stringMatching(/^[0-9A-Za-z]{24}$/) });
+  const made = { password: expect.stringMatching(/^[0-9A-Za-z]{24}$/), token: expect.stringMatching(/^stu_/) };
+  expect(devFile()).toEqual({ ...earlier, email, ...made });
   expect(devFile().password).not.toBe(password);
+  expect(devFile().token).not.toBe(earlier.token);
   await stop(service, "SIGTERM");
 });
 

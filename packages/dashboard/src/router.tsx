@@ -19,6 +19,7 @@ import { parseSearchText, writeSearchText } from "./search-text.ts";
 import { Broken } from "./shell/Broken.tsx";
 import { FirstPage } from "./shell/FirstPage.tsx";
 import { NotFound } from "./shell/NotFound.tsx";
+import { SecondFactorGate } from "./shell/SecondFactorGate.tsx";
 import { Shell } from "./shell/Shell.tsx";
 import { texts } from "./texts/texts.ts";
 
@@ -74,6 +75,7 @@ const accountPages = [
 const organization = createRoute({
   getParentRoute: () => root,
   path: "/app/organizations/$organizationId",
+  component: SecondFactorGate,
   // Asked for while the page's script is on its way: nearly every page needs it first.
   loader: ({ params }) => void queryClient.prefetchQuery(ownPermissionsQuery(params.organizationId)),
 });

@@ -199,7 +199,7 @@ async function openAuth({ config, database, engine, secrets, providers, publicUr
   const admissionParts: AdmissionParts = {
     database,
     engine,
-    onChanged: () => authenticator.forgetAll(),
+    onChanged: (userId) => authenticator.forgetUser(userId),
     onLastOwnerKept: ({ id, organizationId }, userId) =>
       logger.warn(
         { provider: id, organizationId, userId },

@@ -63,6 +63,7 @@ export function signInAt(service: TestService, now: () => number): PasswordSignI
 
 export interface SignedInPerson extends Person {
   readonly token: string;
+  readonly tokenId: string;
   readonly client: Client;
 }
 
@@ -71,10 +72,10 @@ export async function newSignedInPerson(
   service: TestService,
   password: string | null = rightPassword,
 ): Promise<SignedInPerson> {
-  const { userId, client, token } = await service.newUser();
+  const { userId, client, token, tokenId } = await service.newUser();
   const { database, engine } = service.running;
   if (password !== null) await setPassword(database, userId, await hashAlone(password), engine.now());
-  return { userId, email: `${userId}@example.org`, client, token };
+  return { userId, email: `${userId}@example.org`, client, token, tokenId };
 }
 
 let lastAddress = 0;

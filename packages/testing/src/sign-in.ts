@@ -72,11 +72,12 @@ export async function signIn(
   baseUrl: string,
   person: Pick<Person, "email">,
   browser = new Browser(),
+  password = rightPassword,
 ): Promise<SignedIn> {
   const configuration = await discover(baseUrl);
   const begun = await beginSignIn(configuration, baseUrl);
   const page = await browser.open(begun.url, isArrival);
-  const { url } = isArrival(page.url) ? page : await typePassword(browser, page, person);
+  const { url } = isArrival(page.url) ? page : await typePassword(browser, page, person, password);
   return signedIn(browser, await begun.finish(url));
 }
 

@@ -46,7 +46,10 @@ export interface paths {
         delete: operations["DeleteOrganization"];
         options?: never;
         head?: never;
-        /** Rename an organization */
+        /**
+         * Change an organization
+         * @description Its names, and whether it demands a second factor of its members. Only a person who has one can demand it; that is a conflict for everybody else. It holds on every node within a second.
+         */
         patch: operations["UpdateOrganization"];
         trace?: never;
     };
@@ -574,7 +577,7 @@ export interface paths {
         head?: never;
         /**
          * Change an API token
-         * @description The change is in force on every node within a second. You must hold everything that the token may do, before and after it.
+         * @description The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that ends, a token which outlives it can be given nothing more.
          */
         patch: operations["UpdateApiToken"];
         trace?: never;
@@ -602,7 +605,7 @@ export interface paths {
         head?: never;
         /**
          * Change an API token
-         * @description Does the same as UpdateApiToken, under another path. The change is in force on every node within a second. You must hold everything that the token may do, before and after it.
+         * @description Does the same as UpdateApiToken, under another path. The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that ends, a token which outlives it can be given nothing more.
          */
         patch: operations["UpdateApiAuthToken"];
         trace?: never;
@@ -716,7 +719,7 @@ export interface paths {
         put?: never;
         /**
          * Change your password
-         * @description 12 to 256 characters, of any kind. All your other sessions end. If you forgot the password, ask an owner for a link that sets another.
+         * @description 12 to 256 characters, of any kind. All your other sessions and user tokens end; what you call with stays. If you forgot the password, ask an owner for a link that sets another.
          */
         post: operations["ChangePassword"];
         delete?: never;
@@ -817,7 +820,7 @@ export interface paths {
         put?: never;
         /**
          * Create a user token
-         * @description The token acts as you in all your organizations. For programs use an API token, which can do less. The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.
+         * @description The token acts as you in all your organizations, so you confirm that it is you: with your password and, if the account has a second factor, its code. Without a password, sign in again by your provider (`prompt=login`) and create the token within 10 minutes. For programs use an API token, which can do less. The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.
          */
         post: operations["CreateUserToken"];
         delete?: never;
@@ -857,7 +860,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again with the secret that still holds. You must hold everything that the token may do.
+         * @description It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The secret that was rotated away works during its overlap, but changes no tokens, members, roles or invitations; a token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as it.
          */
         post: operations["RotateApiToken"];
         delete?: never;
@@ -877,7 +880,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description Does the same as RotateApiToken, under another path. It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again with the secret that still holds. You must hold everything that the token may do.
+         * @description Does the same as RotateApiToken, under another path. It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The secret that was rotated away works during its overlap, but changes no tokens, members, roles or invitations; a token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as it.
          */
         post: operations["RotateApiAuthToken"];
         delete?: never;
@@ -939,7 +942,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description Holds on every node within a second. You must hold all that the member may do. The last owner cannot be removed. API tokens that they made go on: revoke those too if they must not.
+         * @description Holds on every node within a second. You must hold all that the member may do. The last owner cannot be removed. API tokens that they made go on unless `revokeApiTokens` is true; GetMember counts them.
          */
         delete: operations["RemoveMember"];
         options?: never;
@@ -982,7 +985,7 @@ export interface paths {
         put?: never;
         /**
          * Make a link that sets a member's password
-         * @description For a member who forgot their password (the link works for 1 hour) or has none yet (72 hours). It works once, and ends the link before it. You must hold all that the member may do, and the member must be in no other organization, now and when the link is used: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.
+         * @description For a member who forgot their password (the link works for 1 hour) or has none yet (72 hours). It works once, and ends the link before it. It ends no later than the token that you call with. You must hold all that the member may do, and the member must be in no other organization, now and when the link is used: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.
          */
         post: operations["CreatePasswordLink"];
         delete?: never;
@@ -1273,13 +1276,15 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
+            /** @description true: members whose account has no second factor are refused here. API tokens are not concerned, nor is anybody who signs in by an issuer outside, which answers for it. */
+            requiresSecondFactor: boolean;
         };
         /**
          * Problem
          * @description An error, as in RFC 9457.
          */
         Problem: {
-            /** @description A name of the kind of error, as a URN. */
+            /** @description A name of the kind of error, as a URN. Where a program can ask the person for what is missing, it ends with `password-needed`, `code-needed` or `fresh-sign-in-needed`. */
             type: string;
             title: string;
             status: number;
@@ -2538,6 +2543,8 @@ export interface components {
              * @description When they became a member.
              */
             createdAt: string;
+            /** @description Only from GetMember: how many valid API tokens of this organization they made, themselves or by another token of theirs. */
+            apiTokenCount?: number;
         };
         /** PasswordLink */
         PasswordLink: {
@@ -3128,6 +3135,7 @@ export interface operations {
                     name?: string;
                     /** @description The name that people see. */
                     displayName?: string;
+                    requiresSecondFactor?: boolean;
                 };
             };
         };
@@ -3170,6 +3178,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6326,9 +6343,9 @@ export interface operations {
                     permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
                     /**
                      * Format: date-time
-                     * @description If left out, the token does not expire.
+                     * @description If left out, the token ends after 90 days, or with the token that you call with where that is earlier. With null, it does not expire. When you call with a token, it must not be later than the end of that token.
                      */
-                    expiresAt?: string;
+                    expiresAt?: string | null;
                     /** @description What the token is bound to, beside its permissions. If left out, it is bound to nothing. */
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
@@ -6565,9 +6582,9 @@ export interface operations {
                     permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
                     /**
                      * Format: date-time
-                     * @description If left out, the token does not expire.
+                     * @description If left out, the token ends after 90 days, or with the token that you call with where that is earlier. With null, it does not expire. When you call with a token, it must not be later than the end of that token.
                      */
-                    expiresAt?: string;
+                    expiresAt?: string | null;
                     /** @description What the token is bound to, beside its permissions. If left out, it is bound to nothing. */
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
@@ -6885,7 +6902,7 @@ export interface operations {
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
                     /**
                      * Format: date-time
-                     * @description With null, the token does not expire any more.
+                     * @description With null, the token does not expire any more. When you call with a token, it must not be later than the end of that token.
                      */
                     expiresAt?: string | null;
                     /** @description Replaces everything that the token is bound to. With null, it is bound to nothing any more. */
@@ -7196,7 +7213,7 @@ export interface operations {
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
                     /**
                      * Format: date-time
-                     * @description With null, the token does not expire any more.
+                     * @description With null, the token does not expire any more. When you call with a token, it must not be later than the end of that token.
                      */
                     expiresAt?: string | null;
                     /** @description Replaces everything that the token is bound to. With null, it is bound to nothing any more. */
@@ -7899,6 +7916,8 @@ export interface operations {
                     newPassword: string;
                     /** @description A code of your authenticator app, or a recovery code. Needed when the account has a second factor. */
                     code?: string;
+                    /** @description true: your user tokens stay valid. Left out, they end: whoever knew the password may have made some. */
+                    keepUserTokens?: boolean;
                 };
             };
         };
@@ -8524,9 +8543,13 @@ export interface operations {
                     name: string;
                     /**
                      * Format: date-time
-                     * @description If left out, the token does not expire.
+                     * @description If left out, the token ends after 90 days, or with the token that you call with where that is earlier. With null, it does not expire. When you call with a token, it must not be later than the end of that token.
                      */
-                    expiresAt?: string;
+                    expiresAt?: string | null;
+                    /** @description Your password, where the account has one. */
+                    password?: string;
+                    /** @description A code of your authenticator app, or a recovery code. Needed when the account has a second factor. */
+                    code?: string;
                 };
             };
         };
@@ -9218,7 +9241,10 @@ export interface operations {
     };
     RemoveMember: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also revoke the API tokens of this organization that the member made, themselves or by another token of theirs. This needs `apitoken:revoke`, and all that those tokens may do. */
+                revokeApiTokens?: boolean;
+            };
             header?: never;
             path: {
                 /** @description The organization. */
@@ -10276,7 +10302,7 @@ export interface operations {
                     email?: string;
                     /**
                      * Format: date-time
-                     * @description At most 30 days from now. Left out: in 7 days.
+                     * @description At most 30 days from now. Left out: in 7 days. When you call with a token, not later than the end of that token.
                      */
                     expiresAt?: string;
                 };

@@ -20,6 +20,7 @@ export interface PasswordChange {
   readonly currentPassword: string;
   readonly newPassword: string;
   readonly code?: string;
+  readonly keepUserTokens?: boolean;
 }
 
 export async function changePassword(body: PasswordChange) {

@@ -38,7 +38,8 @@ export function apiTokenQuery(key: ApiTokenKey) {
 export interface ApiTokenWish {
   readonly name: string;
   readonly permissions: GrantablePermission[];
-  readonly expiresAt?: string;
+  /** null: never. */
+  readonly expiresAt?: string | null;
   readonly boundTo?: NonNullable<ApiToken["boundTo"]>;
 }
 

@@ -45,8 +45,17 @@ export async function updateMember(key: MemberKey, roles: string[]) {
   return await resultOf(api.PATCH(memberPath, { params: { path: key }, body: { roles } }));
 }
 
-export async function removeMember(key: MemberKey) {
-  await resultOf(api.DELETE(memberPath, { params: { path: key } }));
+/** One member, with the number of API tokens that they made. */
+export function memberQuery({ organizationId, userId }: MemberKey) {
+  return queryOptions({
+    queryKey: [...membersQueryKey(organizationId), "one", userId],
+    queryFn: async ({ signal }) =>
+      await resultOf(api.GET(memberPath, { params: { path: { organizationId, userId } }, signal })),
+  });
+}
+
+export async function removeMember(key: MemberKey, query: { readonly revokeApiTokens: boolean }) {
+  await resultOf(api.DELETE(memberPath, { params: { path: key, query } }));
 }
 
 export async function leaveOrganization(organizationId: string) {

@@ -1,6 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, resultOf } from "./api.ts";
 
+const path = "/organizations/{organizationId}" as const;
+
 /** Those in which the caller is a member. Whoever is in more than this many switches by address. */
 export const organizationsQuery = queryOptions({
   queryKey: ["organizations"],
@@ -10,3 +12,18 @@ export const organizationsQuery = queryOptions({
   },
   staleTime: 60_000,
 });
+
+export function organizationQueryKey(organizationId: string) {
+  return ["organizations", organizationId, "itself"] as const;
+}
+
+export function organizationQuery(organizationId: string) {
+  return queryOptions({
+    queryKey: organizationQueryKey(organizationId),
+    queryFn: async ({ signal }) => await resultOf(api.GET(path, { params: { path: { organizationId } }, signal })),
+  });
+}
+
+export async function updateOrganization(organizationId: string, body: { readonly requiresSecondFactor: boolean }) {
+  return await resultOf(api.PATCH(path, { params: { path: { organizationId } }, body }));
+}

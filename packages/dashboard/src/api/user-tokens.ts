@@ -15,8 +15,16 @@ export const userTokensQuery = infiniteQueryOptions({
   getNextPageParam: (page) => page.nextPageToken,
 });
 
+export interface UserTokenWish {
+  readonly name: string;
+  /** null: never. */
+  readonly expiresAt?: string | null;
+  readonly password?: string;
+  readonly code?: string;
+}
+
 /** The answer holds the token, this once. */
-export async function createUserToken(body: { readonly name: string; readonly expiresAt?: string }) {
+export async function createUserToken(body: UserTokenWish) {
   return await resultOf(api.POST("/account/tokens", { body }));
 }
 

@@ -78,9 +78,10 @@ class Session {
     }
   }
 
-  /** Leaves for the provider, which leads back to where the person is now. */
-  async signIn(): Promise<void> {
+  /** Leaves for the provider, which leads back to where the person is now. `asksAgain`: it asks who they are although they are signed in. */
+  async signIn({ asksAgain = false } = {}): Promise<void> {
     const { url, pending } = await authorizationRequest(here());
+    if (asksAgain) url.searchParams.set("prompt", "login");
     rememberPending(pending);
     window.location.replace(url);
   }

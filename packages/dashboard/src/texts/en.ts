@@ -6,7 +6,7 @@ import { graph } from "./en/graph.ts";
 import { home } from "./en/home.ts";
 import { job } from "./en/job.ts";
 import { jobs } from "./en/jobs.ts";
-import { invitations, members, roles } from "./en/members.ts";
+import { invitations, members, roles, secondFactorDemand } from "./en/members.ts";
 import { actor, charts, json, parts, problem, status } from "./en/parts.ts";
 import { permissionGroups, permissions } from "./en/permissions.ts";
 import { expiry, permitted, picker, secret, settings } from "./en/settings.ts";
@@ -23,6 +23,7 @@ const inSettings = {
   invitations,
   members,
   roles,
+  secondFactorDemand,
   apiTokens,
   expiry,
   permissionGroups,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { rightPassword } from "@stepwell/testing/people.ts";
+import { giveSecondFactor, rightPassword } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
@@ -68,7 +68,68 @@ onOneStore((home) => {
     expect(page.url()).toBe(owner.url);
   });
 
+  test("a member is removed with the API tokens that they made", async () => {
+    const owner = await newOwner(service);
+    const leaving = await newOwner(service, "Elsewhere");
+    await service.addMember(owner.organizationId, leaving.userId, ["developer"]);
+    const inOrganization = leaving.client.bind({ organizationId: owner.organizationId });
+    const body = { name: "nightly", permissions: ["job:read"] };
+    const { token } = (await inOrganization.call<{ token: string }>("CreateApiToken", { body })).body;
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/settings/members`, owner);
+    const row = page.getByRole("row").filter({ hasText: leaving.email });
+    await row.getByRole("button", { name: /^Remove/ }).press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Also revoke the 1 API token that they made").press("Space");
+    await expectAccessible(page, "the removal of a member");
+    await dialog.getByRole("button", { name: "Remove" }).press("Enter");
+    await page.getByText(/ is removed$/).waitFor();
+    await service.client(token).refused("WhoAmI", "AuthenticationError");
+  });
+
+  test("an organization demands a second factor, and a member without one is led to where it is set up", async () => {
+    const owner = await newOwner(service);
+    const member = await newOwner(service, "Elsewhere");
+    await service.addMember(owner.organizationId, member.userId, ["viewer"]);
+    await giveSecondFactor(service, owner);
+    await owner.api.call("UpdateOrganization", { body: { requiresSecondFactor: true } });
+    const page = await browser.newPage();
+    browser.expectFault(/403/);
+    await signInAt(page, owner.url, member);
+    await page.getByRole("heading", { name: "This organization demands a second factor" }).waitFor();
+    await expectAccessible(page, "an organization that demands a second factor");
+    await page.getByRole("link", { name: "Set up a second factor" }).press("Enter");
+    await page.getByLabel("Your password").waitFor();
+    await giveSecondFactor(service, member);
+    const headingOfHome = async () => {
+      await page.goto(owner.url);
+      return await page.getByRole("heading", { level: 1 }).innerText();
+    };
+    await expect.poll(headingOfHome, { timeout: 10_000 }).toBe("Home");
+  });
+
   inWholeMatrix(() => {
+    test("the demand for a second factor is turned on by somebody who has one, and off again", async () => {
+      const owner = await newOwner(service);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/settings/members`, owner);
+      const turnOn = page.getByRole("button", { name: "Demand a second factor" });
+      await turnOn.press("Enter");
+      const dialog = page.getByRole("dialog");
+      browser.expectFault(/409/);
+      await dialog.getByRole("button", { name: "Demand a second factor" }).press("Enter");
+      await dialog.getByText("Your account has no second factor", { exact: false }).waitFor();
+      await giveSecondFactor(service, owner);
+      await dialog.getByRole("button", { name: "Demand a second factor" }).press("Enter");
+      await page.getByText("A second factor is demanded").waitFor();
+      const ask = async () => (await owner.api.call("GetOrganization")).body.requiresSecondFactor;
+      expect(await ask()).toBe(true);
+      await page.getByRole("button", { name: "Demand it no longer" }).press("Enter");
+      await page.getByRole("dialog").getByRole("button", { name: "Demand it no longer" }).press("Enter");
+      await page.getByText("A second factor is no longer demanded").waitFor();
+      expect(await ask()).toBe(false);
+    });
+
     test("an invitation's link is shown once, lets somebody in, and an open one is revoked", async () => {
       const owner = await newOwner(service);
       const guest = await newOwner(service, "Elsewhere");

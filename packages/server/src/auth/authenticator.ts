@@ -4,6 +4,7 @@ import { ServiceError } from "../core/service-error.ts";
 import { findMemberships } from "../store/access/members.ts";
 import { findApiTokenByHash } from "../store/access/tokens.ts";
 import type { Database } from "../store/home/database.ts";
+import { isBeyondPassword } from "../store/people/user-credentials.ts";
 import { findUserTokenByHash } from "../store/people/user-tokens.ts";
 import { BriefCache } from "./credentials/brief-cache.ts";
 import type { IdTokenBearers } from "./credentials/id-token-bearers.ts";
@@ -11,6 +12,7 @@ import { type CredentialKind, LastUse } from "./credentials/last-use.ts";
 import { parseToken, prefixOf } from "./credentials/token-form.ts";
 import type { ExternalBearers } from "./external/bearers.ts";
 import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions/permissions.ts";
+import { secondFactorDemanded } from "./permissions/second-factor-demand.ts";
 import { type Bounds, boundsOf } from "./permissions/token-bounds.ts";
 import type { RequestSource } from "./request-source.ts";
 
@@ -24,11 +26,21 @@ export interface Caller {
   /** The bounds of a narrow API token, beside its permissions. */
   readonly bounds?: Bounds | undefined;
   /** The token that the request carries, where it carries one of ours. */
-  readonly token?:
-    | { readonly tokenId: string; readonly prefix: string; readonly expiresAt: Timestamp | null }
-    | undefined;
+  readonly token?: CallerToken | undefined;
   /** The sign-in that the request's id token is of, where it carries one. */
   readonly sessionId?: string | undefined;
+  /** When an issuer outside last asked the person of that sign-in to prove who they are; null where it did not say. */
+  readonly authenticatedAt?: Timestamp | null | undefined;
+  /** True for a user for whom an issuer outside vouches in this very request: by its token, or by a session that began there. */
+  readonly isVouchedFor?: boolean | undefined;
+}
+
+export interface CallerToken {
+  readonly tokenId: string;
+  readonly prefix: string;
+  /** By its hash a change that gives permissions tells a token's own secret from the one before. */
+  readonly hash: Buffer;
+  readonly expiresAt: Timestamp | null;
 }
 
 /** The caller as it is written down beside its actions. */
@@ -58,7 +70,7 @@ export class Authenticator {
   readonly #idTokens: IdTokenBearers;
   readonly #externalBearers: ExternalBearers;
   readonly #credentials = new BriefCache<Credential | undefined>(maxAgeMs, maxRemembered);
-  readonly #memberships = new BriefCache<PermissionSet | undefined>(maxAgeMs, maxRemembered);
+  readonly #memberships = new BriefCache<KnownMembership | undefined>(maxAgeMs, maxRemembered);
   readonly #lastUse = new LastUse();
 
   constructor({ database, now, idTokens, externalBearers }: AuthenticatorOptions) {
@@ -83,7 +95,10 @@ export class Authenticator {
     return this.#credentials.lastKnown(hash("sha256", bearer)) !== undefined;
   }
 
-  /** The permissions of the caller in this organization; undefined when they have nothing to do with it, or it does not exist. */
+  /**
+   * The permissions of the caller in this organization; undefined when they have nothing to do with it, or it does not exist. Throws (or rejects
+   * with) `ServiceError` AuthorizationError for a member without the second factor that it demands.
+   */
   permissionsIn(
     caller: Caller,
     organizationId: string,
@@ -92,11 +107,18 @@ export class Authenticator {
       return caller.organizationId === organizationId ? caller.permissions : undefined;
     }
     const userId = caller.principal.id;
-    return this.#memberships.get(`${userId} ${organizationId}`, async () => {
+    const found = this.#memberships.get(membershipKey(userId, organizationId), async () => {
       const membership = (await findMemberships(this.#database, userId, [organizationId])).get(organizationId);
       if (membership === undefined) return undefined;
-      return permissionsOfRoles(membership.roles, membership.ownRolePermissions);
+      const { roles, ownRolePermissions, requiresSecondFactor } = membership;
+      return {
+        permissions: permissionsOfRoles(roles, ownRolePermissions),
+        lacksSecondFactor: requiresSecondFactor && !(await isBeyondPassword(this.#database, userId)),
+      };
     });
+    return found instanceof Promise
+      ? found.then((membership) => grantedTo(caller, membership))
+      : grantedTo(caller, found);
   }
 
   /** On the node that changed it, a token's change holds at once. */
@@ -104,10 +126,21 @@ export class Authenticator {
     this.#credentials.forget(tokenHash.toString("hex"));
   }
 
-  /** After a change of memberships or roles, or of an organization as a whole. */
-  forgetAll(): void {
-    this.#credentials.forgetAll();
-    this.#memberships.forgetAll();
+  /** After a change of what a user signs in with, of their name, or of all that they may do. Everybody else stays known. */
+  forgetUser(userId: string): void {
+    this.#credentials.forgetWhere((credential) => credential?.caller.principal.id === userId);
+    this.#memberships.forgetWhere((_membership, key) => key.startsWith(`${userId} `));
+  }
+
+  /** After a change of one membership. */
+  forgetMembership({ organizationId, userId }: { readonly organizationId: string; readonly userId: string }): void {
+    this.#memberships.forget(membershipKey(userId, organizationId));
+  }
+
+  /** After a change of roles, or of an organization as a whole. */
+  forgetOrganization(organizationId: string): void {
+    this.#credentials.forgetWhere((credential) => credential?.caller.organizationId === organizationId);
+    this.#memberships.forgetWhere((_membership, key) => key.endsWith(` ${organizationId}`));
   }
 
   /** Writes when tokens were last used; a maintenance duty calls it. */
@@ -150,7 +183,7 @@ export class Authenticator {
       organizationId,
       permissions: withImplied(permissions),
       bounds: boundsOf(row),
-      token: { tokenId, prefix, expiresAt: earlier(expiresAt, overlapEndsAt) },
+      token: { tokenId, prefix, hash: tokenHash, expiresAt: earlier(expiresAt, overlapEndsAt) },
     };
     return { kind: "organization", ownerId: organizationId, tokenId, expiresAt, overlapEndsAt, lastUsedAt, caller };
   }
@@ -163,7 +196,7 @@ export class Authenticator {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
       permissions: signedInPermissions,
-      token: { tokenId, prefix, expiresAt },
+      token: { tokenId, prefix, hash: tokenHash, expiresAt },
     };
     return { kind: "user", ownerId: userId, tokenId, expiresAt, overlapEndsAt: null, lastUsedAt, caller };
   }
@@ -171,12 +204,14 @@ export class Authenticator {
   async #idToken(bearer: string): Promise<Credential | undefined> {
     const found = await this.#idTokens.find(bearer);
     if (found === undefined) return undefined;
-    const { userId, userName, sessionId, expiresAt, lastSeenAt } = found;
+    const { userId, userName, sessionId, expiresAt, lastSeenAt, authenticatedAt, isVouchedFor } = found;
     const caller: Caller = {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
       permissions: signedInPermissions,
       sessionId,
+      authenticatedAt,
+      isVouchedFor,
     };
     const kind = "session";
     return {
@@ -198,6 +233,7 @@ export class Authenticator {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
       permissions: signedInPermissions,
+      isVouchedFor: true,
     };
     return {
       kind: "external",
@@ -209,6 +245,21 @@ export class Authenticator {
       caller,
     };
   }
+}
+
+interface KnownMembership {
+  readonly permissions: PermissionSet;
+  /** The organization demands a second factor, and a password alone opens the user's account. */
+  readonly lacksSecondFactor: boolean;
+}
+
+function grantedTo({ isVouchedFor }: Caller, membership: KnownMembership | undefined): PermissionSet | undefined {
+  if (membership?.lacksSecondFactor && isVouchedFor !== true) throw secondFactorDemanded();
+  return membership?.permissions;
+}
+
+function membershipKey(userId: string, organizationId: string): string {
+  return `${userId} ${organizationId}`;
 }
 
 /** The facts that are known about one token. */

@@ -16,7 +16,11 @@ export type ServiceErrorCode =
   | "RateLimitError"
   | "UnavailableError";
 
+/** A problem that a program answers in a way of its own: it asks the person for what is missing and sends the request again. */
+export type ServiceErrorReason = "password-needed" | "code-needed" | "fresh-sign-in-needed";
+
 export interface ServiceErrorDetails {
+  readonly reason?: ServiceErrorReason;
   readonly problems?: readonly Problem[];
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
@@ -24,6 +28,8 @@ export interface ServiceErrorDetails {
 
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
+  /** Where it is told apart from others of its code. */
+  readonly reason: ServiceErrorReason | undefined;
   /** What is wrong in the input, with JSON pointers into the request body. */
   readonly problems: readonly Problem[];
   readonly retryAfterSeconds: number | undefined;
@@ -32,6 +38,7 @@ export class ServiceError extends Error {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
     this.name = code;
     this.code = code;
+    this.reason = details.reason;
     this.problems = details.problems ?? [];
     this.retryAfterSeconds = details.retryAfterSeconds;
   }

@@ -42,7 +42,7 @@ export async function replacePassword(database: Database, email: string, passwor
   const passwordHash = await hashAlone(password);
   return await change(database, email, "password-changed", async (transaction, { userId }, at) => {
     await setPassword(transaction, userId, passwordHash, at);
-    await endFormerAccess(transaction, userId, null, at);
+    await endFormerAccess(transaction, userId, at);
     return true as const;
   });
 }

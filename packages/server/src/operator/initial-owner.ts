@@ -71,6 +71,7 @@ export async function initializeOwner(database: Database, request: OwnerRequest)
       kind: "first",
       createdBy: act.actor,
       createdAt,
+      keptTokenId: tokenId,
     });
     return { userId, organizationId, token, passwordLink };
   });

@@ -53,8 +53,19 @@ test("what is forgotten is loaded again, and a look-up that was under way then i
   gate.resolve("stale");
   expect(await early).toBe("stale");
   expect(await cache.get("a", async () => "new")).toBe("new");
-  cache.forgetAll();
-  expect(await cache.get("a", async () => "newer")).toBe("newer");
+});
+
+test("a change forgets the values that it concerns and every look-up under way, and no other value", async () => {
+  const { cache } = cacheWithClock();
+  for (const key of ["a", "b"]) await cache.get(key, async () => key);
+  const gate = Promise.withResolvers<string>();
+  const early = cache.get("c", () => gate.promise);
+  cache.forgetWhere((value, key) => value === "a" && key === "a");
+  gate.resolve("stale");
+  expect(await early).toBe("stale");
+  expect(await cache.get("a", async () => "new")).toBe("new");
+  expect(cache.get("b", async () => "new")).toBe("b");
+  expect(await cache.get("c", async () => "new")).toBe("new");
 });
 
 test("a failed look-up is not remembered", async () => {

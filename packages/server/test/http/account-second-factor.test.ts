@@ -70,6 +70,50 @@ onOneStore((home) => {
     await client.call("ChangePassword", { body: { ...change, code: fresh }, status: 204 });
   });
 
+  test("codes that are tried to put it in force count like wrong passwords, and a right one is not looked at then", async () => {
+    const { client } = await newSignedInPerson(service);
+    const { body } = await client.call<{ secret: string }>("StartSecondFactor", { body: proof });
+    const guess = () => client.callAny("ConfirmSecondFactor", { body: { code: "000000" } });
+    const statuses: number[] = [];
+    for (let count = 0; count < 6; count += 1) statuses.push((await guess()).status);
+    expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
+    const right = { body: { code: codeOf(body.secret, now()) } };
+    const { headers } = await client.refused("ConfirmSecondFactor", "RateLimitError", right);
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    // One count for whatever is asked as a confirmation.
+    await client.refused("StartSecondFactor", "RateLimitError", { body: proof });
+    const { body: told } = await client.call<{ activities: { action: string }[] }>("ListAccountActivity");
+    expect(told.activities.filter(({ action }) => action === "sign-in-refused")).toHaveLength(5);
+  });
+
+  test("what cannot be confirmed at all is no wrong code", async () => {
+    const { client } = await newSignedInPerson(service);
+    for (let count = 0; count < 8; count += 1) {
+      await client.refused("ConfirmSecondFactor", "ConflictError", { body: { code: "000000" } });
+    }
+    await enable(client);
+  });
+
+  test("wrong codes beside the right password count, wherever they are asked for", async () => {
+    const { client } = await newSignedInPerson(service);
+    const { secret } = await enable(client);
+    const wrong = { ...proof, code: "abcd-efgh-ijkm-npqr" };
+    const change = {
+      currentPassword: rightPassword,
+      newPassword: "another long password",
+      code: "abcd-efgh-ijkm-npqr",
+    };
+    for (let count = 0; count < 2; count += 1) {
+      await client.refused("DisableSecondFactor", "ValidationError", { body: wrong });
+      await client.refused("RenewRecoveryCodes", "ValidationError", { body: wrong });
+    }
+    await client.refused("ChangePassword", "ValidationError", { body: change });
+    const right = { ...proof, code: codeOf(secret, now()) };
+    for (const operation of ["DisableSecondFactor", "RenewRecoveryCodes"]) {
+      await client.refused(operation, "RateLimitError", { body: right });
+    }
+  });
+
   test("is removed by who has both, and its recovery codes with it", async () => {
     const person = await newSignedInPerson(service);
     const { client } = person;

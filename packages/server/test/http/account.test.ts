@@ -124,7 +124,7 @@ onOneStore((home) => {
   describe("a user token", () => {
     test("is shown once, acts as its user, and is gone when it was revoked", async () => {
       const { client } = await newSignedInPerson(service);
-      const { body } = await client.call<CreatedUserToken>("CreateUserToken", { body: { name: "laptop" } });
+      const { body } = await client.call<CreatedUserToken>("CreateUserToken", { body: tokenNamed("laptop") });
       expect(body.token.startsWith(body.tokenPrefix)).toBe(true);
       const own = client.as(body.token);
       expect((await own.call("GetAccount")).body).toEqual((await client.call("GetAccount")).body);
@@ -148,13 +148,13 @@ onOneStore((home) => {
 
     test("expires when it should, and takes no Idempotency-Key, since it is shown only once", async () => {
       const { client } = await newSignedInPerson(service);
-      const past = { name: "t", expiresAt: "2020-01-01T00:00:00Z" };
+      const past = { ...tokenNamed("t"), expiresAt: "2020-01-01T00:00:00Z" };
       await client.refused("CreateUserToken", "ValidationError", { body: past });
       const headers = { "idempotency-key": "k" };
-      await client.refused("CreateUserToken", "ValidationError", { body: { name: "t" }, headers });
+      await client.refused("CreateUserToken", "ValidationError", { body: tokenNamed("t"), headers });
       const expiresAt = new Date(service.running.engine.now() + 1_500).toISOString();
-      const { token } = (await client.call<CreatedUserToken>("CreateUserToken", { body: { name: "t", expiresAt } }))
-        .body;
+      const body = { ...tokenNamed("t"), expiresAt };
+      const { token } = (await client.call<CreatedUserToken>("CreateUserToken", { body })).body;
       await client.as(token).call("GetAccount");
       await expect
         .poll(async () => (await client.as(token).callAny("GetAccount", {})).status, { timeout: 5_000 })
@@ -164,7 +164,7 @@ onOneStore((home) => {
     test("of somebody else is as unknown as one that nobody has", async () => {
       const ada = await newSignedInPerson(service);
       const eve = await newSignedInPerson(service);
-      const { body } = await ada.client.call<CreatedUserToken>("CreateUserToken", { body: { name: "t" } });
+      const { body } = await ada.client.call<CreatedUserToken>("CreateUserToken", { body: tokenNamed("t") });
       const params = { userTokenId: body.userTokenId };
       const foreign = await eve.client.refused("RevokeUserToken", "NotFoundError", { params });
       const nobodys = { userTokenId: "00000000-0000-7000-8000-000000000000" };
@@ -186,7 +186,7 @@ onOneStore((home) => {
 
   test("the activity comes in pages, newest first", async () => {
     const { client } = await newSignedInPerson(service);
-    for (const name of ["a", "b", "c"]) await client.call("CreateUserToken", { body: { name } });
+    for (const name of ["a", "b", "c"]) await client.call("CreateUserToken", { body: tokenNamed(name) });
     type Page = Activities & { readonly nextPageToken?: string };
     const first = (await client.call<Page>("ListAccountActivity", { query: { pageSize: 2 } })).body;
     const pageToken = first.nextPageToken ?? "";
@@ -204,7 +204,7 @@ describe("on two nodes", () => {
 
   test("a user token that is revoked on one is refused on the other within a second", async () => {
     const { client } = await newSignedInPerson(cluster.node(0));
-    const { body } = await client.call<CreatedUserToken>("CreateUserToken", { body: { name: "t" } });
+    const { body } = await client.call<CreatedUserToken>("CreateUserToken", { body: tokenNamed("t") });
     const there = cluster.node(1).client(body.token);
     await there.call("GetAccount");
     await client.call("RevokeUserToken", { params: { userTokenId: body.userTokenId }, status: 204 });
@@ -213,6 +213,11 @@ describe("on two nodes", () => {
       .toBe(401);
   });
 });
+
+/** The body of a request for a user token, with the confirmation that it takes. */
+function tokenNamed(name: string) {
+  return { name, password: rightPassword };
+}
 
 /** In the order of the alphabet: two that happen while the clock is set by the database's may stand in either order. */
 function actionsOf(activities: readonly Activity[]): string[] {

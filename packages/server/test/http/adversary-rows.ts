@@ -15,10 +15,11 @@ export async function rowsOfStore({ running: { database } }: TestService): Promi
   return found;
 }
 
-/** Heartbeats, counts of requests, sums of metrics, and the seals of entries that are looked at themselves. */
+/** Heartbeats, counts of requests and of wrong passwords and codes, sums of metrics, and the seals of entries that are looked at themselves. */
 const countersOf: ReadonlySet<string> = new Set([
   "node",
   "rate_usage",
+  "sign_in_backoff",
   "metric_change",
   "metric_rollup",
   "audit_unsealed",

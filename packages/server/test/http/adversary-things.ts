@@ -5,7 +5,7 @@ import type { Operation } from "@stepwell/testing/document.ts";
 import { registerVersion } from "@stepwell/testing/flow.ts";
 import type { RequestField } from "@stepwell/testing/request-fields.ts";
 import type { TestService } from "@stepwell/testing/service.ts";
-import { insertUserSession } from "../../src/store/people/user-sessions.ts";
+import { storeActivity, storeSession, storeUserToken } from "@stepwell/testing/stored-account.ts";
 import { rows, type World } from "./authorization-rows.ts";
 
 /** Something that another organization or its people have, and a text of the same form that nobody ever had. */
@@ -139,7 +139,6 @@ export class Things {
   async #complete(): Promise<void> {
     const { organization, ids } = this.world;
     const { api, owner } = organization;
-    const { engine, database } = this.#service.running;
     await this.#service.newOrganization(owner);
     await registerVersion(api, ids.workflowId, straightDefinition);
     const params = { workflowId: ids.workflowId };
@@ -152,14 +151,10 @@ export class Things {
     await api.call("SendJobEvent", { params: { jobId: ids.jobId }, body: { eventId: "second" } });
     await api.call("CreateApiToken", { body: { name: "t", permissions: ["job:read"] } });
     await api.call("CreateInvitation", { body: { roles: ["viewer"] } });
-    // Each of them is a line of the account's activity as well.
-    for (const name of ["t", "u"]) await owner.client.call("CreateUserToken", { body: { name } });
-    const sessionIds = [engine.newId(), engine.newId()];
-    for (const sessionId of sessionIds) {
-      const times = { createdAt: engine.now(), lastSeenAt: engine.now(), expiresAt: engine.now() + 600_000 };
-      const how = { signedInBy: "password", userAgent: "test", address: "" };
-      await insertUserSession(database, { userId: owner.userId, sessionId, ...how, ...times });
-    }
+    await storeUserToken(this.#service, owner.userId, "t");
+    for (let count = 0; count < 2; count += 1) await storeActivity(this.#service, owner.userId);
+    const sessionId = await storeSession(this.#service, owner.userId);
+    await storeSession(this.#service, owner.userId);
     const { body: shown } = await api.call<{ key: string }>("GetOrganization");
     const { body: role } = await api.call<{ roleId: string }>("GetRole", { params: { role: ids.role } });
     await sealAll(this.#service, ids.organizationId);
@@ -169,7 +164,7 @@ export class Things {
       ...(ids as World["ids"] & { invitationId: string }),
       roleId: role.roleId,
       userTokenId: owner.tokenId,
-      sessionId: sessionIds[0] ?? "",
+      sessionId,
       organizationKey: shown.key,
       email: `${ids.userId}@example.org`,
       eventId,

@@ -70,7 +70,7 @@ onEveryStore((home) => {
       {
         action: "CreateApiToken",
         target: { type: "apiToken", id: tokenId },
-        details: { name: "program", permissions: ["job:read"], expiresAt: null },
+        details: { name: "program", permissions: ["job:read"], expiresAt: expect.any(String) },
       },
       { action: "UpdateOrganization", details: { displayName: { from: "renamed", to: "again" } } },
       { action: "UpdateOrganization", target: { type: "organization", id: organizationId } },

@@ -210,7 +210,7 @@ const ownRows: Readonly<Record<Exclude<OperationId, PublicOperation | Alias>, Ro
   ConfirmSecondFactor: { call: () => ({ body: { code: "123456" } }), allowed: 409, names: "nothing" },
   DisableSecondFactor: { call: () => ({ body: { password: "p", code: "123456" } }), allowed: 409, names: "nothing" },
   RenewRecoveryCodes: { call: () => ({ body: { password: "p", code: "123456" } }), allowed: 409, names: "nothing" },
-  CreateUserToken: { call: () => ({ body: { name: "t" } }), allowed: 201, names: "nothing" },
+  CreateUserToken: { call: () => ({ body: { name: "t", password: "p" } }), allowed: 409, names: "nothing" },
   ListUserTokens: { call: () => ({}), allowed: 200, names: "nothing" },
   RevokeUserToken: { call: () => ({ params: { userTokenId: unknownId } }), allowed: 404, names: "nothing" },
   ListSessions: { call: () => ({}), allowed: 200, names: "nothing" },

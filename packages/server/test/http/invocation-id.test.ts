@@ -211,8 +211,8 @@ onEveryStore((home) => {
   });
 
   test("the account's activity tells of both user tokens", async () => {
-    const { client } = await service.newUser();
-    const once = { body: { name: "t" }, ...attempt(randomUUID()) };
+    const { client } = await newSignedInPerson(service);
+    const once = { body: { name: "t", password: rightPassword }, ...attempt(randomUUID()) };
     await client.call("CreateUserToken", once);
     await client.call("CreateUserToken", once);
     const { body } = await client.call<{ activities: { action: string }[] }>("ListAccountActivity");

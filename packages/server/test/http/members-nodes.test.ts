@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Answer, Client } from "@stepwell/testing/client.ts";
+import { giveSecondFactor } from "@stepwell/testing/people.ts";
 import type { TestMember } from "@stepwell/testing/service.ts";
 import { describe, expect, test } from "vitest";
 import { useCluster } from "../engine/cluster.ts";
@@ -59,6 +60,32 @@ describe("on two nodes over one PostgreSQL", () => {
     await there.call("ListJobs");
     await api.call("UpdateRole", { params: { role: "reader" }, body: { permissions: ["metrics:read"] } });
     expect(await refusedAfterMs(() => there.callAny("ListJobs", {}), 403)).toBeLessThan(1_200);
+  });
+
+  test("a second factor that an organization demands is demanded on the other node within a second", async () => {
+    const first = cluster.node(0);
+    const organization = await first.newOrganization();
+    const member = await first.newMember(organization, ["viewer"]);
+    const there = onSecond(member, organization.organizationId);
+    await there.call("ListMembers");
+    await giveSecondFactor(first, { userId: organization.owner.userId, email: "owner@example.org" });
+    await organization.api.call("UpdateOrganization", { body: { requiresSecondFactor: true } });
+    expect(await refusedAfterMs(() => there.callAny("ListMembers", {}), 403)).toBeLessThan(1_200);
+  });
+
+  test("an owner without the second factor that is demanded changes nothing in the second in which the other node has not heard of it", async () => {
+    const first = cluster.node(0);
+    const organization = await first.newOrganization();
+    const shutOut = await first.newMember(organization, ["owner"]);
+    const friend = await first.newMember(organization, ["viewer"]);
+    const there = onSecond(shutOut, organization.organizationId);
+    await there.call("ListMembers");
+    await giveSecondFactor(first, { userId: organization.owner.userId, email: "owner@example.org" });
+    await organization.api.call("UpdateOrganization", { body: { requiresSecondFactor: true } });
+    await there.refused("UpdateOrganization", "AuthorizationError", { body: { requiresSecondFactor: false } });
+    const body = { roles: ["owner"] };
+    await there.refused("UpdateMember", "AuthorizationError", { params: { userId: friend.userId }, body });
+    expect((await organization.api.call("GetOrganization")).body).toMatchObject({ requiresSecondFactor: true });
   });
 
   test("of two owners who go at one instant one stays, in whatever way they go", async () => {

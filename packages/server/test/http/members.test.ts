@@ -1,3 +1,5 @@
+import { rowsOfRequest } from "@stepwell/testing/audit-rows.ts";
+import type { Client } from "@stepwell/testing/client.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
@@ -26,7 +28,9 @@ onOneStore((home) => {
       displayName: "A user",
       roles: ["owner"],
     });
-    expect((await api.call("ListMembers")).body).toEqual({ members: [body] });
+    const { apiTokenCount, ...member } = body;
+    expect(apiTokenCount).toBe(0);
+    expect((await api.call("ListMembers")).body).toEqual({ members: [member] });
     const own = await api.call("GetOwnPermissions");
     expect(own.body).toEqual({ permissions: grantablePermissions, roles: ["owner"] });
   });
@@ -152,6 +156,80 @@ onOneStore((home) => {
     await api.as(token).refused("UpdateMember", "AuthorizationError", roles);
     await api.as(token).refused("RemoveMember", "AuthorizationError", { params: { userId } });
     expect(await rolesOf(organization, userId)).toEqual(["ci"]);
+  });
+
+  interface MadeToken {
+    readonly tokenId: string;
+    readonly token: string;
+  }
+
+  async function newToken(api: Client, permissions: readonly string[] = ["job:read"]): Promise<MadeToken> {
+    return (await api.call<MadeToken>("CreateApiToken", { body: { name: "t", permissions } })).body;
+  }
+
+  async function apiTokenCount({ api }: TestOrganization, userId: string): Promise<unknown> {
+    return (await api.call("GetMember", { params: { userId } })).body.apiTokenCount;
+  }
+
+  test("API tokens of a member who is removed go on, unless they are to be revoked", async () => {
+    const organization = await service.newOrganization();
+    const { api, owner } = organization;
+    const leaving = await service.newMember(organization, ["developer"]);
+    const { token } = await newToken(leaving.api);
+    expect(await apiTokenCount(organization, leaving.userId)).toBe(1);
+    await api.call("RemoveMember", { params: { userId: leaving.userId } });
+    await api.as(token).call("WhoAmI");
+    expect(await apiTokenCount(organization, owner.userId)).toBe(0);
+  });
+
+  test("a member is removed with the API tokens that they made, and those that these made, each in the audit trail", async () => {
+    const organization = await service.newOrganization();
+    const { api, owner } = organization;
+    const leaving = await service.newMember(organization, ["developer"]);
+    const maker = await newToken(leaving.api, ["apitoken:create", "job:read"]);
+    const middle = await newToken(api.as(maker.token), ["apitoken:create", "job:read"]);
+    const last = await newToken(api.as(middle.token));
+    const revoked = await newToken(leaving.api);
+    for (const { tokenId } of [revoked, middle]) await api.call("RevokeApiToken", { params: { tokenId } });
+    const kept = await newToken(api);
+    for (const { token } of [maker, last, kept]) await api.as(token).call("WhoAmI");
+    expect(await apiTokenCount(organization, leaving.userId)).toBe(2);
+
+    const params = { userId: leaving.userId };
+    const removal = await api.call("RemoveMember", { params, query: { revokeApiTokens: true }, status: 204 });
+
+    for (const { token } of [maker, last]) await api.as(token).refused("WhoAmI", "AuthenticationError");
+    await api.as(kept.token).call("WhoAmI");
+    await leaving.api.refused("ListWorkflows", "NotFoundError");
+    const rows = await rowsOfRequest(removal, service);
+    const told = rows.map(({ action, target_id: target, details }) => [action, target, details] as const);
+    expect(told.toSorted(([, one], [, other]) => String(one).localeCompare(String(other)))).toEqual(
+      [
+        ["RevokeApiToken", maker.tokenId, expect.objectContaining({ name: "t", madeBy: leaving.userId })],
+        ["RevokeApiToken", last.tokenId, expect.objectContaining({ name: "t", madeBy: leaving.userId })],
+        ["RemoveMember", leaving.userId, { roles: ["developer"], revokedApiTokenCount: 2 }],
+      ].toSorted(([, one], [, other]) => String(one).localeCompare(String(other))),
+    );
+    expect(rows.every(({ actor_id: actor }) => actor === owner.userId)).toBe(true);
+  });
+
+  test("nobody revokes tokens with a member without the permission for it, or tokens that may do more than they", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    await api.call("CreateRole", { body: { name: "people", permissions: ["member:read", "member:remove"] } });
+    const revoker = ["member:read", "member:remove", "apitoken:revoke"];
+    await api.call("CreateRole", { body: { name: "revoker", permissions: revoker } });
+    const former = await service.newMember(organization, ["owner"]);
+    const { token } = await newToken(former.api, ["audit:read"]);
+    await api.call("UpdateMember", { params: { userId: former.userId }, body: { roles: ["people"] } });
+    for (const role of ["people", "revoker"]) {
+      const remover = await service.newMember(organization, [role]);
+      const options = { params: { userId: former.userId }, query: { revokeApiTokens: true } };
+      const { body } = await remover.api.refused("RemoveMember", "AuthorizationError", options);
+      expect(body.detail).toContain(role === "people" ? "apitoken:revoke" : "audit:read");
+    }
+    expect(await rolesOf(organization, former.userId)).toEqual(["people"]);
+    await api.as(token).call("WhoAmI");
   });
 
   test("the last owner cannot be demoted, cannot be removed and cannot leave", async () => {

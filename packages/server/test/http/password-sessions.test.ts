@@ -56,7 +56,8 @@ onOneStore((home) => {
     const attempt = () => signInAt(service, () => engine.now()).attempt(attemptOf(person));
     const accepted = await attempt();
     if (accepted.outcome !== "accepted") throw new Error("The password is right.");
-    const password = { type: "password", passwordChangedAt: accepted.passwordChangedAt } as const;
+    const { passwordChangedAt, deviceId } = accepted;
+    const password = { type: "password", passwordChangedAt, deviceId } as const;
     const browser = { type: "session", sessionId: (await begin(password)) ?? "" } as const;
     expect(await begin(browser)).toBeDefined();
     await setPassword(database, userId, await hashAlone(newPassword), engine.now());

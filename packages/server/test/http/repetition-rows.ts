@@ -145,10 +145,10 @@ export const repetitionRows: Readonly<Record<string, RepetitionRow>> = withAlias
     };
   }, 0),
   CreateUserToken: renewed(async (_world, service) => {
-    const { token, client } = await service.newUser();
+    const { token, client } = await newSignedInPerson(service);
     return {
       token,
-      input: { name: "t" },
+      input: { name: "t", password: rightPassword },
       count: counted(client, "ListUserTokens", "userTokens"),
       works: isToken(service),
     };

@@ -81,7 +81,7 @@ test("of all that lets somebody in neither the store nor the log knows the plain
   await api.as(apiToken.token ?? "").call("ListJobs");
   const params = { tokenId: apiToken.tokenId ?? "" };
   keep("rotated API token", (await api.call<Created>("RotateApiToken", { params })).body.token);
-  keep("user token", (await api.call<Created>("CreateUserToken", { body: { name: "u" } })).body.token);
+  keep("user token", (await api.call<Created>("CreateUserToken", { body: { name: "u", password } })).body.token);
   const invitation = (await api.call<Created>("CreateInvitation", { body: { roles: ["viewer"] } })).body;
   keep("invitation", invitation.code);
   await fetch(invitation.link ?? "");

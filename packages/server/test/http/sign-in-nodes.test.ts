@@ -1,6 +1,6 @@
 import { Browser } from "@stepwell/testing/browser.ts";
 import { Client } from "@stepwell/testing/client.ts";
-import { newPerson, type Person } from "@stepwell/testing/people.ts";
+import { newPerson, type Person, rightPassword } from "@stepwell/testing/people.ts";
 import {
   beginSignIn,
   commandLine,
@@ -225,7 +225,7 @@ test("a session ended on one node is over on the other within a second, and at o
 });
 
 test("no user token is made out of a session or a token that has ended, while the other node still remembers it", async () => {
-  const body = { name: "to stay" };
+  const body = { name: "to stay", password: rightPassword };
   const { idToken, tokens } = await signIn(baseUrl, await newPerson(cluster.node(0)));
   expect(await accessOf(1, idToken)).toBe(200);
   const { body: kept } = await byWayOf(0, idToken).call<{ token: string; userTokenId: string }>("CreateUserToken", {
@@ -247,7 +247,7 @@ test("nothing is granted by a session or a user token that has ended, while the 
     })
   ).body;
   const { body: kept } = await byWayOf(0, idToken).call<{ token: string; userTokenId: string }>("CreateUserToken", {
-    body: { name: "t" },
+    body: { name: "t", password: rightPassword },
   });
   const there = byWayOf(1, kept.token).bind({ organizationId });
   await there.call("GetOrganization");

@@ -126,9 +126,9 @@ export class SingleSignOnWorld {
   }
 
   /** Opens our sign-in page in a browser. */
-  async begin(browser = new Browser()) {
+  async begin(browser = new Browser(), parameters: Record<string, string> = {}) {
     const { baseUrl } = this.service;
-    const begun = await beginSignIn(await discover(baseUrl), baseUrl);
+    const begun = await beginSignIn(await discover(baseUrl), baseUrl, parameters);
     return { browser, begun, page: await browser.open(begun.url) };
   }
 
@@ -151,8 +151,9 @@ export class SingleSignOnWorld {
   async signIn(
     id: "acme" | "globex",
     login: string,
+    parameters: Record<string, string> = {},
   ): Promise<{ readonly browser: Browser; readonly page: ShownPage; readonly tokens?: Tokens }> {
-    const { browser, begun, page } = await this.begin();
+    const { browser, begun, page } = await this.begin(new Browser(), parameters);
     const there = await this.leaveFor(browser, page, id);
     const end = await browser.submit(there, { login }, isArrival);
     if (!isArrival(end.url)) return { browser, page: end };

@@ -173,7 +173,9 @@ onOneStore((home) => {
     const { login, email } = await world.newPersonAt("acme");
     const session = await world.signInWithPassword(await newPerson(world.service));
     const userId = session.claims()?.sub ?? "";
-    const { body } = await clientOf(session).call<{ token: string }>("CreateUserToken", { body: { name: "mine" } });
+    const { body } = await clientOf(session).call<{ token: string }>("CreateUserToken", {
+      body: { name: "mine", password: rightPassword },
+    });
     await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", email.toUpperCase(), userId);
     const { tokens } = await world.signIn("acme", login);
     expect(tokens?.claims()?.sub).toBe(userId);

@@ -91,6 +91,27 @@ describe("on two nodes over one PostgreSQL", () => {
     expect((await api.call<{ apiTokens: object[] }>("ListApiTokens")).body.apiTokens).toHaveLength(1);
   });
 
+  test("a secret that was rotated away, or a life that was shortened, gives nothing by way of a node that still remembers otherwise", async () => {
+    const organization = await cluster.node(0).newOrganization();
+    const { api } = organization;
+    const there = byWayOf(cluster.node(1), organization);
+    const managing = ["apitoken:create", "apitoken:update", "apitoken:revoke", "job:list"];
+    const body = { name: "t", permissions: managing, expiresAt: null };
+    const { token, tokenId } = (await api.call<{ token: string; tokenId: string }>("CreateApiToken", { body })).body;
+    const params = { tokenId };
+    expect(await listed(there, token)).toBe(200);
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    await api.call("UpdateApiToken", { params, body: { expiresAt } });
+    const lasting = { name: "kept", permissions: ["job:list"], expiresAt: null };
+    await there.as(token).refused("CreateApiToken", "AuthorizationError", { body: lasting });
+
+    expect(await listed(there, token)).toBe(200);
+    await api.call("RotateApiToken", { params });
+    await there.as(token).refused("RevokeApiToken", "AuthorizationError", { params });
+    await there.as(token).refused("RotateApiToken", "AuthorizationError", { params });
+    expect((await api.call<{ apiTokens: object[] }>("ListApiTokens")).body.apiTokens).toHaveLength(1);
+  });
+
   test("a bound holds on every node within a second", async () => {
     const { api, there, token, params } = await newToken();
     const [one, other] = [await deploy(api, waitingDefinition), await deploy(api, waitingDefinition)];

@@ -21,7 +21,7 @@ onOneStore((home) => {
 
   test("an API token is told its organization and all that it may do", async () => {
     const { api, organizationId } = await service.newOrganization();
-    const body = { name: "deploy", permissions: ["job:submit", "job:list"] };
+    const body = { name: "deploy", permissions: ["job:submit", "job:list"], expiresAt: null };
     const { body: created } = await api.call<{ token: string; tokenId: string; tokenPrefix: string }>(
       "CreateApiToken",
       { body },
@@ -47,7 +47,7 @@ onOneStore((home) => {
 
   test("a secret that was rotated away is told its own end and its own prefix", async () => {
     const { api } = await service.newOrganization();
-    const body = { name: "t", permissions: ["job:list"] };
+    const body = { name: "t", permissions: ["job:list"], expiresAt: null };
     const { body: first } = await api.call<{ token: string; tokenId: string; tokenPrefix: string }>("CreateApiToken", {
       body,
     });

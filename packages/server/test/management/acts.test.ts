@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { ask, rowsOfAction } from "@stepwell/testing/audit-rows.ts";
+import { newSignedInPerson, rightPassword, signInAt } from "@stepwell/testing/people.ts";
 import { type TestMember, type TestUser, useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
+import { hashToken } from "../../src/auth/credentials/token-form.ts";
 import { signedInPermissions } from "../../src/auth/permissions/permissions.ts";
 import { readConfig } from "../../src/config.ts";
 import { createUserToken, revokeUserToken } from "../../src/management/account/user-tokens.ts";
@@ -11,6 +13,8 @@ import { createApiToken, revokeApiToken, updateApiToken } from "../../src/manage
 import { rotateApiToken } from "../../src/management/tokens/token-rotation.ts";
 import { createUserToken as createUserTokenByOperator } from "../../src/operator/accounts.ts";
 
+const proof = { password: rightPassword, code: undefined };
+
 /* Changes by acts that no HTTP request asked for, as a duty or the command line makes them. */
 onEveryStore((home) => {
   const service = useService(home);
@@ -18,8 +22,14 @@ onEveryStore((home) => {
   /** A process that answers no requests remembers nothing that it would have to forget. */
   function parts() {
     const { database, engine } = service.running;
-    const authenticator = { forgetToken: () => {}, forgetAll: () => {} };
-    return { database, engine, config: readConfig({}), authenticator };
+    const authenticator = {
+      forgetToken: () => {},
+      forgetUser: () => {},
+      forgetMembership: () => {},
+      forgetOrganization: () => {},
+    };
+    const signIn = signInAt(service, () => engine.now());
+    return { database, engine, config: readConfig({}), authenticator, signIn };
   }
 
   function actOf(
@@ -91,7 +101,7 @@ onEveryStore((home) => {
       problems: [{ pointer: "/expiresAt" }],
     });
     await expect(
-      createUserToken(parts(), actOf(owner, "CreateUserToken", "account:manage"), wanted),
+      createUserToken(parts(), actOf(owner, "CreateUserToken", "account:manage"), wanted, proof),
     ).rejects.toMatchObject({ code: "ValidationError" });
     expect(await tokenCount(organizationId)).toBe(0);
   });
@@ -117,9 +127,9 @@ onEveryStore((home) => {
   });
 
   test("a user's tokens are told in the account's activity, whether the user or an operator made them", async () => {
-    const owner = await service.newUser();
+    const owner = await newSignedInPerson(service);
     const act = actOf(owner, "CreateUserToken", "account:manage");
-    const { created, token } = await createUserToken(parts(), act, { name: "laptop", expiresAt: null });
+    const { created, token } = await createUserToken(parts(), act, { name: "laptop", expiresAt: null }, proof);
     expect((await owner.client.as(token).callAny("WhoAmI", {})).status).toBe(200);
     await revokeUserToken(parts(), actOf(owner, "RevokeUserToken", "account:manage"), created.tokenId);
     const { database } = service.running;
@@ -144,12 +154,12 @@ onEveryStore((home) => {
   });
 
   test("an act with a user token that has ended meanwhile makes no other", async () => {
-    const owner = await service.newUser();
+    const owner = await newSignedInPerson(service);
     await revokeUserToken(parts(), actOf(owner, "RevokeUserToken", "account:manage"), owner.tokenId);
     const act = actOf(owner, "CreateUserToken", "account:manage");
-    const token = { tokenId: owner.tokenId, prefix: "", expiresAt: null };
+    const token = { tokenId: owner.tokenId, prefix: "", hash: hashToken(owner.token), expiresAt: null };
     const ended = { ...act, caller: { ...act.caller, token } };
-    await expect(createUserToken(parts(), ended, { name: "next", expiresAt: null })).rejects.toMatchObject({
+    await expect(createUserToken(parts(), ended, { name: "next", expiresAt: null }, proof)).rejects.toMatchObject({
       code: "AuthenticationError",
     });
   });

@@ -30,7 +30,12 @@ onEveryStore((home) => {
     store = await home.prepare();
     const config = readConfig(store.environment);
     const engine = { now: () => Date.now(), newId: () => newId(Date.now()) };
-    const authenticator = { forgetToken() {}, forgetAll: () => (forgotten += 1) };
+    const authenticator = {
+      forgetToken() {},
+      forgetUser: () => (forgotten += 1),
+      forgetMembership: () => (forgotten += 1),
+      forgetOrganization: () => (forgotten += 1),
+    };
     parts = { database: await openStore(config), engine, config, authenticator };
   });
 

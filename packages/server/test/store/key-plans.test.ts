@@ -32,6 +32,7 @@ afterAll(() => rows.close());
 const keys = Array.from({ length: organizationCount }, (_, index) =>
   rowKey(index + 1, (index % tables.rowsPerOrganization) + 1),
 );
+const keysOfRunning = keys.filter((_, index) => index % 2 === 1);
 const later = Date.parse("2026-01-31T12:00:00Z");
 
 const maintenance: readonly KeyedStatement[] = [
@@ -60,6 +61,38 @@ test.each(keyedStatements)("$name finds 100 rows of one organization by their ke
   expectCheap(keyed, keysOfOne),
 );
 
+test.each(keyedStatements.filter(({ name }) => name === "mark_calls_begun" || name === "update_jobs"))(
+  "$name leaves the indexes alone where it changes no column of theirs",
+  async ({ ask }) => {
+    await rows.client.query("BEGIN");
+    try {
+      const before = await countUpdates();
+      await ask(databaseOf(rows.client), keysOfRunning, tables.historyRowsPerJob);
+      const after = await countUpdates();
+      expect(after.all - before.all).toBe(keysOfRunning.length);
+      expect(after.inPlace - before.inPlace).toBe(keysOfRunning.length);
+    } finally {
+      await rows.client.query("ROLLBACK");
+    }
+  },
+);
+
+/** How many rows of jobs this session has updated so far, and how many of them within their page, without an entry in any index. */
+async function countUpdates(): Promise<{ all: number; inPlace: number }> {
+  const answer = await rows.client.query<{ all: number; inPlace: number }>(`SELECT
+    pg_stat_get_xact_tuples_updated('job'::regclass)::integer AS all,
+    pg_stat_get_xact_tuples_hot_updated('job'::regclass)::integer AS "inPlace"`);
+  return answer.rows[0] ?? { all: 0, inPlace: 0 };
+}
+
+function databaseOf(client: RowsOnly["client"], onQuery: (asked: Asked) => void = () => {}): Database {
+  const query = async (statement: Statement<unknown>, values: readonly unknown[]) => {
+    onQuery({ statement, values });
+    return (await client.query(statement.text, [...values])).rows;
+  };
+  return { query, groupOf: () => "all" } as unknown as Database;
+}
+
 async function expectCheap(keyed: KeyedStatement, asked: readonly RowKey[]): Promise<void> {
   const statements = await statementsOf(keyed, asked);
   for (const mode of planModes) {
@@ -83,13 +116,12 @@ const hasRowsPerOrganization: ReadonlySet<string> = new Set(["organization", "me
 /** The statements of that name with their values, as the store's own function sends them. */
 async function statementsOf({ name, ask }: KeyedStatement, asked: readonly RowKey[]): Promise<readonly Asked[]> {
   const found: Asked[] = [];
-  const query = async (statement: Statement<unknown>, values: readonly unknown[]) => {
-    if (statement.name === name) found.push({ statement, values });
-    return (await rows.client.query(statement.text, [...values])).rows;
-  };
+  const database = databaseOf(rows.client, (one) => {
+    if (one.statement.name === name) found.push(one);
+  });
   await rows.client.query("BEGIN");
   try {
-    await ask({ query, groupOf: () => "all" } as unknown as Database, asked, tables.historyRowsPerJob);
+    await ask(database, asked, tables.historyRowsPerJob);
   } finally {
     await rows.client.query("ROLLBACK");
   }

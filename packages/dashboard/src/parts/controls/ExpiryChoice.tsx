@@ -22,6 +22,7 @@ export function ExpiryChoice({ value, onChange, problem, present }: ExpiryChoice
       value={value}
       onChange={(event) => onChange(event.target.value as ExpiryDays)}
       problem={problem}
+      {...(present === undefined && { hint: words.hint })}
     >
       {present !== undefined && <option value="kept">{words.kept(dateOf(present.expiresAt))}</option>}
       {choices.map((days) => (
@@ -33,8 +34,10 @@ export function ExpiryChoice({ value, onChange, problem, present }: ExpiryChoice
   );
 }
 
-export function expiryIn(days: ExpiryDays): { readonly expiresAt?: string } {
-  if (days === "" || days === "kept") return {};
+/** The field of a request. Null is said and not left out: a token of which nothing is said ends after 90 days. */
+export function expiryIn(days: ExpiryDays): { readonly expiresAt?: string | null } {
+  if (days === "kept") return {};
+  if (days === "") return { expiresAt: null };
   return { expiresAt: new Date(Date.now() + Number(days) * 86_400_000).toISOString() };
 }
 

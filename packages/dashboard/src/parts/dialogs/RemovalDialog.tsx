@@ -1,4 +1,5 @@
 import { type QueryKey, useMutation, useQueryClient } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { toast } from "../states/toasts.ts";
 import { ConfirmDialog } from "./ConfirmDialog.tsx";
 
@@ -15,11 +16,13 @@ interface RemovalDialogProps {
   /** Of the lists in which it was. */
   readonly queryKey: QueryKey;
   readonly onRemoved?: () => void;
+  /** Further choices, below the description. */
+  readonly children?: ReactNode;
 }
 
 /** Asks before something is taken away for good, takes it away, and says so. */
 export function RemovalDialog(props: RemovalDialogProps) {
-  const { onClose, title, description, action, remove, removed, queryKey, onRemoved } = props;
+  const { onClose, title, description, action, remove, removed, queryKey, onRemoved, children } = props;
   const queries = useQueryClient();
   const removal = useMutation({
     mutationFn: remove,
@@ -41,6 +44,8 @@ export function RemovalDialog(props: RemovalDialogProps) {
       isBusy={removal.isPending}
       error={removal.error}
       onConfirm={() => removal.mutate()}
-    />
+    >
+      {children}
+    </ConfirmDialog>
   );
 }

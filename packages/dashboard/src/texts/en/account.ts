@@ -22,7 +22,11 @@ export const account = {
   code: "Code",
   codeHint: "Of your authenticator app, or a recovery code.",
   changePassword: "Change password",
+  keepUserTokens: "Keep my user tokens",
+  keepUserTokensHint:
+    "Otherwise all of your user tokens end with the old password, as your other sessions do: whoever knew it may have made some.",
   passwordChanged: "Your password is changed, and all of your other sessions have ended",
+  passwordAndTokensChanged: "Your password is changed, and all of your other sessions and user tokens have ended",
 } as const;
 
 export const secondFactor = {
@@ -79,6 +83,9 @@ export const userTokens = {
   createTitle: "Create a user token",
   createText:
     "It acts as you, in every organization of yours. For a program take an API token of the organization: it can do less.",
+  freshSignIn:
+    "You sign in by a provider outside. To confirm that it is you, sign in there again; then create the token within 10 minutes.",
+  signInAgain: "Sign in again",
   createdTitle: (name: string) => `The user token ${name}`,
   revokeText: "Whatever uses it is refused at once. It cannot be taken back.",
   emptyTitle: "No user token",

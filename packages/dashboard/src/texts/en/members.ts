@@ -1,3 +1,5 @@
+import { countOf } from "../plural.ts";
+
 export const members = {
   title: "Members",
   caption: "Members of this organization",
@@ -17,7 +19,7 @@ export const members = {
   removeNamed: (name: string) => `Remove ${name}`,
   passwordLinkTitle: (name: string) => `Make a link that sets the password of ${name}?`,
   passwordLinkText:
-    "For who forgot theirs. It works once and for a short time, and a link that was made before ends. Their password holds until another is set.",
+    "For somebody who forgot theirs. It works once and for a short time, and a link that was made before ends. Their password holds until another is set; then all of their sessions and user tokens end.",
   passwordLinkAction: "Make link",
   passwordLinkMade: (name: string) => `A link for ${name}`,
   passwordLinkUse: "Give it to them on a way that nobody else can read.",
@@ -25,13 +27,34 @@ export const members = {
   remove: "Remove",
   removeTitle: (name: string) => `Remove ${name}?`,
   removeText:
-    "They can no longer do anything in this organization. The organization's API tokens go on, those too that they created.",
+    "They can no longer do anything in this organization. API tokens of the organization that they made go on unless they are revoked.",
+  revokeTokens: (count: number) => `Also revoke the ${countOf(count, "API token", "API tokens")} that they made`,
+  revokeTokensHint: "This includes tokens that were made with one of theirs. Programs that use them stop working.",
+  revokeTokensDenied: "This needs the permission apitoken:revoke.",
   removed: (name: string) => `${name} is removed`,
   leave: "Leave organization",
   leaveTitle: "Leave this organization?",
   leaveText: "You can come back only by an invitation. The last owner cannot leave.",
   left: "You have left the organization",
   noMembers: "Nobody is here",
+} as const;
+
+export const secondFactorDemand = {
+  title: "Second factor of members",
+  on: "This organization demands a second factor. Members without one are refused here until they set it up. API tokens and sign-ins by a provider outside are not concerned.",
+  off: "This organization does not demand a second factor of its members.",
+  turnOn: "Demand a second factor",
+  turnOff: "Demand it no longer",
+  turnOnTitle: "Demand a second factor of all members?",
+  turnOnText:
+    "Members whose account has none are refused here within a second, with their sessions and user tokens. They can set one up in their account and come back. API tokens of the organization go on. Whoever signs in by a provider outside needs none here: that provider answers for it.",
+  turnOffTitle: "Demand a second factor no longer?",
+  turnOffText: "A password alone is then enough to work in this organization.",
+  turnedOn: "A second factor is demanded",
+  turnedOff: "A second factor is no longer demanded",
+  missingTitle: "This organization demands a second factor",
+  missing: "Your account has none, so you cannot work here yet. Set one up, then come back: it holds at once.",
+  setUp: "Set up a second factor",
 } as const;
 
 export const roles = {

@@ -30,6 +30,7 @@ export const secret = {
 
 export const expiry = {
   label: "Expires",
+  hint: "90 days unless you choose otherwise. A secret that is forgotten then stops working by itself.",
   never: "never",
   expired: "expired",
   neverChoice: "Never",

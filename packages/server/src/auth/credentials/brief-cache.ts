@@ -37,8 +37,12 @@ export class BriefCache<Value> {
     this.#loading.delete(key);
   }
 
-  forgetAll(): void {
-    this.#entries.clear();
+  /**
+   * Forgets the values that a change concerns, and keeps the others. Look-ups under way are not remembered, whomever they turn out to concern: what
+   * they find may be from before the change.
+   */
+  forgetWhere(isConcerned: (value: Value, key: string) => boolean): void {
+    for (const [key, { value }] of this.#entries) if (isConcerned(value, key)) this.#entries.delete(key);
     this.#loading.clear();
   }
 

@@ -43,6 +43,15 @@ export type CheckResult =
   /** Too many were wrong. Nothing was looked at. */
   | { readonly outcome: "blocked"; readonly retryAfterSeconds: number };
 
+export interface CodeQuestion extends Pick<CheckQuestion, "address"> {
+  readonly userId: string;
+  readonly subject: BackoffSubject;
+}
+
+export type CodeResult<Right> =
+  | { readonly outcome: "right"; readonly right: Right }
+  | Extract<CheckResult, { readonly outcome: "wrong-code" | "blocked" }>;
+
 export type ConfirmedUser = UserCredentials & { readonly passwordHash: string };
 
 /**
@@ -93,6 +102,28 @@ export class CredentialCheck {
     };
   }
 
+  /**
+   * Checks a code alone, and counts it as a password is counted. `look` answers undefined for a wrong code; when it throws, nothing was guessed.
+   */
+  async checkCode<Right>(
+    { userId, subject, address }: CodeQuestion,
+    look: () => Promise<Right | undefined>,
+  ): Promise<CodeResult<Right>> {
+    const { database, now } = this.#parts;
+    const claims = await claimAttempt(database, [subject], now());
+    if (claims === undefined) return (await this.#blockOf([subject])) ?? { outcome: "blocked", retryAfterSeconds: 1 };
+    const right = await look().catch(async (error: unknown) => {
+      await refundAttempt(database, claims);
+      throw error;
+    });
+    if (right === undefined) {
+      await this.#noteFailure({ address }, claims, userId, "code");
+      return { outcome: "wrong-code" };
+    }
+    await forgiveAttempts(database, claims);
+    return { outcome: "right", right };
+  }
+
   async #blockOf(subjects: readonly BackoffSubject[]) {
     const retryAfterSeconds = await blockedForSeconds(this.#parts.database, subjects, this.#parts.now());
     return retryAfterSeconds === undefined ? undefined : ({ outcome: "blocked", retryAfterSeconds } as const);
@@ -110,7 +141,7 @@ export class CredentialCheck {
 
   /** In one transaction that always writes: it takes as long when there is no user whose activity it could be. */
   async #noteFailure(
-    { address }: CheckQuestion,
+    { address }: Pick<CheckQuestion, "address">,
     claims: readonly BackoffClaim[],
     userId: string | undefined,
     wrong: "password" | "code",

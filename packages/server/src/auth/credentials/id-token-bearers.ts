@@ -12,6 +12,10 @@ export interface SignedInUser {
   /** When the token or the session ends, whichever is first. */
   readonly expiresAt: Timestamp;
   readonly lastSeenAt: Timestamp;
+  /** When an issuer outside last asked them to prove who they are, where it said so. */
+  readonly authenticatedAt: Timestamp | null;
+  /** An issuer outside vouched for them when the session began. */
+  readonly isVouchedFor: boolean;
 }
 
 /** An id token counts as long as its session does: one that was ended, or whose user was disabled, is worth nothing before its time is over. */
@@ -37,8 +41,8 @@ export class IdTokenBearers {
     const { userId, sessionId } = subject;
     const session = await findOpenSession(this.#database, userId, sessionId);
     if (session === undefined) return undefined;
-    const { userName, lastSeenAt } = session;
+    const { userName, lastSeenAt, authenticatedAt, isVouchedFor } = session;
     const expiresAt = Math.min(subject.expiresAt, this.#sessions.endsAt(session));
-    return { userId, userName, sessionId, expiresAt, lastSeenAt };
+    return { userId, userName, sessionId, expiresAt, lastSeenAt, authenticatedAt, isVouchedFor };
   }
 }

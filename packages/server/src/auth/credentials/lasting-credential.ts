@@ -1,4 +1,5 @@
 import { ServiceError } from "../../core/service-error.ts";
+import { isCurrentSecret } from "../../store/access/tokens.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { findCredentials } from "../../store/people/user-credentials.ts";
 import { findOpenSession } from "../../store/people/user-sessions.ts";
@@ -13,6 +14,18 @@ export async function requireLasting(db: Queryable, caller: Caller): Promise<voi
   if (!(await lasts(db, caller))) {
     throw new ServiceError("AuthenticationError", "What you called with has just ended. Sign in again.");
   }
+}
+
+/**
+ * Throws `ServiceError` AuthorizationError when an API token calls with a secret that was rotated away. A secret is rotated because it may be known to
+ * others: during its overlap it must not make another credential or end its successor.
+ */
+export async function requireCurrentSecret(db: Queryable, { organizationId, token }: Caller): Promise<void> {
+  if (organizationId === undefined || token === undefined) return;
+  if (await isCurrentSecret(db, organizationId, token.tokenId, token.hash)) return;
+  const detail =
+    "The secret that you call with was rotated away. Until its overlap ends it works, but it changes no tokens, members, roles or invitations. Use the current secret.";
+  throw new ServiceError("AuthorizationError", detail);
 }
 
 async function lasts(db: Queryable, { principal, sessionId, token }: Caller): Promise<boolean> {

@@ -1,7 +1,7 @@
 import type * as OpenIdClient from "openid-client";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type ExternalClaims, type RawClaims, readClaims } from "./claims.ts";
-import type { DiscoveredIssuer } from "./issuer.ts";
+import { type DiscoveredIssuer, maxSkewSeconds } from "./issuer.ts";
 import { verifySigned } from "./signed-token.ts";
 import type { JoinedProvider } from "./single-sign-on.ts";
 
@@ -20,6 +20,9 @@ export interface Departure {
   /** Being signed in there is not enough. */
   readonly asksAgain: boolean;
 }
+
+/** For so long after an issuer asked a person to prove who they are, it counts as a confirmation that an act is theirs. */
+export const freshSignInSeconds = 10 * 60;
 
 /** Where the browser goes. */
 export async function depart(
@@ -42,7 +45,8 @@ export async function depart(
     code_challenge: await openid.calculatePKCECodeChallenge(journey.verifier),
     code_challenge_method: "S256",
     ...(loginHint !== undefined && { login_hint: loginHint }),
-    ...(asksAgain && { prompt: "login" }),
+    // An issuer that is told a `max_age` has to say when it asked the person (OpenID Connect Core, section 3.1.2.1).
+    ...(asksAgain && { prompt: "login", max_age: String(freshSignInSeconds) }),
   });
   return { url, journey };
 }
@@ -53,7 +57,12 @@ export function interactionIdOf(state: string | null): string | undefined {
 }
 
 export type Return =
-  | { readonly outcome: "proven"; readonly claims: ExternalClaims }
+  | {
+      readonly outcome: "proven";
+      readonly claims: ExternalClaims;
+      /** When the issuer asked the person to prove who they are; undefined where it does not say. */
+      readonly authenticatedAt: Timestamp | undefined;
+    }
   /** `cancelled`: the person, or the issuer, does not want to. `not-valid`: what came back is not the answer to what was asked. */
   | { readonly outcome: "rejected"; readonly reason: "cancelled" | "not-valid"; readonly cause: unknown };
 
@@ -82,7 +91,9 @@ export async function comeBack(
     const claims = readClaims(provider, together(others, idToken.claims));
     if (claims === undefined) return notValid(new Error("The id token names no subject."));
     // Who is in no group is often not told so: nothing said of roles is none.
-    return { outcome: "proven", claims: { ...claims, roleValues: claims.roleValues ?? [] } };
+    const named = { ...claims, roleValues: claims.roleValues ?? [] };
+    // Only as the signed token says it: a userinfo endpoint may know of another sign-in.
+    return { outcome: "proven", claims: named, authenticatedAt: timeOf(idToken.claims.auth_time, now) };
   } catch (error) {
     if (error instanceof openid.AuthorizationResponseError) {
       const isCancelled = error.error === "access_denied";
@@ -92,6 +103,13 @@ export async function comeBack(
     if (isOpenIdError(openid, error)) return notValid(error);
     throw error;
   }
+}
+
+/** Undefined for what is no time, and for a time that the issuer's clock cannot have reached. */
+function timeOf(authTime: unknown, now: Timestamp): Timestamp | undefined {
+  if (typeof authTime !== "number" || !Number.isFinite(authTime) || authTime < 0) return undefined;
+  const at = Math.floor(authTime) * 1_000;
+  return at > now + maxSkewSeconds * 1_000 ? undefined : Math.min(at, now);
 }
 
 /** Many issuers put the address and the groups there and not into the id token. */

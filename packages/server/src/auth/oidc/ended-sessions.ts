@@ -34,10 +34,10 @@ export function endRevokedSessions(sessions: Sessions): Middleware {
 }
 
 /** Outside of that transaction: what this node remembers is forgotten once it is committed. */
-export function forgetEndedSessions(onSessionsEnded: () => void): Middleware {
+export function forgetEndedSessions(onSessionsEnded: (userId: string) => void): Middleware {
   return async (ctx, next) => {
     await next();
-    if (ends.has(ctx)) onSessionsEnded();
+    for (const { userId } of ends.get(ctx)?.values() ?? []) onSessionsEnded(userId);
   };
 }
 

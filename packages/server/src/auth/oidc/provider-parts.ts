@@ -20,8 +20,8 @@ export interface OpenIdProviderParts {
   readonly pages: ProviderPages;
   /** The handlers before the provider's own endpoints, the outermost first. */
   readonly middlewares: (provider: Provider) => readonly Middleware[];
-  /** On this node it holds at once that sessions ended. */
-  readonly onSessionsEnded: () => void;
+  /** On this node it holds at once that sessions of a user ended. */
+  readonly onSessionsEnded: (userId: string) => void;
   readonly onFailure: (error: unknown, ctx: KoaContextWithOIDC | undefined) => void;
 }
 

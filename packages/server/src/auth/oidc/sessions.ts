@@ -8,6 +8,7 @@ import {
   findOpenSession,
   insertUserSession,
   type OpenSession,
+  type SessionOrigin,
   touchUserSessions,
 } from "../../store/people/user-sessions.ts";
 import { recordAccountActivity } from "../account-activity.ts";
@@ -34,12 +35,14 @@ export interface NewSession {
 
 /**
  * What a session is begun on, which may be gone by the time it begins: the password that was checked, by when it was set, or the session in a browser
- * from which a device is let in. `proof`: what holds once, and was used up.
+ * from which a device is let in. `proof`: what holds once, and was used up. `issuer`: an issuer outside, which answers for the second factor too, and
+ * may say when it last asked the person to prove who they are.
  */
 export type SessionGrounds =
-  | { readonly type: "password"; readonly passwordChangedAt: Timestamp | null }
+  | { readonly type: "password"; readonly passwordChangedAt: Timestamp | null; readonly deviceId: string | null }
   | { readonly type: "session"; readonly sessionId: string }
-  | { readonly type: "proof" };
+  | { readonly type: "proof" }
+  | { readonly type: "issuer"; readonly authenticatedAt: Timestamp | null };
 
 export interface SessionKey {
   readonly userId: string;
@@ -68,12 +71,15 @@ export class Sessions {
    * Answers the session's id: a new one for each sign-in, so that nobody can have known it before. Undefined when what it is begun on does not hold
    * any more: who changes a password ends all sessions, and none may begin behind their back.
    */
-  async begin({ userId, signedInBy, userAgent, address, grounds }: NewSession): Promise<string | undefined> {
+  async begin(session: NewSession): Promise<string | undefined> {
+    const { userId, signedInBy, userAgent, address, grounds } = session;
     const { store, now, newId, sessionHours } = this.#parts;
     const createdAt = now();
     const sessionId = newId();
     return await store.transaction(async (transaction) => {
-      if (!(await holds(transaction, userId, grounds))) return undefined;
+      const origin = await originOf(transaction, userId, grounds);
+      if (origin === undefined) return undefined;
+      const { authenticatedAt, deviceId, isVouchedFor } = origin;
       await insertUserSession(transaction, {
         userId,
         sessionId,
@@ -83,6 +89,9 @@ export class Sessions {
         createdAt,
         lastSeenAt: createdAt,
         expiresAt: createdAt + sessionHours * hourMs,
+        authenticatedAt,
+        deviceId,
+        isVouchedFor,
       });
       await this.#record({ userId, sessionId, action: "signed-in", address }, { by: signedInBy });
       return sessionId;
@@ -133,16 +142,29 @@ export class Sessions {
   }
 }
 
-async function holds(transaction: Transaction, userId: string, grounds: SessionGrounds): Promise<boolean> {
+/** Answers the part that the new session takes over from its grounds; undefined when those do not hold any more. */
+async function originOf(
+  transaction: Transaction,
+  userId: string,
+  grounds: SessionGrounds,
+): Promise<SessionOrigin | undefined> {
   const credentials = await holdCredentials(transaction, userId);
-  if (credentials === undefined || credentials.disabledAt !== null) return false;
+  if (credentials === undefined || credentials.disabledAt !== null) return undefined;
   switch (grounds.type) {
-    case "password":
-      return credentials.passwordHash !== null && credentials.passwordChangedAt === grounds.passwordChangedAt;
-    case "session":
-      return (await findOpenSession(transaction, userId, grounds.sessionId)) !== undefined;
+    case "password": {
+      const { passwordChangedAt, deviceId } = grounds;
+      const isSame = credentials.passwordHash !== null && credentials.passwordChangedAt === passwordChangedAt;
+      return isSame ? { authenticatedAt: null, deviceId, isVouchedFor: false } : undefined;
+    }
+    case "session": {
+      // Whoever lets a device in proves nothing anew.
+      const session = await findOpenSession(transaction, userId, grounds.sessionId);
+      return session && { ...session, authenticatedAt: null };
+    }
     case "proof":
-      return true;
+      return { authenticatedAt: null, deviceId: null, isVouchedFor: false };
+    case "issuer":
+      return { authenticatedAt: grounds.authenticatedAt, deviceId: null, isVouchedFor: true };
   }
 }
 

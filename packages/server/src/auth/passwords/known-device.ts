@@ -4,11 +4,17 @@ import type { UserCredentials } from "../../store/people/user-credentials.ts";
 
 /**
  * The value that a browser keeps after a sign-in, and that says: from here somebody signed in to this account before. It lets nobody in;
- * it only counts guesses from here apart from guesses from elsewhere, so that nobody can lock an owner out. It is of one user and one
- * password: who once knew an older one gets no guesses of their own.
+ * it only counts guesses from here apart from guesses from elsewhere, so that nobody can lock an owner out. It is for one user and one
+ * password: somebody who knew an older one, and signed in with it from many browsers, gets no guesses of their own. The browser in which
+ * the password was changed stays known all the same (`keptDeviceId`).
  */
-export function createDevice(secrets: SecretBox, user: DeviceOwner, deviceId: string): string {
-  return `${deviceId}.${signatureOf(secrets.keyFor(purpose), user, deviceId)}`;
+export function createDevice(
+  secrets: SecretBox,
+  user: Pick<DeviceOwner, "userId" | "passwordChangedAt">,
+  deviceId: string,
+): string {
+  const setAt = String(user.passwordChangedAt);
+  return `${deviceId}.${setAt}.${signatureOf(secrets.keyFor(purpose), user, setAt, deviceId)}`;
 }
 
 /** The id of a device that is this user's; undefined for every other value. */
@@ -17,20 +23,29 @@ export function deviceIdIn(
   user: DeviceOwner | undefined,
   device: string | undefined,
 ): string | undefined {
-  const parts = /^([0-9a-f-]{36})\.([\w-]{43})$/.exec(device ?? "");
-  const [, deviceId = "", signature = ""] = parts ?? [];
+  const parts = /^([0-9a-f-]{36})(?:\.(null|\d{1,16}))?\.([\w-]{43})$/.exec(device ?? "");
   if (user === undefined || parts === null) return undefined;
+  const presentSetAt = String(user.passwordChangedAt);
+  // Cookies of earlier releases do not say when the password was set.
+  const [, deviceId = "", setAt = presentSetAt, signature = ""] = parts;
+  if (setAt !== presentSetAt && deviceId !== user.keptDeviceId) return undefined;
   const isOurs = secrets.keysFor(purpose).some((key) => {
-    return timingSafeEqual(Buffer.from(signature), Buffer.from(signatureOf(key, user, deviceId)));
+    return timingSafeEqual(Buffer.from(signature), Buffer.from(signatureOf(key, user, setAt, deviceId)));
   });
   return isOurs ? deviceId : undefined;
 }
 
+/** The cookie that keeps the value. A browser sends it only with what this site itself asks for. */
+export function knownDeviceCookie(isSecure: boolean) {
+  return { name: isSecure ? "__Host-stepwell-device" : "stepwell-device", maxAgeSeconds: 400 * 86_400 };
+}
+
 const purpose = "device";
 
-type DeviceOwner = Pick<UserCredentials, "userId" | "passwordChangedAt">;
+type DeviceOwner = Pick<UserCredentials, "userId" | "passwordChangedAt" | "keptDeviceId">;
 
-function signatureOf(key: Buffer, { userId, passwordChangedAt }: DeviceOwner, deviceId: string): string {
-  const signed = `${userId} ${passwordChangedAt} ${deviceId}`;
+/** `setAt` is when the password was set that was right in this browser. */
+function signatureOf(key: Buffer, { userId }: Pick<DeviceOwner, "userId">, setAt: string, deviceId: string): string {
+  const signed = `${userId} ${setAt} ${deviceId}`;
   return createHmac("sha256", key).update(signed).digest("base64url");
 }

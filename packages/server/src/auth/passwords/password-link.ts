@@ -11,6 +11,10 @@ export interface NewPasswordLink {
   readonly kind: keyof typeof passwordLinkHours;
   readonly createdBy: Actor;
   readonly createdAt: Timestamp;
+  /** The link ends no later than this; null or left out: with the hours of its kind. */
+  readonly notAfter?: Timestamp | null;
+  /** A user token that was made together with the link, for the same person. Every other one ends when the link is used. */
+  readonly keptTokenId?: string;
 }
 
 export interface IssuedPasswordLink {
@@ -21,10 +25,11 @@ export interface IssuedPasswordLink {
 
 /** Makes a link that sets the user's password, once. A link that was made before holds no longer. */
 export async function issuePasswordLink(db: Queryable, link: NewPasswordLink): Promise<IssuedPasswordLink> {
-  const { userId, kind, createdBy, createdAt } = link;
+  const { userId, kind, createdBy, createdAt, notAfter, keptTokenId = null } = link;
   const secret = randomBytes(32).toString("base64url");
-  const expiresAt = createdAt + passwordLinkHours[kind] * 3_600_000;
-  await replacePasswordLink(db, { userId, linkHash: hashPasswordLink(secret), createdBy, createdAt, expiresAt });
+  const expiresAt = Math.min(createdAt + passwordLinkHours[kind] * 3_600_000, notAfter ?? Number.POSITIVE_INFINITY);
+  const linkHash = hashPasswordLink(secret);
+  await replacePasswordLink(db, { userId, linkHash, createdBy, createdAt, expiresAt, keptTokenId });
   return { secret, expiresAt };
 }
 

@@ -1,5 +1,5 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import { ServiceError, type ServiceErrorReason } from "../../core/service-error.ts";
 import { findCredentials, findCredentialsByEmail, type UserCredentials } from "../../store/people/user-credentials.ts";
 import { type ConfirmedUser, CredentialCheck, type CredentialCheckParts } from "../credentials/credential-check.ts";
 import { createDevice, deviceIdIn } from "./known-device.ts";
@@ -25,6 +25,7 @@ export type SignInResult =
       /** When the password was set that was right. */
       readonly passwordChangedAt: Timestamp | null;
       readonly device: string;
+      readonly deviceId: string;
     }
   | { readonly outcome: "rejected" }
   /** The password is right, and the account has a second factor: ask for its code and try again with both. */
@@ -32,10 +33,11 @@ export type SignInResult =
   /** Too many were wrong. Nothing was looked at. */
   | { readonly outcome: "blocked"; readonly retryAfterSeconds: number };
 
-/** Asked of somebody who is signed in, before what they sign in with is changed. */
+/** Asked of somebody who is signed in, before what they sign in with is changed and before a token is made that acts as them. */
 export interface Confirmation {
   readonly userId: string;
-  readonly password: string;
+  /** Undefined when it was not sent: then nothing is counted. */
+  readonly password: string | undefined;
   readonly code: string | undefined;
   readonly address: string;
   /** Where the password stands in the request's body. */
@@ -59,7 +61,7 @@ export class PasswordSignIn {
 
   /** Throws `ServiceError` UnavailableError when too many wait for theirs to be checked. */
   async attempt({ email, password, code, address, knownDevice }: SignInAttempt): Promise<SignInResult> {
-    const { database, secrets } = this.#parts;
+    const { database, secrets, newId } = this.#parts;
     const normalized = normalizePassword(password);
     if (normalized === undefined || email.length > maxEmailLength || email.includes("\0"))
       return { outcome: "rejected" };
@@ -76,7 +78,9 @@ export class PasswordSignIn {
     switch (result.outcome) {
       case "right": {
         const { userId, passwordChangedAt } = result.user;
-        return { outcome: "accepted", userId, passwordChangedAt, device: this.#deviceOf(result.user, knownDevice) };
+        const deviceId = deviceIdIn(secrets, result.user, knownDevice) ?? newId();
+        const device = createDevice(secrets, result.user, deviceId);
+        return { outcome: "accepted", userId, passwordChangedAt, device, deviceId };
       }
       case "code-missing":
         return { outcome: "code-needed" };
@@ -88,6 +92,12 @@ export class PasswordSignIn {
     }
   }
 
+  /** Makes the value by which the browser where this user's password was just set stays known, so that guesses from elsewhere do not hold it back. */
+  newDevice(user: Pick<UserCredentials, "userId" | "passwordChangedAt">): string {
+    const { secrets, newId } = this.#parts;
+    return createDevice(secrets, user, newId());
+  }
+
   /**
    * Answers the credentials that were confirmed. Throws `ServiceError`: ValidationError that points at what is wrong, RateLimitError when
    * too much was, ConflictError for who has no password.
@@ -95,6 +105,7 @@ export class PasswordSignIn {
   async confirm({ userId, password, code, address, passwordPointer }: Confirmation): Promise<ConfirmedUser> {
     const user = await findCredentials(this.#parts.database, userId);
     if (user === undefined || user.passwordHash === null) throw hasNoPassword();
+    if (password === undefined) throw missing(passwordPointer, "password-needed", "is missing: confirm that it is you");
     const normalized = normalizePassword(password);
     if (normalized === undefined) throw wrong(passwordPointer, notYours);
     const result = await this.#check.check({
@@ -112,15 +123,23 @@ export class PasswordSignIn {
       case "wrong-code":
         throw wrong("/code", "is not a code that holds now, or was used before");
       case "code-missing":
-        throw wrong("/code", "is missing: your account has a second factor");
+        throw missing("/code", "code-needed", "is missing: your account has a second factor");
       case "blocked":
         throw tooMany(result.retryAfterSeconds);
     }
   }
 
-  #deviceOf(user: UserCredentials, knownDevice: string | undefined): string {
-    const { secrets, newId } = this.#parts;
-    return createDevice(secrets, user, deviceIdIn(secrets, user, knownDevice) ?? newId());
+  /**
+   * Lets somebody who is signed in try a code, of a second factor that is not in force yet. Wrong ones count with the passwords and codes of
+   * `confirm`. Answers what `look` found, undefined for a wrong code. Throws RateLimitError when too much was wrong, and whatever `look` throws.
+   */
+  async confirmCode<Right>(
+    { userId, address }: Pick<Confirmation, "userId" | "address">,
+    look: () => Promise<Right | undefined>,
+  ): Promise<Right | undefined> {
+    const result = await this.#check.checkCode({ userId, address, subject: confirmationSubject(userId) }, look);
+    if (result.outcome === "blocked") throw tooMany(result.retryAfterSeconds);
+    return result.outcome === "right" ? result.right : undefined;
   }
 }
 
@@ -131,6 +150,10 @@ const notYours = "is not your password";
 
 function wrong(pointer: string, detail: string): ServiceError {
   return new ServiceError("ValidationError", `${pointer} ${detail}.`, { problems: [{ pointer, detail }] });
+}
+
+function missing(pointer: string, reason: ServiceErrorReason, detail: string): ServiceError {
+  return new ServiceError("ValidationError", `${pointer} ${detail}.`, { reason, problems: [{ pointer, detail }] });
 }
 
 function hasNoPassword(): ServiceError {

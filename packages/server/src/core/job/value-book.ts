@@ -38,7 +38,7 @@ export class ValueBook {
   readonly #maxInlineBytes: number;
   #input: JsonObject | undefined;
   /** Undefined until somebody asks. */
-  #isInputApart: boolean | undefined;
+  #isInputLarge: boolean | undefined;
 
   constructor(maxInline = maxInlineBytes) {
     this.#maxInlineBytes = maxInline;
@@ -94,8 +94,8 @@ export class ValueBook {
 
   #inputIsApart(): boolean {
     const limit = this.#maxInlineBytes / 2;
-    this.#isInputApart ??= this.#input !== undefined && sizeOfJson(this.#input, limit) > limit;
-    return this.#isInputApart;
+    this.#isInputLarge ??= this.#input !== undefined && sizeOfJson(this.#input, limit) > limit;
+    return this.#isInputLarge;
   }
 
   #numberOf(value: JsonValue): number | undefined {

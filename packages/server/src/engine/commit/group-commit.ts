@@ -17,6 +17,7 @@ import { jobParked } from "../plans/parking.ts";
 import type { Plans } from "../plans/plans.ts";
 import { type AppliedBatch, applyBatch, type BatchContext, type ChangedJob } from "./batch.ts";
 import type { Command, Outcome } from "./command.ts";
+import { type Held, heldAgain, heldByOthers } from "./held.ts";
 import { Turns } from "./turns.ts";
 
 export interface GroupCommitOptions {
@@ -137,14 +138,6 @@ interface Waiting {
   readonly held?: Held;
 }
 
-interface Held {
-  /** Reading of the monotonic timer past which it is not tried again. */
-  readonly deadline: number;
-  readonly pauseMs: number;
-  /** Whether the batch has to wait for the row before it can pass it over, so that the command goes alone. */
-  readonly isWaitedFor: boolean;
-}
-
 /** The commands of organizations that can change in one transaction. */
 class Group {
   readonly #options: GroupCommitOptions;
@@ -259,13 +252,7 @@ class Group {
   /** Another node holds a row for some milliseconds; a session that somebody forgot may hold it for hours. */
   #tryLater(waiting: Waiting, isWaitedFor: boolean): void {
     const now = performance.now();
-    const before = waiting.held;
-    const firstPauseMs = isWaitedFor ? shortLockTimeoutMs : heldPauseMs;
-    const held: Held = {
-      deadline: before?.deadline ?? Math.min(waiting.deadline, now + this.#options.commitTimeoutMs),
-      pauseMs: before === undefined ? firstPauseMs : Math.min(before.pauseMs * 2, firstPauseMs * 10),
-      isWaitedFor,
-    };
+    const held = heldAgain(waiting.held, Math.min(waiting.deadline, now + this.#options.commitTimeoutMs), isWaitedFor);
     if (now < held.deadline) {
       setTimeout(() => this.add({ ...waiting, held }), Math.min(held.pauseMs, held.deadline - now)).unref();
       return;
@@ -423,12 +410,6 @@ function tooCostly(): ServiceError {
   return new ServiceError("RateLimitError", message, { retryAfterSeconds: 1 });
 }
 
-function heldByOthers(cause: Error): ServiceError {
-  const message =
-    "Another transaction in the database holds the job, the organization or the Idempotency-Key that this change is about, and has not let go of it in time. Nothing was changed. Send the request again in a moment. Where that does not help, the operator finds the session that holds it in pg_stat_activity.";
-  return new ServiceError("UnavailableError", message, { retryAfterSeconds: 2, cause });
-}
-
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
@@ -436,5 +417,3 @@ function asError(error: unknown): Error {
 /** How long to wait before the store is asked again. */
 const retryStoreMs = 200;
 const watchdogMs = 250;
-/** How soon a command is tried again whose row was passed over. */
-const heldPauseMs = 5;

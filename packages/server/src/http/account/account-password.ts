@@ -30,18 +30,24 @@ export function accountPasswordRoutes(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Change your password",
         description:
-          "12 to 256 characters, of any kind. All your other sessions end. If you forgot the password, ask an owner for a link that sets another.",
+          "12 to 256 characters, of any kind. All your other sessions and user tokens end; what you call with stays. If you forgot the password, ask an owner for a link that sets another.",
         body: closed({
           currentPassword: Type.String(),
           newPassword: Type.String(),
           code: Type.Optional(CodeSchema),
+          keepUserTokens: Type.Optional(
+            Type.Boolean({
+              description:
+                "true: your user tokens stay valid. Left out, they end: whoever knew the password may have made some.",
+            }),
+          ),
         }),
         response: { 204: noContent("The password is changed.") },
       },
     },
     async (request, reply) => {
-      const { currentPassword, newPassword, code } = request.body;
-      await changePassword(parts, callerActOf(request), { currentPassword, newPassword, code });
+      const { currentPassword, newPassword, code, keepUserTokens } = request.body;
+      await changePassword(parts, callerActOf(request), { currentPassword, newPassword, code, keepUserTokens });
       return reply.code(204).send(null);
     },
   );

@@ -68,7 +68,7 @@ function confirmSecondFactorRoute(app: App, parts: ServerParts): void {
       config: {
         unaudited: "The account's own activity tells of it.",
         repetition: "renewed",
-        errors: ["ConflictError"],
+        errors: ["ConflictError", "RateLimitError"],
       },
       schema: {
         operationId: "ConfirmSecondFactor",

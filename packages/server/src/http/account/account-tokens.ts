@@ -6,7 +6,8 @@ import { actOf, callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
 import { answer, closed, Id, nameSchema, noContent, Time } from "../door/schemas.ts";
-import { expiryOf } from "../tokens/api-tokens.ts";
+import { expiryOf, NewExpirySchema } from "../tokens/api-tokens.ts";
+import { CodeSchema, PasswordSchema } from "./account-password.ts";
 
 const tokenFields = {
   userTokenId: Id,
@@ -47,27 +48,31 @@ function createUserTokenRoute(app: App, parts: ServerParts): void {
   app.post(
     path,
     {
-      config: { unaudited: "The account's own activity tells of it.", repetition: "renewed" },
+      config: {
+        unaudited: "The account's own activity tells of it.",
+        repetition: "renewed",
+        errors: ["ConflictError", "RateLimitError"],
+      },
       schema: {
         operationId: "CreateUserToken",
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "Create a user token",
         description:
-          "The token acts as you in all your organizations. For programs use an API token, which can do less. The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.",
+          "The token acts as you in all your organizations, so you confirm that it is you: with your password and, if the account has a second factor, its code. Without a password, sign in again by your provider (`prompt=login`) and create the token within 10 minutes. For programs use an API token, which can do less. The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.",
         body: closed({
           name: nameSchema(config.maxNameLength, "What the token is for."),
-          expiresAt: Type.Optional(
-            Type.String({ format: "date-time", description: "If left out, the token does not expire." }),
-          ),
+          expiresAt: Type.Optional(NewExpirySchema),
+          password: Type.Optional({ ...PasswordSchema, description: "Your password, where the account has one." }),
+          code: Type.Optional(CodeSchema),
         }),
         response: { 201: answer("The token.", NewUserTokenSchema) },
       },
     },
     async (request, reply) => {
-      const { name } = request.body;
-      const expiresAt = expiryOf(request.body.expiresAt) ?? null;
-      const { created, token } = await createUserToken(parts, callerActOf(request), { name, expiresAt });
+      const { name, password, code } = request.body;
+      const wanted = { name, expiresAt: expiryOf(request.body.expiresAt) };
+      const { created, token } = await createUserToken(parts, callerActOf(request), wanted, { password, code });
       return reply
         .code(201)
         .header("location", `${basePath}${path}/${created.tokenId}`)

@@ -99,7 +99,7 @@ function problemDetails(error: ServiceError | undefined, requestId: string): Pro
     error?.message ?? `Something went wrong here; it is not your fault. Report it with the id ${requestId}.`;
   const problems = error?.problems ?? [];
   return {
-    type: `urn:stepwell:error:${code}`,
+    type: ["urn:stepwell:error", code, ...(error?.reason === undefined ? [] : [error.reason])].join(":"),
     title,
     status,
     detail,

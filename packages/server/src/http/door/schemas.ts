@@ -144,7 +144,10 @@ export function grantedPermissionsSchema(description: string, minItems = 1) {
 
 export const ProblemSchema = Type.Object(
   {
-    type: Type.String({ description: "A name of the kind of error, as a URN." }),
+    type: Type.String({
+      description:
+        "A name of the kind of error, as a URN. Where a program can ask the person for what is missing, it ends with `password-needed`, `code-needed` or `fresh-sign-in-needed`.",
+    }),
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String({ description: "What is wrong, and what to do about it." }),

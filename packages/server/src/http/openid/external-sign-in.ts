@@ -46,9 +46,11 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
       interactionId: uid,
       redirectUri: redirectUriOf(publicUrl(), joined.provider),
       loginHint: typeof hint === "string" && hint.length <= maxHintLength ? hint : undefined,
-      asksAgain: String(params.prompt ?? "")
-        .split(" ")
-        .includes("login"),
+      asksAgain:
+        params.max_age !== undefined ||
+        String(params.prompt ?? "")
+          .split(" ")
+          .includes("login"),
     });
     const sealed = sealJourney(secrets, uid, joined.provider.id, { ...journey, at: engine.now() });
     setCookie(ctx, uid, sealed);
@@ -71,8 +73,9 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
     const source = { requestId: ctx.response.get("x-request-id"), address: ctx.ip };
     const admission = await singleSignOn.parts.admit(joined.provider, back.claims, source);
     if (admission.outcome === "rejected") return showNotSignedIn(ctx, uid, explainRejection(name, admission.reason));
-    const proven = { userId: admission.userId, signedInBy: signInNameOf(joined.provider) };
-    goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, { ...proven, grounds: { type: "proof" } }));
+    const grounds = { type: "issuer", authenticatedAt: back.authenticatedAt ?? null } as const;
+    const proven = { userId: admission.userId, signedInBy: signInNameOf(joined.provider), grounds };
+    goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, proven));
   }
 
   /** Below the sign-in's own path alone. Lax, since the way back begins at another site. */

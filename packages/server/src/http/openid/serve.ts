@@ -51,7 +51,7 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
       externalSignIn(built, parts, look),
       signInPage(built, parts, look),
     ],
-    onSessionsEnded: () => authenticator.forgetAll(),
+    onSessionsEnded: (userId) => authenticator.forgetUser(userId),
     onFailure: (error, ctx) =>
       logger.error(
         { err: error, path: ctx?.path, method: ctx?.method },

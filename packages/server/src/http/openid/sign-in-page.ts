@@ -2,6 +2,7 @@ import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { commandLineClientId } from "../../auth/oidc/clients.ts";
 import { cancelSignIn, completeSignIn } from "../../auth/oidc/complete-sign-in.ts";
 import type { Middleware } from "../../auth/oidc/provider-parts.ts";
+import { knownDeviceCookie } from "../../auth/passwords/known-device.ts";
 import type { SignInResult } from "../../auth/passwords/password-sign-in.ts";
 import type { ServerParts } from "../door/app.ts";
 import { showWayOut } from "./external-sign-in.ts";
@@ -15,7 +16,6 @@ import { signInForm } from "./sign-in-form.ts";
 import { openFirstStep, sealFirstStep } from "./sign-in-steps.ts";
 
 const maxFormBytes = 16 * 1024;
-const deviceCookieMs = 400 * 86_400_000;
 const wrongPassword = "The e-mail address or the password is not right.";
 const wrongCode = "The code is not right, or was used already. Wait for the next one.";
 
@@ -64,12 +64,13 @@ async function answer(
   if (firstStep === undefined && !form.has("password"))
     return show(site, ctx, interaction, { email, asksPassword: true });
   const code = firstStep === undefined ? undefined : (form.get("code") ?? "").trim() || undefined;
+  const cookie = knownDeviceCookie(look.isSecure());
   const result = await signIn.attempt({
     email: email.trim(),
     password,
     code,
     address: ctx.ip,
-    knownDevice: ctx.cookies.get(deviceCookie(look)),
+    knownDevice: ctx.cookies.get(cookie.name),
   });
   if (result.outcome !== "accepted") {
     if (result.outcome === "blocked") ctx.set("retry-after", String(result.retryAfterSeconds));
@@ -77,15 +78,16 @@ async function answer(
     show(site, ctx, interaction, { email, ...viewOf(result, firstStep !== undefined, resealed) });
     return;
   }
-  ctx.cookies.set(deviceCookie(look), result.device, {
+  ctx.cookies.set(cookie.name, result.device, {
     httpOnly: true,
     sameSite: "strict",
     secure: look.isSecure(),
     path: "/",
-    maxAge: deviceCookieMs,
+    maxAge: cookie.maxAgeSeconds * 1_000,
   });
-  const { userId, passwordChangedAt } = result;
-  const proven = { userId, signedInBy: "password", grounds: { type: "password", passwordChangedAt } } as const;
+  const { userId, passwordChangedAt, deviceId } = result;
+  const grounds = { type: "password", passwordChangedAt, deviceId } as const;
+  const proven = { userId, signedInBy: "password", grounds };
   goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, proven));
 }
 
@@ -112,10 +114,6 @@ function showTooLarge(ctx: KoaContextWithOIDC, look: Look): void {
     error: "invalid_request",
     detail: "What was sent is larger than this form.",
   });
-}
-
-function deviceCookie(look: Look): string {
-  return look.isSecure() ? "__Host-stepwell-device" : "stepwell-device";
 }
 
 interface SignInView {

@@ -6,7 +6,7 @@ import { ServiceError } from "../../core/service-error.ts";
 import { endOfTime, parseTime, toTime } from "../../core/time.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { countRunningJobs, type MetricRange, type MetricRow, readMetric } from "../../store/jobs/metrics.ts";
-import { findBacklog } from "../../store/jobs/uncounted-history.ts";
+import { findLastUncounted } from "../../store/jobs/uncounted-history.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { reachableWorkflows } from "../door/bounds-check.ts";
 import { closed, OrganizationParams, oneOf, Time } from "../door/schemas.ts";
@@ -156,10 +156,10 @@ async function incompleteBefore(
   { organizationId }: MetricRange,
   now: Timestamp,
 ): Promise<Pick<Metric, "incompleteBefore">> {
-  const backlog = await findBacklog(db, organizationId);
-  if (backlog === undefined) return {};
-  const submittedAt = Math.min(now, Number.parseInt(backlog.jobId.replace("-", "").slice(0, 12), 16));
-  return { incompleteBefore: toTime(submittedAt) };
+  const uncounted = await findLastUncounted(db, organizationId);
+  if (uncounted === undefined) return {};
+  const submittedAt = Number.parseInt(uncounted.jobId.replace("-", "").slice(0, 12), 16);
+  return { incompleteBefore: toTime(Math.min(now, submittedAt + 1)) };
 }
 
 function isKeyOf<Table extends object>(table: Table, name: string): name is Extract<keyof Table, string> {

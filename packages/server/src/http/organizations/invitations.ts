@@ -102,7 +102,7 @@ function createInvitationRoute(app: App, parts: ServerParts): void {
           expiresAt: Type.Optional(
             Type.String({
               format: "date-time",
-              description: `At most ${config.maxInvitationDays} days from now. Left out: in ${defaultInvitationDays} days.`,
+              description: `At most ${config.maxInvitationDays} days from now. Left out: in ${defaultInvitationDays} days. When you call with a token, not later than the end of that token.`,
             }),
           ),
         }),

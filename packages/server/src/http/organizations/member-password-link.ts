@@ -31,7 +31,7 @@ function createPasswordLinkRoute(app: App, parts: ServerParts): void {
         "x-permission": "member:update",
         tags: ["members"],
         summary: "Make a link that sets a member's password",
-        description: `For a member who forgot their password (the link works for ${passwordLinkHours.reset} hour) or has none yet (${passwordLinkHours.first} hours). It works once, and ends the link before it. You must hold all that the member may do, and the member must be in no other organization, now and when the link is used: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.`,
+        description: `For a member who forgot their password (the link works for ${passwordLinkHours.reset} hour) or has none yet (${passwordLinkHours.first} hours). It works once, and ends the link before it. It ends no later than the token that you call with. You must hold all that the member may do, and the member must be in no other organization, now and when the link is used: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.`,
         params: MemberParams,
         response: { 201: answer("The link.", PasswordLinkSchema) },
       },

@@ -3,6 +3,7 @@ import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import { leaveOrganization, removeMember, updateMember } from "../../management/organizations/members.ts";
 import { findMember, listMembers, type Member } from "../../store/access/members.ts";
+import { countApiTokensMadeBy } from "../../store/access/tokens.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { findUsers } from "../../store/people/users.ts";
 import { actOf, callerActOf } from "../door/act.ts";
@@ -26,6 +27,13 @@ const MemberSchema = Type.Object(
     displayName: Type.String(),
     roles: Type.Array(Type.String()),
     createdAt: Type.String({ format: "date-time", description: "When they became a member." }),
+    apiTokenCount: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          "Only from GetMember: how many valid API tokens of this organization they made, themselves or by another token of theirs.",
+      }),
+    ),
   },
   { title: "Member" },
 );
@@ -91,7 +99,8 @@ function getMemberRoute(app: App, parts: ServerParts): void {
     },
     async (request) => {
       const { organizationId, userId } = request.params;
-      return await renderMember(database, await findMember(database, organizationId, userId));
+      const member = await renderMember(database, await findMember(database, organizationId, userId));
+      return { ...member, apiTokenCount: await countApiTokensMadeBy(database, organizationId, userId) };
     },
   );
 }
@@ -132,13 +141,23 @@ function removeMemberRoute(app: App, parts: ServerParts): void {
         tags: ["members"],
         summary: "Remove a member",
         description:
-          "Holds on every node within a second. You must hold all that the member may do. The last owner cannot be removed. API tokens that they made go on: revoke those too if they must not.",
+          "Holds on every node within a second. You must hold all that the member may do. The last owner cannot be removed. API tokens that they made go on unless `revokeApiTokens` is true; GetMember counts them.",
         params: MemberParams,
+        querystring: closed({
+          revokeApiTokens: Type.Optional(
+            Type.Boolean({
+              default: false,
+              description:
+                "Also revoke the API tokens of this organization that the member made, themselves or by another token of theirs. This needs `apitoken:revoke`, and all that those tokens may do.",
+            }),
+          ),
+        }),
         response: { 204: noContent("They are not a member any more.") },
       },
     },
     async (request, reply) => {
-      await removeMember(parts, callerActOf(request), request.params);
+      const removal = { ...request.params, revokesApiTokens: request.query.revokeApiTokens };
+      await removeMember(parts, callerActOf(request), removal);
       return reply.code(204).send(null);
     },
   );

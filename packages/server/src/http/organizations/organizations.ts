@@ -26,6 +26,10 @@ const OrganizationSchema = Type.Object(
     name: Type.String(),
     displayName: Type.String(),
     createdAt: Time,
+    requiresSecondFactor: Type.Boolean({
+      description:
+        "true: members whose account has no second factor are refused here. API tokens are not concerned, nor is anybody who signs in by an issuer outside, which answers for it.",
+    }),
   },
   { title: "Organization" },
 );
@@ -67,12 +71,12 @@ function createOrganizationRoute(app: App, parts: ServerParts): void {
     async (request, reply) => {
       const answered = await createOrganization(parts, callerActOf(request), request.body, renderOrganization);
       const { organizationId } = answered;
-      // A first answer that an earlier release kept under its Idempotency-Key has no key.
+      // A first answer that an earlier release kept under its Idempotency-Key has neither of these.
       const key = answered.key ?? (await keyOf(database, answered));
       return reply
         .code(201)
         .header("location", `${basePath}/organizations/${organizationId}`)
-        .send({ ...answered, key });
+        .send({ ...answered, key, requiresSecondFactor: false });
     },
   );
 }
@@ -131,14 +135,21 @@ function updateOrganizationRoute(app: App, parts: ServerParts): void {
   app.patch(
     "/organizations/:organizationId",
     {
+      config: { errors: ["ConflictError"] },
       schema: {
         operationId: "UpdateOrganization",
         "x-permission": "organization:update",
         tags: ["organizations"],
-        summary: "Rename an organization",
+        summary: "Change an organization",
+        description:
+          "Its names, and whether it demands a second factor of its members. Only a person who has one can demand it; that is a conflict for everybody else. It holds on every node within a second.",
         params: OrganizationParams,
         body: closed(
-          { name: Type.Optional(name), displayName: Type.Optional(displayName) },
+          {
+            name: Type.Optional(name),
+            displayName: Type.Optional(displayName),
+            requiresSecondFactor: Type.Optional(Type.Boolean()),
+          },
           { minProperties: 1, "x-rule": "must name at least one field to change" },
         ),
         response: { 200: answer("The organization as it is now.", OrganizationSchema) },
@@ -146,7 +157,7 @@ function updateOrganizationRoute(app: App, parts: ServerParts): void {
     },
     async (request) => {
       const { organizationId } = request.params;
-      return renderOrganization(await updateOrganization(parts, actOf(request), organizationId, request.body));
+      return renderOrganization(await updateOrganization(parts, callerActOf(request), organizationId, request.body));
     },
   );
 }
@@ -198,6 +209,6 @@ async function listOwn(database: Database, { principal, organizationId }: Caller
 }
 
 function renderOrganization(organization: KeyedOrganization): Static<typeof OrganizationSchema> {
-  const { organizationId, key, name, displayName, createdAt } = organization;
-  return { organizationId, key, name, displayName, createdAt: toTime(createdAt) };
+  const { organizationId, key, name, displayName, createdAt, requiresSecondFactor } = organization;
+  return { organizationId, key, name, displayName, createdAt: toTime(createdAt), requiresSecondFactor };
 }

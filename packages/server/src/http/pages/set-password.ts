@@ -1,4 +1,5 @@
 import type { FastifyReply } from "fastify";
+import { knownDeviceCookie } from "../../auth/passwords/known-device.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { findLinkedUser, setPasswordByLink } from "../../management/account/password-by-link.ts";
 import type { App, ServerParts } from "../door/app.ts";
@@ -13,7 +14,7 @@ const path = "/set-password";
 const schema = { hide: true, "x-permission": "none", tags: ["account"] } as const;
 
 /**
- * The page to which a password link leads. The secret of the link is in the form and the service sets no cookie: whoever could make a
+ * The page to which a password link leads. The secret of the link is in the form and the page asks for no cookie: whoever could make a
  * browser send this form for somebody else would have to know that somebody's link. It works without JavaScript, so the secret stands in the
  * query; the page loads nothing, tells no other site where it was (Referrer-Policy) and is kept nowhere (Cache-Control).
  */
@@ -45,11 +46,16 @@ function submitSetPasswordPageRoute(app: App, parts: ServerParts): void {
     if (newPassword !== fieldIn(request.body, "repeated")) {
       return sendForm(parts, reply, { secret, email, problem: "The two passwords are not the same." });
     }
-    const problems = await setPasswordByLink(parts, { secret, newPassword, address: addressOf(request) });
-    if (problems === undefined) return sendDeadLink(parts, reply);
-    const [first] = problems;
-    if (first !== undefined) return sendForm(parts, reply, { secret, email, problem: `The password ${first.detail}.` });
-    return sendDone(parts, reply);
+    const result = await setPasswordByLink(parts, { secret, newPassword, address: addressOf(request) });
+    switch (result.outcome) {
+      case "dead-link":
+        return sendDeadLink(parts, reply);
+      case "rejected":
+        return sendForm(parts, reply, { secret, email, problem: `The password ${result.problems[0]?.detail}.` });
+      case "set":
+        keepDevice(parts, reply, result.device);
+        return sendDone(parts, reply);
+    }
   });
 }
 
@@ -79,8 +85,17 @@ ${button("Set the password")}
   return send(parts, reply, { status: problem === undefined ? 200 : 400, title: "Choose a password", content });
 }
 
+/** Somebody who guesses at the account at this moment must not hold back its owner, who signs in from here next. */
+function keepDevice({ publicUrl }: ServerParts, reply: FastifyReply, device: string): void {
+  const isSecure = publicUrl().startsWith("https:");
+  const { name, maxAgeSeconds } = knownDeviceCookie(isSecure);
+  const attributes = ["Path=/", `Max-Age=${maxAgeSeconds}`, "HttpOnly", "SameSite=Strict"];
+  if (isSecure) attributes.push("Secure");
+  reply.header("set-cookie", [`${name}=${device}`, ...attributes].join("; "));
+}
+
 function sendDone(parts: ServerParts, reply: FastifyReply): FastifyReply {
-  const content = html`<p>Sign in with it from now on. Whoever was signed in to your account before is not any more.</p>
+  const content = html`<p>Sign in with it from now on. All sessions and user tokens that your account had before have ended, whoever had them.</p>
 ${linkButton("Sign in", `${parts.basePath}/`)}`;
   return send(parts, reply, { title: "Your password is set", content });
 }

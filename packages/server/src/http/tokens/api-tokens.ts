@@ -4,6 +4,7 @@ import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound } from "../../core/service-error.ts";
 import { parseTime } from "../../core/time.ts";
 import { createApiToken, revokeApiToken, updateApiToken } from "../../management/tokens/api-tokens.ts";
+import { defaultTokenDays } from "../../management/tokens/expiry.ts";
 import { findApiToken, listApiTokens } from "../../store/access/tokens.ts";
 import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
@@ -49,9 +50,7 @@ function createApiTokenRoute(app: App, parts: ServerParts): void {
         body: closed({
           name: tokenName(config),
           permissions: Permissions,
-          expiresAt: Type.Optional(
-            Type.String({ format: "date-time", description: "If left out, the token does not expire." }),
-          ),
+          expiresAt: Type.Optional(NewExpirySchema),
           boundTo: Type.Optional(boundToBody(config.maxNameLength)),
         }),
         response: { 201: answer("The token.", NewApiTokenSchema) },
@@ -60,7 +59,7 @@ function createApiTokenRoute(app: App, parts: ServerParts): void {
     async (request, reply) => {
       const { organizationId } = request.params;
       const { name, permissions, boundTo } = request.body;
-      const expiresAt = expiryOf(request.body.expiresAt) ?? null;
+      const expiresAt = expiryOf(request.body.expiresAt);
       const wanted = { organizationId, name, permissions, expiresAt, boundTo };
       const { created, token } = await createApiToken(parts, callerActOf(request), wanted);
       const { updatedAt: _, ...rendered } = renderToken(created);
@@ -134,19 +133,13 @@ function updateApiTokenRoute(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Change an API token",
         description:
-          "The change is in force on every node within a second. You must hold everything that the token may do, before and after it.",
+          "The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that ends, a token which outlives it can be given nothing more.",
         params: TokenParams,
         body: closed(
           {
             name: Type.Optional(tokenName(config)),
             permissions: Type.Optional(Permissions),
-            expiresAt: Type.Optional(
-              Type.Unsafe<string | null>({
-                type: ["string", "null"],
-                format: "date-time",
-                description: "With null, the token does not expire any more.",
-              }),
-            ),
+            expiresAt: Type.Optional(expirySchema("With null, the token does not expire any more.")),
             boundTo: Type.Optional(
               Type.Unsafe<Static<typeof boundTo> | null>({
                 ...boundTo,
@@ -193,6 +186,19 @@ function revokeApiTokenRoute(app: App, parts: ServerParts): void {
 
 function tokenName({ maxNameLength }: Config) {
   return nameSchema(maxNameLength, "What the token is for.");
+}
+
+/** When a new token ends. */
+export const NewExpirySchema = expirySchema(
+  `If left out, the token ends after ${defaultTokenDays} days, or with the token that you call with where that is earlier. With null, it does not expire.`,
+);
+
+function expirySchema(description: string) {
+  return Type.Unsafe<string | null>({
+    type: ["string", "null"],
+    format: "date-time",
+    description: `${description} When you call with a token, it must not be later than the end of that token.`,
+  });
 }
 
 /** Undefined when nothing is said about it, null when the token is not to expire. */

@@ -18,6 +18,6 @@ export async function updateAccount(
     await recordAccountActivity(transaction, engine, { userId, action: "account-renamed", address, details });
     return { ...before, displayName };
   });
-  authenticator.forgetAll();
+  authenticator.forgetUser(userId);
   return account;
 }

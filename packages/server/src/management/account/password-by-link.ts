@@ -15,6 +15,13 @@ import { setPassword } from "../../store/people/user-credentials.ts";
 import type { ManagementParts } from "../act/act.ts";
 import { endFormerAccess, type PasswordParts } from "./password.ts";
 
+export type PasswordByLinkOutcome =
+  /** `device` is for the browser to keep: from here the person signs in next. */
+  | { readonly outcome: "set"; readonly device: string }
+  | { readonly outcome: "rejected"; readonly problems: readonly Problem[] }
+  /** The link does not hold (any more). */
+  | { readonly outcome: "dead-link" };
+
 export interface PasswordByLink {
   readonly secret: string;
   readonly newPassword: string;
@@ -22,35 +29,36 @@ export interface PasswordByLink {
 }
 
 /**
- * Sets the password of the user whom a link is for. Answers undefined when the link does not hold (any more), else what is wrong with the password;
- * it is set when nothing is.
+ * Sets the password of the user whom a link is for, and ends everything that was open before: somebody else may have made the account.
  */
 export async function setPasswordByLink(
   parts: PasswordParts,
   { secret, newPassword, address }: PasswordByLink,
-): Promise<readonly Problem[] | undefined> {
+): Promise<PasswordByLinkOutcome> {
   const { database, engine, signIn, authenticator } = parts;
   const linked = await findLinkedUser(parts, secret);
-  if (linked === undefined) return undefined;
+  if (linked === undefined) return { outcome: "dead-link" };
   const problems = problemsOfNewPassword(newPassword, linked.email, "/newPassword");
-  if (problems.length > 0) return problems;
+  if (problems.length > 0) return { outcome: "rejected", problems };
   const passwordHash = await signIn.hasher.inTurn((hashing) => hashing.hash(newPassword));
-  const isSet = await database.transaction(async (transaction) => {
-    const at = engine.now();
+  const at = engine.now();
+  const userId = await database.transaction(async (transaction) => {
     const linkHash = hashPasswordLink(secret);
     const user = await linkedUser(transaction, linkHash, at);
-    if (user === undefined || !(await usePasswordLink(transaction, user.userId, linkHash, at))) return false;
+    if (user === undefined) return undefined;
     const { userId, email } = user;
+    const used = await usePasswordLink(transaction, userId, linkHash, at);
+    if (used === undefined) return undefined;
     await setPassword(transaction, userId, passwordHash, at);
     // Somebody who needed the link has probably tried in vain before, and has now shown who they are.
     await clearSignInAttempts(transaction, accountSubject(email).hash);
-    await endFormerAccess(transaction, userId, null, at);
-    await recordAccountActivity(transaction, engine, { userId, action: "password-set-by-link", address });
-    return true;
+    const details = await endFormerAccess(transaction, userId, at, { tokenId: used.keptTokenId });
+    await recordAccountActivity(transaction, engine, { userId, action: "password-set-by-link", address, details });
+    return userId;
   });
-  if (!isSet) return undefined;
-  authenticator.forgetAll();
-  return [];
+  if (userId === undefined) return { outcome: "dead-link" };
+  authenticator.forgetUser(userId);
+  return { outcome: "set", device: signIn.newDevice({ userId, passwordChangedAt: at }) };
 }
 
 /** The user whose password the link sets; undefined when it does not hold (any more). */

@@ -10,21 +10,28 @@ import {
   changePassword as changePasswordRow,
   endOtherSessions,
   findCredentials,
+  keepDeviceOf,
 } from "../../store/people/user-credentials.ts";
+import { revokeOtherUserTokens } from "../../store/people/user-tokens.ts";
 import type { CallerAct, RevokingParts } from "../act/act.ts";
 import { transactOnce } from "../act/repetition.ts";
 
 export interface PasswordParts extends RevokingParts {
-  readonly signIn: Pick<PasswordSignIn, "confirm" | "hasher">;
+  readonly signIn: Pick<PasswordSignIn, "confirm" | "hasher" | "newDevice">;
 }
 
 export interface PasswordChange {
   readonly currentPassword: string;
   readonly newPassword: string;
   readonly code: string | undefined;
+  /** The account's other user tokens stay. */
+  readonly keepUserTokens?: boolean | undefined;
 }
 
-/** Changes the caller's password. Ends all other sessions of theirs. Throws 409 when somebody else has changed it at this moment. */
+/**
+ * Changes the caller's password. Ends what they have open except what they call with: all sessions, and the user tokens too unless they are to be
+ * kept. Throws 409 when somebody else has changed it at this moment.
+ */
 export async function changePassword(parts: PasswordParts, act: CallerAct, change: PasswordChange): Promise<void> {
   const { engine, authenticator } = parts;
   const { actor, address, caller } = act;
@@ -32,26 +39,39 @@ export async function changePassword(parts: PasswordParts, act: CallerAct, chang
   const work = async (transaction: Transaction, _: Timestamp, { currentHash, newHash }: ConfirmedChange) => {
     const at = engine.now();
     if (!(await changePasswordRow(transaction, userId, currentHash, newHash, at))) throw changedMeanwhile();
-    await endFormerAccess(transaction, userId, caller.sessionId ?? null, at);
-    await recordAccountActivity(transaction, engine, { userId, action: "password-changed", address });
+    const kept = { sessionId: caller.sessionId, tokenId: caller.token?.tokenId, allUserTokens: change.keepUserTokens };
+    const details = await endFormerAccess(transaction, userId, at, kept);
+    await recordAccountActivity(transaction, engine, { userId, action: "password-changed", address, details });
     return {};
   };
   await transactOnce(parts, act, { userId }, work, () => confirmChange(parts, act, change));
-  authenticator.forgetAll();
+  authenticator.forgetUser(userId);
+}
+
+/** The credentials that stay when a password changes: those that the change was asked for with, or all user tokens. */
+export interface KeptAccess {
+  readonly sessionId?: string | null | undefined;
+  readonly tokenId?: string | null | undefined;
+  readonly allUserTokens?: boolean | undefined;
 }
 
 /**
- * Ends what was open before the password was changed: a link that sets it, and all sessions except `keptSessionId`. That others were signed in may
- * be the very reason for the change.
+ * Ends what was open before the password was changed: a link that sets it, all sessions with what was issued in them, all user tokens, and what
+ * known browsers have over others. That somebody else has them may be the very reason for the change, and a user token makes more of its kind.
+ * Call it in the transaction of the change and after it, so that the account's row is held: whoever begins a session or makes a token meanwhile
+ * comes before this or finds the new password. Answers what the account's activity tells of it.
  */
 export async function endFormerAccess(
   transaction: Transaction,
   userId: string,
-  keptSessionId: string | null,
   at: Timestamp,
-): Promise<void> {
+  { sessionId = null, tokenId = null, allUserTokens = false }: KeptAccess = {},
+): Promise<Readonly<Record<string, string>>> {
   await endPasswordLink(transaction, userId);
-  await endOtherSessions(transaction, userId, keptSessionId, at);
+  await keepDeviceOf(transaction, userId, sessionId);
+  await endOtherSessions(transaction, userId, sessionId, at);
+  const revokedCount = allUserTokens ? 0 : await revokeOtherUserTokens(transaction, userId, tokenId, at);
+  return revokedCount === 0 ? {} : { revokedUserTokens: String(revokedCount) };
 }
 
 /** The hashes as they are stored. */

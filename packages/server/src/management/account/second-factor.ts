@@ -8,11 +8,11 @@ import type { Transaction } from "../../store/home/database.ts";
 import type { AccountAction } from "../../store/people/account-activity.ts";
 import { replaceRecoveryCodes } from "../../store/people/recovery-codes.ts";
 import { disableTotp, enableTotp, findCredentials, startTotp } from "../../store/people/user-credentials.ts";
-import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
+import type { Act, CallerAct, ManagementParts, RevokingParts } from "../act/act.ts";
 import { transactAnew, transactOnce } from "../act/repetition.ts";
 
-export interface SecondFactorParts extends ManagementParts {
-  readonly signIn: Pick<PasswordSignIn, "confirm">;
+export interface SecondFactorParts extends RevokingParts {
+  readonly signIn: Pick<PasswordSignIn, "confirm" | "confirmCode">;
   readonly secrets: SecretBox;
 }
 
@@ -39,21 +39,24 @@ export async function startSecondFactor(
   });
 }
 
-/** Puts a second factor in force. Answers the recovery codes. */
+/** Puts a second factor in force. Answers the recovery codes. Throws 429 when too many codes or passwords of the caller were wrong. */
 export async function confirmSecondFactor(
   parts: SecondFactorParts,
   act: CallerAct,
   code: string,
 ): Promise<readonly string[]> {
   const { id: userId } = act.actor;
-  return await transactAnew(parts, act, { userId }, async (transaction, earlier) => {
+  const work = async (transaction: Transaction, _: object | undefined, confirmed: ConfirmedCode | undefined) => {
     // The first attempt put the factor in force; its codes were lost.
     const answer =
-      earlier === undefined
-        ? await enableSecondFactor(parts, transaction, act, code)
-        : await newRecoveryCodes(parts, transaction, act);
+      confirmed === undefined
+        ? await newRecoveryCodes(parts, transaction, act)
+        : await enableSecondFactor(parts, transaction, act, confirmed);
     return { made: {}, answer };
-  });
+  };
+  const codes = await transactAnew(parts, act, { userId }, work, () => confirmStartedCode(parts, act, code));
+  parts.authenticator.forgetUser(userId);
+  return codes;
 }
 
 /** Removes the second factor: the password alone lets in again. */
@@ -69,6 +72,7 @@ export async function disableSecondFactor(
     return {};
   };
   await transactOnce(parts, act, { userId }, work, () => confirmWithCode(parts, act, proof));
+  parts.authenticator.forgetUser(userId);
 }
 
 /** Answers new recovery codes; the earlier ones stop working. Throws 409 when there is no second factor. */
@@ -92,23 +96,40 @@ export async function removeSecondFactor(transaction: Transaction, userId: strin
   return true;
 }
 
+/** A code that is right for a secret which is not in force yet. */
+interface ConfirmedCode {
+  readonly totpSecret: Buffer;
+  readonly step: number;
+}
+
+/** Whoever acts in a user's name and does not know the secret could try all codes, put the factor in force and keep the user out with it. */
+async function confirmStartedCode(
+  { database, secrets, engine, signIn }: SecondFactorParts,
+  { actor, address }: Act,
+  code: string,
+): Promise<ConfirmedCode> {
+  const { id: userId } = actor;
+  const confirmed = await signIn.confirmCode({ userId, address }, async () => {
+    const user = await findCredentials(database, userId);
+    if (user !== undefined && user.totpEnabledAt !== null) throw isEnabledAlready();
+    if (user === undefined || user.totpSecret === null) throw isNotStarted();
+    const { totpSecret } = user;
+    const step = stepOfCode(secrets, userId, totpSecret, code, engine.now());
+    return step === undefined ? undefined : { totpSecret, step };
+  });
+  if (confirmed === undefined) throw wrongCode();
+  return confirmed;
+}
+
 async function enableSecondFactor(
-  parts: SecondFactorParts,
+  { engine }: SecondFactorParts,
   transaction: Transaction,
   act: Act,
-  code: string,
+  { totpSecret, step }: ConfirmedCode,
 ): Promise<readonly string[]> {
-  const { secrets, engine } = parts;
   const { id: userId } = act.actor;
-  const user = await findCredentials(transaction, userId);
-  if (user !== undefined && user.totpEnabledAt !== null) throw isEnabledAlready();
-  if (user === undefined || user.totpSecret === null) throw isNotStarted();
-  const { totpSecret } = user;
-  const now = engine.now();
-  const step = stepOfCode(secrets, userId, totpSecret, code, now);
-  if (step === undefined) throw wrongCode();
-  if (!(await enableTotp(transaction, userId, totpSecret, step, now))) throw isEnabledAlready();
-  await record(parts, transaction, act, "second-factor-enabled");
+  if (!(await enableTotp(transaction, userId, totpSecret, step, engine.now()))) throw isEnabledAlready();
+  await record({ engine }, transaction, act, "second-factor-enabled");
   return await replacedCodes(transaction, userId);
 }
 
@@ -149,7 +170,7 @@ async function confirmWithCode(
 }
 
 async function record(
-  { engine }: ManagementParts,
+  { engine }: Pick<ManagementParts, "engine">,
   transaction: Transaction,
   { actor, address }: Act,
   action: AccountAction,

@@ -14,5 +14,5 @@ export async function endSession(
 ): Promise<void> {
   const end = { userId: actor.id, sessionId, action: "session-ended", address } as const;
   if (!(await openId.sessions.end(end))) throw notFound("session");
-  authenticator.forgetAll();
+  authenticator.forgetUser(actor.id);
 }

@@ -2,22 +2,24 @@ import { recordAccountActivity } from "../../auth/account-activity.ts";
 import { requireLasting } from "../../auth/credentials/lasting-credential.ts";
 import { createToken } from "../../auth/credentials/token-form.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
-import { notFound } from "../../core/service-error.ts";
+import { notFound, ServiceError } from "../../core/service-error.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { holdCredentials } from "../../store/people/user-credentials.ts";
 import {
+  countUserTokens,
   insertUserToken,
   revokeUserToken as revokeUserTokenRow,
   type UserToken,
 } from "../../store/people/user-tokens.ts";
 import type { Act, CallerAct, ManagementParts, RevokingParts } from "../act/act.ts";
 import { transactAnew } from "../act/repetition.ts";
-import { requireFutureExpiry } from "../tokens/expiry.ts";
+import { endOfCaller, expiryOfNew } from "../tokens/expiry.ts";
+import { type ConfirmationParts, confirmPerson, type Proof, requireFreshSignIn } from "./confirmation.ts";
 
 export interface NewUserToken {
   readonly name: string;
-  /** Null: it does not expire. */
-  readonly expiresAt: Timestamp | null;
+  /** Null: it does not expire. Undefined: nothing is said about it. */
+  readonly expiresAt: Timestamp | null | undefined;
 }
 
 export interface AddedUserToken {
@@ -26,29 +28,40 @@ export interface AddedUserToken {
   readonly token: string;
 }
 
-/** Creates a token that acts as the caller. Throws 401 when the caller's own credential was ended meanwhile. */
+/**
+ * Creates a token that acts as the caller, who confirms that it is them. Throws like `confirmPerson`, 401 when the caller's own credential was ended
+ * meanwhile, 403 for a life that is longer than that of the token they call with, and 409 when the account has as many tokens as it may.
+ */
 export async function createUserToken(
-  parts: RevokingParts,
+  parts: RevokingParts & ConfirmationParts,
   act: CallerAct,
-  wanted: NewUserToken,
+  { name, expiresAt: askedFor }: NewUserToken,
+  proof: Proof,
 ): Promise<AddedUserToken> {
-  const { engine, authenticator } = parts;
+  const { engine, authenticator, config } = parts;
   const { id: userId } = act.actor;
   const createdAt = engine.now();
-  requireFutureExpiry(wanted.expiresAt, createdAt);
   const tokenId = engine.newId();
-  const { added, ended } = await transactAnew(parts, act, { userId }, async (transaction, earlier?: Earlier) => {
+  const expiresAt = expiryOfNew(askedFor, createdAt, await endOfCaller(parts.database, act.caller));
+  const work = async (transaction: Transaction, earlier?: Earlier, confirmedPassword?: Timestamp | null) => {
     // A change that ends all credentials of the account comes before this, or finds the token.
-    await holdCredentials(transaction, userId);
+    const credentials = await holdCredentials(transaction, userId);
     await requireLasting(transaction, act.caller);
+    // A repetition, whose code is used up, rests on the confirmation of the first attempt.
+    const passwordChangedAt = earlier === undefined ? confirmedPassword : earlier.passwordChangedAt;
+    if (credentials === undefined || credentials.passwordChangedAt !== passwordChangedAt) throw changedMeanwhile();
+    if (credentials.passwordHash === null) requireFreshSignIn(act.caller, createdAt);
     // Nobody has the secret of an attempt whose answer was lost.
     const ended = earlier && (await revoke(parts, transaction, act, earlier.tokenId));
-    const added = await addUserToken(transaction, { ...wanted, userId, tokenId, createdAt });
-    const { name, tokenPrefix } = added.created;
+    await requireRoomForUserToken(transaction, userId, createdAt, config.maxUserTokens);
+    const added = await addUserToken(transaction, { name, expiresAt, userId, tokenId, createdAt });
+    const { tokenPrefix } = added.created;
     const activity = { userId, action: "user-token-created", address: act.address } as const;
     await recordAccountActivity(transaction, engine, { ...activity, details: { name, tokenPrefix } });
-    return { made: { tokenId }, answer: { added, ended } };
-  });
+    return { made: { tokenId, passwordChangedAt }, answer: { added, ended } };
+  };
+  const confirm = () => confirmPerson(parts, act, proof);
+  const { added, ended } = await transactAnew(parts, act, { userId }, work, confirm);
   if (ended !== undefined) authenticator.forgetToken(ended);
   return added;
 }
@@ -90,5 +103,23 @@ async function revoke(
   return revoked.tokenHash;
 }
 
-/** The token of an earlier attempt, whose answer was lost. */
-type Earlier = { readonly tokenId: string };
+/** The token of an earlier attempt, whose answer was lost, and when the password was set that was confirmed for it. */
+type Earlier = { readonly tokenId: string; readonly passwordChangedAt: Timestamp | null };
+
+async function requireRoomForUserToken(
+  transaction: Transaction,
+  userId: string,
+  now: Timestamp,
+  maxUserTokens: number,
+): Promise<void> {
+  if ((await countUserTokens(transaction, userId, now)) < maxUserTokens) return;
+  const detail = `An account has at most ${maxUserTokens} user tokens that hold. Revoke one that is not used any more; ListUserTokens shows when each was last used.`;
+  throw new ServiceError("ConflictError", detail);
+}
+
+function changedMeanwhile(): ServiceError {
+  return new ServiceError(
+    "ConflictError",
+    "Your password was changed at this moment. Send the request with the new one.",
+  );
+}

@@ -45,5 +45,5 @@ export interface ManagementParts {
 
 /** Parts of a change that ends what somebody calls with, or what they may do: this node remembers both for a moment, and forgets them with the change. */
 export interface RevokingParts extends ManagementParts {
-  readonly authenticator: Pick<Authenticator, "forgetToken" | "forgetAll">;
+  readonly authenticator: Pick<Authenticator, "forgetToken" | "forgetUser" | "forgetMembership" | "forgetOrganization">;
 }

@@ -41,12 +41,23 @@ export async function recordAudit(
   transaction: Transaction,
   clock: Clock,
   act: Act,
-  { organizationId, ...note }: AuditNote & { readonly organizationId: string },
+  note: AuditNote & { readonly organizationId: string },
+): Promise<void> {
+  await recordAudits(transaction, clock, act, [note]);
+}
+
+/** Like `recordAudit`, for a change that ends or alters several things at once: one row for each. */
+export async function recordAudits(
+  transaction: Transaction,
+  clock: Clock,
+  act: Act,
+  notes: readonly (AuditNote & { readonly organizationId: string })[],
 ): Promise<void> {
   const recordedAt = clock.now();
-  await insertAuditEntries(transaction, [
-    { organizationId, entryId: newId(recordedAt), recordedAt, ...auditOf(act, note) },
-  ]);
+  const entries = notes.map(({ organizationId, ...note }) => {
+    return { organizationId, entryId: newId(recordedAt), recordedAt, ...auditOf(act, note) };
+  });
+  await insertAuditEntries(transaction, entries);
 }
 
 /** Writes that an act was denied, and why. `targetId` is null for what nothing can be named by. */

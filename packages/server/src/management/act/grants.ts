@@ -1,12 +1,13 @@
 import { actorOf } from "../../auth/authenticator.ts";
-import { requireLasting } from "../../auth/credentials/lasting-credential.ts";
+import { requireCurrentSecret, requireLasting } from "../../auth/credentials/lasting-credential.ts";
 import { permissionsOfActor } from "../../auth/permissions/actor-permissions.ts";
 import type { PermissionSet } from "../../auth/permissions/permissions.ts";
 import { requireAll } from "../../auth/permissions/required.ts";
 import { lookUpRoles } from "../../auth/permissions/roles.ts";
+import { hasSecondFactor, secondFactorDemanded } from "../../auth/permissions/second-factor-demand.ts";
 import { quoted } from "../../core/problem.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
-import { lockOrganization } from "../../store/access/organizations.ts";
+import { lockOrganization, type Organization } from "../../store/access/organizations.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import type { CallerAct, Clock } from "./act.ts";
 
@@ -14,26 +15,39 @@ import type { CallerAct, Clock } from "./act.ts";
  * Who may do what in an organization is changed by one transaction at a time: so two owners who leave at one instant do not both find
  * that the other one stays, and nobody is given a role that is deleted at that instant.
  */
-export async function lockGrants(transaction: Transaction, organizationId: string): Promise<void> {
-  if ((await lockOrganization(transaction, organizationId)) === undefined) throw notFound("organization");
+export async function lockGrants(transaction: Transaction, organizationId: string): Promise<Organization> {
+  const organization = await lockOrganization(transaction, organizationId);
+  if (organization === undefined) throw notFound("organization");
+  return organization;
 }
 
 /**
  * Like `lockGrants`, for an act that grants, changes or takes away: answers what its caller may do at this very moment. Authorization may remember
- * for a second what they could do before, and authentication what they called with; what they gave to others in that second would stay.
+ * for a second what they could do before, and authentication what they called with; what they gave to others in that second would stay. Throws 403 for a
+ * secret that was rotated away: during its overlap it works, but gives and takes nothing.
  */
 export async function lockGrantsFor(
   transaction: Transaction,
   clock: Clock,
   { caller, permission }: CallerAct,
   organizationId: string,
+  options: GrantOptions = {},
 ): Promise<PermissionSet> {
-  await lockGrants(transaction, organizationId);
-  if (caller.principal.type === "user") await requireLasting(transaction, caller);
+  const { requiresSecondFactor } = await lockGrants(transaction, organizationId);
+  if (caller.principal.type === "user") {
+    await requireLasting(transaction, caller);
+    if (requiresSecondFactor && !(await hasSecondFactor(transaction, caller))) throw secondFactorDemanded();
+  }
   const granted = await permissionsOfActor(transaction, organizationId, actorOf(caller), clock.now());
   if (granted === undefined) throw notFound("organization");
   requireAll(granted, [permission]);
+  if (options.isRepetition !== true) await requireCurrentSecret(transaction, caller);
   return granted;
+}
+
+export interface GrantOptions {
+  /** True for the repetition of an act that may have rotated the caller's own secret away: the act itself looks whether it did. */
+  readonly isRepetition?: boolean;
 }
 
 /** Throws 403 unless the caller holds everything that these roles of somebody hold. */

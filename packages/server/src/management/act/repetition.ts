@@ -40,27 +40,31 @@ export interface Renewable<Made extends JsonObject, Answer> {
 }
 
 /**
- * Runs `work` in one transaction, also for a repetition: `work` then gets what the earlier attempt made, and revokes it. Throws 409 for an attempt
- * that a later one overtook, since the client has the later one's secret already.
+ * Runs `work` in one transaction, also for a repetition: `work` then gets what the earlier attempt made, and revokes it; otherwise it gets what
+ * `confirm` answered. Throws 409 for an attempt that a later one overtook, since the client has the later one's secret already.
  */
-export async function transactAnew<Made extends JsonObject, Answer>(
+export async function transactAnew<Made extends JsonObject, Answer, Proof = undefined>(
   parts: ManagementParts,
   { repetition }: Pick<CallerAct, "repetition">,
   scope: KeyScope,
-  work: (transaction: Transaction, earlier: Made | undefined) => Promise<Renewable<Made, Answer>>,
-  confirm?: () => Promise<unknown>,
+  work: (
+    transaction: Transaction,
+    earlier: Made | undefined,
+    proof: Proof | undefined,
+  ) => Promise<Renewable<Made, Answer>>,
+  confirm?: () => Promise<Proof>,
 ): Promise<Answer> {
   const proof = await proofOf(parts, scope, repetition, confirm);
   return await parts.database.transaction(async (transaction) => {
-    if (repetition === undefined) return (await work(transaction, undefined)).answer;
+    if (repetition === undefined) return (await work(transaction, undefined, proven(proof))).answer;
     const ledger = keyLedger(scope, transaction, repetition);
     const earlier = (await ledger.claim(parts.engine.now(), parts.config.idempotencyHours)) as
       | Attempt<Made>
       | undefined;
-    if (earlier === undefined) proven(proof);
+    const given = earlier === undefined ? proven(proof) : undefined;
     const { attempt } = repetition;
     if (earlier !== undefined && attempt < earlier.attempt) throw overtaken();
-    const { made, answer } = await work(transaction, earlier?.made);
+    const { made, answer } = await work(transaction, earlier?.made, given);
     await ledger.store({ attempt, made });
     return answer;
   });

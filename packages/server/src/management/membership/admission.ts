@@ -12,7 +12,6 @@ import {
   type LinkCandidate,
 } from "../../store/people/external-identities.ts";
 import { holdCredentials, removePassword } from "../../store/people/user-credentials.ts";
-import { revokeAllUserTokens } from "../../store/people/user-tokens.ts";
 import { insertUser } from "../../store/people/users.ts";
 import { endFormerAccess } from "../account/password.ts";
 import { removeSecondFactor } from "../account/second-factor.ts";
@@ -25,7 +24,7 @@ import {
 
 export interface AdmissionParts extends MembershipParts {
   /** Called after a change: what the person may do holds at once on this node. */
-  readonly onChanged: () => void;
+  readonly onChanged: (userId: string) => void;
 }
 
 /**
@@ -71,7 +70,7 @@ async function admitKnown(
   const { state, isChanged } = await parts.database.transaction((transaction) =>
     bringMembershipUpToDate(parts, transaction, provider, { userId, claims, source }),
   );
-  if (isChanged) parts.onChanged();
+  if (isChanged) parts.onChanged(userId);
   return resultOf(state, userId, userName);
 }
 
@@ -93,7 +92,7 @@ async function admitNew(
       if (state !== "member") throw new RejectedError(state);
       return resultOf(state, userId, userName);
     });
-    onChanged();
+    if (admission.outcome === "admitted") onChanged(admission.userId);
     return admission;
   } catch (error) {
     // Nothing was written: a person who is rejected leaves no account behind.
@@ -148,8 +147,7 @@ async function holdLinkCandidate(
 async function endEarlierCredentials(transaction: Transaction, userId: string, at: number): Promise<void> {
   await removePassword(transaction, userId, at);
   await removeSecondFactor(transaction, userId);
-  await revokeAllUserTokens(transaction, userId, at);
-  await endFormerAccess(transaction, userId, null, at);
+  await endFormerAccess(transaction, userId, at);
 }
 
 /** Rolls the transaction back. */

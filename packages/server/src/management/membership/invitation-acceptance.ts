@@ -35,7 +35,7 @@ export async function acceptInvitation(
     if (user === undefined) throw notFound("invitation");
     return await joinByInvitation(transaction, parts.engine, act, invitation, user);
   });
-  parts.authenticator.forgetAll();
+  parts.authenticator.forgetMembership({ organizationId: accepted.organizationId, userId });
   return accepted;
 }
 

@@ -11,10 +11,10 @@ import { ServiceError } from "../../core/service-error.ts";
 import { isUniqueViolation } from "../../store/home/database.ts";
 import { setPassword } from "../../store/people/user-credentials.ts";
 import { findUserByEmail, insertUser } from "../../store/people/users.ts";
-import type { Act, RevokingParts } from "../act/act.ts";
+import type { Act, ManagementParts } from "../act/act.ts";
 import { joinByInvitation, openInvitation } from "./invitation-acceptance.ts";
 
-export interface NewcomerParts extends RevokingParts {
+export interface NewcomerParts extends ManagementParts {
   readonly signIn: PasswordSignIn;
 }
 
@@ -41,7 +41,6 @@ export async function joinAsNewcomer(parts: NewcomerParts, act: NewcomerAct, new
   if (claims === undefined) throw tooMany((await blockedForSeconds(database, subjects, engine.now())) ?? 1);
   const isMade = await makeAccount(parts, act, newcomer);
   if (!isMade) return false;
-  parts.authenticator.forgetAll();
   await refundAttempt(database, claims);
   return true;
 }

@@ -15,6 +15,7 @@ import type { Act, CallerAct, Clock, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor, requireGrantableRoles } from "../act/grants.ts";
 import { transactAnew } from "../act/repetition.ts";
+import { endOfCaller, expiryWithin } from "../tokens/expiry.ts";
 
 export interface InvitationRequest {
   readonly organizationId: string;
@@ -23,7 +24,7 @@ export interface InvitationRequest {
   readonly pointerOf?: (index: number) => string;
   /** Only a user with this address can accept it; null: anybody who has the link. */
   readonly email: string | null;
-  /** Left out: in `defaultInvitationDays`. */
+  /** Left out: in `defaultInvitationDays`, or with the caller's own token where that is earlier. */
   readonly expiresAt?: Timestamp;
 }
 
@@ -36,8 +37,8 @@ export interface IssuedInvitation {
 export const defaultInvitationDays = 7;
 
 /**
- * Invites somebody. Throws 400 for an end that is too far or past and for a name that is no role, 403 unless the caller holds all that the roles permit,
- * and 409 when too many invitations are open. A repetition revokes the invitation of the attempt before.
+ * Invites somebody. Throws 400 for an end that is too far or past and for a name that is no role, 403 unless the caller holds all that the roles permit
+ * and calls with a token that lives as long as the link, and 409 when too many invitations are open. A repetition revokes the invitation of the attempt before.
  */
 export async function createInvitation(
   parts: ManagementParts,
@@ -46,22 +47,19 @@ export async function createInvitation(
 ): Promise<IssuedInvitation> {
   const { engine, config } = parts;
   const createdAt = engine.now();
-  const expiresAt = expiryOf(askedFor, createdAt, config.maxInvitationDays);
+  requirePossibleEnd(askedFor, createdAt, config.maxInvitationDays);
   const { code, codeHash } = createInvitationCode(organizationId);
-  const invitation: Invitation = {
-    organizationId,
-    invitationId: engine.newId(),
-    email,
-    roles,
-    createdBy: actorOf(act.caller),
-    createdAt,
-    expiresAt,
-    acceptedAt: null,
-    acceptedBy: null,
-  };
-  const { invitationId } = invitation;
+  const invitationId = engine.newId();
+  const createdBy = actorOf(act.caller);
   return await transactAnew(parts, act, { organizationId }, async (transaction, earlier?: MadeInvitation) => {
     const granted = await lockGrantsFor(transaction, engine, act, organizationId);
+    const expiresAt = expiryWithin(
+      askedFor,
+      createdAt + defaultInvitationDays * dayMs,
+      await endOfCaller(transaction, act.caller),
+    );
+    const made = { organizationId, invitationId, email, roles, createdBy, createdAt, expiresAt };
+    const invitation: Invitation = { ...made, acceptedAt: null, acceptedBy: null };
     await endLostInvitation(transaction, engine, act, earlier?.invitationId, invitation);
     await requireGrantableRoles(transaction, organizationId, granted, roles, pointerOf);
     const openCount = await countOpenInvitations(transaction, organizationId, createdAt);
@@ -113,10 +111,9 @@ async function endLostInvitation(
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-function expiryOf(askedFor: Timestamp | undefined, now: Timestamp, maxDays: number): Timestamp {
+function requirePossibleEnd(askedFor: Timestamp | undefined, now: Timestamp, maxDays: number): void {
   const latest = now + maxDays * dayMs;
-  const expiresAt = askedFor ?? now + defaultInvitationDays * dayMs;
-  if (askedFor === undefined || (expiresAt > now && expiresAt <= latest)) return expiresAt;
+  if (askedFor === undefined || (askedFor > now && askedFor <= latest)) return;
   const detail = `must be in the future and at most ${maxDays} days from now: from ${toTime(now)} to ${toTime(latest)}`;
   throw new ServiceError("ValidationError", `expiresAt ${detail}.`, { problems: [{ pointer: "/expiresAt", detail }] });
 }

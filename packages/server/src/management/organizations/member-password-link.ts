@@ -10,6 +10,7 @@ import type { CallerAct, Clock, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor, requireRolesHeld } from "../act/grants.ts";
 import { transactAnew } from "../act/repetition.ts";
+import { endOfCaller } from "../tokens/expiry.ts";
 import type { MemberKey } from "./members.ts";
 
 /**
@@ -31,7 +32,8 @@ export async function createPasswordLink(
     if (credentials === undefined) throw notFound("member");
     const kind = credentials.passwordHash === null ? "first" : "reset";
     const createdBy = actorOf(act.caller);
-    const link = await issuePasswordLink(transaction, { userId, kind, createdBy, createdAt });
+    const notAfter = await endOfCaller(transaction, act.caller);
+    const link = await issuePasswordLink(transaction, { userId, kind, createdBy, createdAt, notAfter });
     const made = { userId, action: "password-link-made", address: act.address, details: { by: act.actor.id } } as const;
     await recordAccountActivity(transaction, engine, made);
     const note = { organizationId, targetType: "member", targetId: userId, details: { kind } } as const;

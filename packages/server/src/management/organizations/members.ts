@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../core/json/json.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { deleteMember, findMember, type Member, updateMemberRoles } from "../../store/access/members.ts";
 import type { Transaction } from "../../store/home/database.ts";
@@ -5,6 +6,8 @@ import type { Act, CallerAct, Clock, RevokingParts } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrants, lockGrantsFor, requireGrantableRoles, requireRolesHeld } from "../act/grants.ts";
 import { requireOtherOwner } from "../membership/last-owner.ts";
+import { forgetSecrets } from "../tokens/api-tokens.ts";
+import { revokeTokensOfMember } from "../tokens/tokens-of-member.ts";
 
 export interface MemberKey {
   readonly organizationId: string;
@@ -35,24 +38,38 @@ export async function updateMember(
     await recordAudit(transaction, engine, act, note);
     return changed;
   });
-  authenticator.forgetAll();
+  authenticator.forgetMembership({ organizationId, userId });
   return changed;
 }
 
-/** Removes a member. Throws 403 unless the caller holds all that the member may do, and 409 for the last owner. */
+export interface MemberRemoval extends MemberKey {
+  /** The API tokens of the organization that the member made are revoked too. */
+  readonly revokesApiTokens?: boolean | undefined;
+}
+
+/**
+ * Removes a member, with the API tokens that they made if that is asked for. Throws 403 unless the caller holds all that the member and those tokens
+ * may do, and 409 for the last owner.
+ */
 export async function removeMember(
-  { database, engine, authenticator }: RevokingParts,
+  parts: RevokingParts,
   act: CallerAct,
-  { organizationId, userId }: MemberKey,
+  { organizationId, userId, revokesApiTokens = false }: MemberRemoval,
 ): Promise<void> {
-  await database.transaction(async (transaction) => {
+  const { database, engine, authenticator } = parts;
+  const revoked = await database.transaction(async (transaction) => {
     const granted = await lockGrantsFor(transaction, engine, act, organizationId);
     const member = await findMember(transaction, organizationId, userId);
     if (member === undefined) throw notFound("member");
     await requireRolesHeld(transaction, organizationId, granted, member.roles);
-    await endMembership(transaction, engine, act, member);
+    const revoked = revokesApiTokens
+      ? await revokeTokensOfMember(transaction, engine, act, member, granted)
+      : undefined;
+    await endMembership(transaction, engine, act, member, revoked && { revokedApiTokenCount: revoked.length });
+    return revoked ?? [];
   });
-  authenticator.forgetAll();
+  for (const hashes of revoked) forgetSecrets(parts, hashes);
+  authenticator.forgetMembership({ organizationId, userId });
 }
 
 /** Ends the membership of the actor. Throws 403 for an API token, which has none, and 409 for the last owner. */
@@ -69,14 +86,20 @@ export async function leaveOrganization(
     if (member === undefined) throw notFound("organization");
     await endMembership(transaction, engine, act, member);
   });
-  authenticator.forgetAll();
+  authenticator.forgetMembership({ organizationId, userId: id });
 }
 
-async function endMembership(transaction: Transaction, clock: Clock, act: Act, member: Member): Promise<void> {
+async function endMembership(
+  transaction: Transaction,
+  clock: Clock,
+  act: Act,
+  member: Member,
+  ended: JsonObject = {},
+): Promise<void> {
   const { organizationId, userId, roles } = member;
   await requireOtherOwner(transaction, member);
   await deleteMember(transaction, organizationId, userId);
-  const details = { roles: [...roles] };
+  const details = { roles: [...roles], ...ended };
   const note = { organizationId, targetType: "member", targetId: userId, details } as const;
   await recordAudit(transaction, clock, act, note);
 }

@@ -1,3 +1,4 @@
+import { requireOwnSecondFactor } from "../../auth/permissions/second-factor-demand.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { insertMember } from "../../store/access/members.ts";
@@ -5,14 +6,15 @@ import { deleteOrganizationKey } from "../../store/access/organization-keys.ts";
 import {
   claimOrganization,
   deleteOrganization as deleteOrganizationRow,
+  findOrganization,
   hasUnfinishedJobs,
   insertOrganization,
-  lockOrganization,
   updateOrganization as updateOrganizationRow,
 } from "../../store/access/organizations.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import type { Act, CallerAct, Clock, ManagementParts, RevokingParts } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
+import { lockGrantsFor } from "../act/grants.ts";
 import { transactOnce } from "../act/repetition.ts";
 import { claimKey, type KeyedOrganization } from "./organization-key.ts";
 
@@ -62,27 +64,41 @@ export async function insertOwnedOrganization(
   const owner = ownerId === act.actor.id ? {} : { owner: ownerId };
   const note = { organizationId, targetType: "organization", targetId: organizationId } as const;
   await recordAudit(transaction, clock, act, { ...note, details: { name, displayName, key, ...owner } });
-  return { ...organization, key };
+  return { ...organization, key, requiresSecondFactor: false };
 }
 
-/** Renames an organization. Throws 404 when there is none. */
+/** A field that is undefined stays as it is. */
+export interface OrganizationChange extends Partial<OrganizationNames> {
+  readonly requiresSecondFactor?: boolean;
+}
+
+/**
+ * Renames an organization, or changes whether it demands a second factor of its members. Throws 404 when there is none, 403 for an API token that
+ * would demand one, and 409 for a person who has none.
+ */
 export async function updateOrganization(
-  { database, engine }: ManagementParts,
-  act: Act,
+  { database, engine, authenticator }: RevokingParts,
+  act: CallerAct,
   organizationId: string,
-  names: Partial<OrganizationNames>,
+  change: OrganizationChange,
 ): Promise<KeyedOrganization> {
-  return await database.transaction(async (transaction) => {
-    const organization = await lockOrganization(transaction, organizationId);
+  const updated = await database.transaction(async (transaction) => {
+    await lockGrantsFor(transaction, engine, act, organizationId);
+    const organization = await findOrganization(transaction, organizationId);
     if (organization === undefined) throw notFound("organization");
-    const changed = { ...organization, ...names };
+    const changed = { ...organization, ...change };
+    if (changed.requiresSecondFactor && !organization.requiresSecondFactor) {
+      await requireOwnSecondFactor(transaction, act.caller);
+    }
     await updateOrganizationRow(transaction, changed, engine.now());
     // Under the organization's lock: one that is deleted meanwhile must not be given a key, which nobody would ever free.
     const key = await claimKey(transaction, changed);
     const note = { organizationId, targetType: "organization", targetId: organizationId } as const;
-    await recordAudit(transaction, engine, act, { ...note, details: changesOf(organization, names) });
+    await recordAudit(transaction, engine, act, { ...note, details: changesOf(organization, change) });
     return { ...changed, key };
   });
+  if (change.requiresSecondFactor !== undefined) authenticator.forgetOrganization(organizationId);
+  return updated;
 }
 
 /** Deletes an organization. Throws 404 when there is none, and 409 while it has jobs that are not finished. */
@@ -99,7 +115,7 @@ export async function deleteOrganization(
     const note = { organizationId, targetType: "organization", targetId: organizationId } as const;
     await recordAudit(transaction, engine, act, note);
   });
-  authenticator.forgetAll();
+  authenticator.forgetOrganization(organizationId);
 }
 
 function unfinishedJobs(): ServiceError {

@@ -85,7 +85,7 @@ export async function updateRole(
     await recordAudit(transaction, engine, act, note);
     return changed;
   });
-  authenticator.forgetAll();
+  authenticator.forgetOrganization(organizationId);
   return changed;
 }
 

@@ -3,7 +3,7 @@ import { createToken } from "../../auth/credentials/token-form.ts";
 import { requireAll } from "../../auth/permissions/required.ts";
 import { boundsOf } from "../../auth/permissions/token-bounds.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
-import type { JsonObject, JsonValue } from "../../core/json/json.ts";
+import { type JsonObject, type JsonValue, jsonEquals } from "../../core/json/json.ts";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import {
@@ -20,7 +20,14 @@ import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor } from "../act/grants.ts";
 import { transactAnew } from "../act/repetition.ts";
 import { type NamedBounds, nameBounds, readBoundTo, requireFitting, unbound } from "./bound-to.ts";
-import { requireFutureExpiry } from "./expiry.ts";
+import {
+  endOfCaller,
+  expiryOfNew,
+  outlives,
+  requireAsLongALife,
+  requireFutureExpiry,
+  requireNoLongerLife,
+} from "./expiry.ts";
 
 export interface ApiTokenKey {
   readonly organizationId: string;
@@ -31,8 +38,8 @@ export interface NewApiToken {
   readonly organizationId: string;
   readonly name: string;
   readonly permissions: readonly string[];
-  /** Null: it does not expire. */
-  readonly expiresAt: Timestamp | null;
+  /** Null: it does not expire. Undefined: nothing is said about it. */
+  readonly expiresAt: Timestamp | null | undefined;
   readonly boundTo: NamedBounds | undefined;
 }
 
@@ -44,19 +51,22 @@ export interface ApiTokenChange {
   readonly boundTo: NamedBounds | null | undefined;
 }
 
-/** Answers the token itself too, this once: it is kept nowhere. Throws 403 when the caller lacks a permission that the token gets. */
+/**
+ * Answers the token itself too, this once: it is kept nowhere. Throws 403 when the caller lacks a permission that the token gets, or calls with a token
+ * that ends before it.
+ */
 export async function createApiToken(
   parts: RevokingParts,
   act: CallerAct,
-  { organizationId, name, permissions, expiresAt, boundTo }: NewApiToken,
+  { organizationId, name, permissions, expiresAt: askedFor, boundTo }: NewApiToken,
 ): Promise<{ readonly created: ApiToken; readonly token: string }> {
   const { engine } = parts;
   const createdAt = engine.now();
-  requireFutureExpiry(expiresAt, createdAt);
   const { token, tokenHash, tokenPrefix } = createToken("organization", organizationId);
   const scope = { organizationId };
   const { created, ended } = await transactAnew(parts, act, scope, async (transaction, earlier?: Earlier) => {
     requireAll(await lockGrantsFor(transaction, engine, act, organizationId), permissions);
+    const expiresAt = expiryOfNew(askedFor, createdAt, await endOfCaller(transaction, act.caller));
     const bound = boundTo === undefined ? unbound : await readBoundTo(transaction, organizationId, boundTo);
     const created: ApiToken = {
       ...bound,
@@ -83,7 +93,10 @@ export async function createApiToken(
   return { created, token };
 }
 
-/** Throws 403 unless the caller holds all that the token may do, before and afterwards. */
+/**
+ * Throws 403 unless the caller holds all that the token may do, before and afterwards, and for a change that gives something to a token which outlives
+ * the one that the caller sends.
+ */
 export async function updateApiToken(
   parts: RevokingParts,
   act: CallerAct,
@@ -111,6 +124,10 @@ export async function updateApiToken(
     };
     const pointer = permissions === undefined ? "/boundTo/jobEvent" : "/permissions";
     requireFitting(changed, changed.permissions, pointer);
+    if (givesMore(token, changed)) {
+      const requireLife = expiresAt === undefined ? requireAsLongALife : requireNoLongerLife;
+      requireLife(changed.expiresAt, await endOfCaller(transaction, act.caller));
+    }
     await updateApiTokenRow(transaction, changed);
     const changes = changesOf(auditedFields(token), auditedFields(changed));
     await recordTokenAudit(parts, transaction, act, changed, changes);
@@ -174,14 +191,27 @@ async function endLostToken(
   return lost;
 }
 
-/** Names the fields of a token that the audit trail keeps: none by which it could be recognized elsewhere. */
-function auditedFields(token: ApiToken): JsonObject {
-  const { name, permissions, expiresAt } = token;
+/** True when a changed token lives longer, has a permission that it had not, or is bound otherwise than before, which may be more loosely. */
+function givesMore(before: ApiToken, after: ApiToken): boolean {
+  return (
+    outlives(after.expiresAt, before.expiresAt) ||
+    after.permissions.some((permission) => !before.permissions.includes(permission)) ||
+    (boundsOf(before) !== undefined && !jsonEquals(boundsIn(before), boundsIn(after)))
+  );
+}
+
+function boundsIn(token: ApiToken): JsonValue {
   const bounds = boundsOf(token);
+  return bounds === undefined ? null : (nameBounds(bounds) as JsonValue);
+}
+
+/** Names the fields of a token that the audit trail keeps: none by which it could be recognized elsewhere. */
+export function auditedFields(token: ApiToken): JsonObject {
+  const { name, permissions, expiresAt } = token;
   return {
     name,
     permissions: [...permissions],
     expiresAt: expiresAt === null ? null : toTime(expiresAt),
-    boundTo: bounds === undefined ? null : (nameBounds(bounds) as JsonValue),
+    boundTo: boundsIn(token),
   };
 }

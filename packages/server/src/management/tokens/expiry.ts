@@ -1,6 +1,50 @@
+import type { Caller } from "../../auth/authenticator.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
+import { findApiToken } from "../../store/access/tokens.ts";
+import type { Queryable } from "../../store/home/database.ts";
+
+/** A token that nobody gave an end to still has one: a forgotten secret stops working by itself. */
+export const defaultTokenDays = 90;
+
+/**
+ * When a new token ends: as asked for, or where nothing was said in `defaultTokenDays`; null for never. Throws 400 for a time that is over, and like
+ * `expiryWithin`.
+ */
+export function expiryOfNew(
+  askedFor: Timestamp | null | undefined,
+  now: Timestamp,
+  callerEnd: Timestamp | null,
+): Timestamp | null {
+  requireFutureExpiry(askedFor, now);
+  return expiryWithin(askedFor, now + defaultTokenDays * dayMs, callerEnd);
+}
+
+/**
+ * When a new credential ends: as asked for; where nothing was said at `usualEnd`, or with the caller's own token where that is earlier. Throws 403 for
+ * an end that was asked for and is after the caller's own.
+ */
+export function expiryWithin<Asked extends Timestamp | null>(
+  askedFor: Asked | undefined,
+  usualEnd: Timestamp,
+  callerEnd: Timestamp | null,
+): Asked | Timestamp {
+  if (askedFor === undefined) return Math.min(usualEnd, callerEnd ?? Number.POSITIVE_INFINITY);
+  requireNoLongerLife(askedFor, callerEnd);
+  return askedFor;
+}
+
+/**
+ * When the token ends that the caller sends, by what the store says now. Null for a token without an end and for a sign-in: a person who signed in may
+ * give any life.
+ */
+export async function endOfCaller(db: Queryable, { organizationId, token }: Caller): Promise<Timestamp | null> {
+  // Nothing changes the end of a user token.
+  if (token === undefined || organizationId === undefined) return token?.expiresAt ?? null;
+  const own = await findApiToken(db, organizationId, token.tokenId);
+  return own === undefined ? token.expiresAt : own.expiresAt;
+}
 
 /** Throws 400 for a token that would have expired already. */
 export function requireFutureExpiry(expiresAt: Timestamp | null | undefined, now: Timestamp): void {
@@ -8,3 +52,28 @@ export function requireFutureExpiry(expiresAt: Timestamp | null | undefined, now
   const detail = `must be in the future; now it is ${toTime(now)}`;
   throw new ServiceError("ValidationError", `expiresAt ${detail}.`, { problems: [{ pointer: "/expiresAt", detail }] });
 }
+
+/**
+ * Throws 403 for a life that is longer than that of the caller's own token: whoever holds a token, perhaps a stolen one, must not be able to stay
+ * when it ends.
+ */
+export function requireNoLongerLife(expiresAt: Timestamp | null, callerEnd: Timestamp | null): void {
+  if (!outlives(expiresAt, callerEnd)) return;
+  const detail = `must not be later than ${toTime(callerEnd)}, when the token ends that you call with`;
+  const message = `expiresAt ${detail}. Sign in, or use a token that lives longer.`;
+  throw new ServiceError("AuthorizationError", message, { problems: [{ pointer: "/expiresAt", detail }] });
+}
+
+/** Throws 403 for a token that outlives the caller's own: nothing more is given to it, and its secret to nobody. */
+export function requireAsLongALife(expiresAt: Timestamp | null, callerEnd: Timestamp | null): void {
+  if (!outlives(expiresAt, callerEnd)) return;
+  const detail = `This token outlives the one that you call with, which ends at ${toTime(callerEnd)}: you can take from it and revoke it, but give it nothing more and get no new secret of it. Sign in, or use a token that lives as long.`;
+  throw new ServiceError("AuthorizationError", detail);
+}
+
+/** Whether what ends at the first time lasts longer than what ends at the second. Null: it has no end. */
+export function outlives(expiresAt: Timestamp | null, end: Timestamp | null): end is Timestamp {
+  return end !== null && (expiresAt === null || expiresAt > end);
+}
+
+const dayMs = 24 * 60 * 60 * 1_000;

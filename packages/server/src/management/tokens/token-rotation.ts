@@ -1,3 +1,4 @@
+import { requireCurrentSecret } from "../../auth/credentials/lasting-credential.ts";
 import { createToken } from "../../auth/credentials/token-form.ts";
 import { requireAll } from "../../auth/permissions/required.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
@@ -13,10 +14,11 @@ import type { CallerAct, RevokingParts } from "../act/act.ts";
 import { lockGrantsFor } from "../act/grants.ts";
 import { transactAnew } from "../act/repetition.ts";
 import { type ApiTokenKey, forgetSecrets, recordTokenAudit } from "./api-tokens.ts";
+import { endOfCaller, requireAsLongALife } from "./expiry.ts";
 
 /**
  * Gives a token a new secret, which is answered this once; the one that it has holds for `overlapMs` more. Throws 403 unless the caller holds all
- * that the token may do.
+ * that the token may do, and calls with a token that lives as long.
  */
 export async function rotateApiToken(
   parts: RevokingParts,
@@ -28,14 +30,19 @@ export async function rotateApiToken(
   const { token, tokenHash, tokenPrefix } = createToken("organization", organizationId);
   const scope = { organizationId };
   const { rotated, ended } = await transactAnew(parts, act, scope, async (transaction, earlier?: Rotation) => {
-    const granted = await lockGrantsFor(transaction, engine, act, organizationId);
+    const granted = await lockGrantsFor(transaction, engine, act, organizationId, {
+      isRepetition: earlier !== undefined,
+    });
     const found = await lockApiToken(transaction, organizationId, tokenId);
     if (found === undefined) throw notFound("API token");
     const { tokenHash: endingHash, previousTokenHash, ...current } = found;
     requireAll(granted, current.permissions);
+    requireAsLongALife(current.expiresAt, await endOfCaller(transaction, act.caller));
     const rotatedAt = engine.now();
     // The secret that nobody received ends; the one before it, which programs use, goes on as the first attempt promised.
     const isLost = earlier !== undefined && earlier.rotatedAt === current.rotatedAt;
+    // A token that rotates itself repeats a lost attempt with the secret that this attempt has rotated away.
+    if (!isLost) await requireCurrentSecret(transaction, act.caller);
     const previousExpiresAt = isLost
       ? (current.previousExpiresAt ?? rotatedAt)
       : Math.min(rotatedAt + overlapMs, current.expiresAt ?? Number.POSITIVE_INFINITY);

@@ -32,6 +32,8 @@ export interface Membership {
   readonly organizationId: string;
   readonly roles: readonly string[];
   readonly ownRolePermissions: readonly string[];
+  /** The organization demands a second factor of its members. */
+  readonly requiresSecondFactor: boolean;
 }
 
 /** Of these organizations those in which the user is a member and that are not deleted. */
@@ -42,24 +44,23 @@ export async function findMemberships(
 ): Promise<ReadonlyMap<string, Membership>> {
   if (organizationIds.length === 0) return new Map();
   const memberships = new Map<string, Membership>();
-  for (const { organizationId, roles, permissions } of await db.query(findMembershipRows, [organizationIds, userId])) {
-    const others = memberships.get(organizationId)?.ownRolePermissions ?? [];
-    memberships.set(organizationId, { organizationId, roles, ownRolePermissions: [...others, ...(permissions ?? [])] });
+  for (const { permissions, ...row } of await db.query(findMembershipRows, [organizationIds, userId])) {
+    const others = memberships.get(row.organizationId)?.ownRolePermissions ?? [];
+    memberships.set(row.organizationId, { ...row, ownRolePermissions: [...others, ...(permissions ?? [])] });
   }
   return memberships;
 }
 
 /** One row for each role that the organization made itself, or one without any. */
-interface MembershipRow {
-  readonly organizationId: string;
-  readonly roles: readonly string[];
+interface MembershipRow extends Omit<Membership, "ownRolePermissions"> {
   readonly permissions: readonly string[] | null;
 }
 
 const findMembershipRows = statement<MembershipRow>(
   "find_memberships",
   "organization",
-  `SELECT member.organization_id AS "organizationId", member.roles, role.permissions
+  `SELECT member.organization_id AS "organizationId", member.roles, role.permissions,
+     organization.requires_second_factor AS "requiresSecondFactor"
    FROM member
    JOIN organization ON organization.organization_id = member.organization_id
    LEFT JOIN role ON role.organization_id = member.organization_id AND role.name = ANY(member.roles)

@@ -6,13 +6,17 @@ export interface Organization {
   readonly name: string;
   readonly displayName: string;
   readonly createdAt: Timestamp;
+  /** Members without a second factor are refused. */
+  readonly requiresSecondFactor: boolean;
 }
 
 const organizationColumns = `
   organization.organization_id AS "organizationId", organization.name, organization.display_name AS "displayName",
-  organization.created_at AS "createdAt"`;
+  organization.created_at AS "createdAt", organization.requires_second_factor AS "requiresSecondFactor"`;
 
-export async function insertOrganization(transaction: Transaction, organization: Organization): Promise<void> {
+export type NewOrganization = Omit<Organization, "requiresSecondFactor">;
+
+export async function insertOrganization(transaction: Transaction, organization: NewOrganization): Promise<void> {
   const { organizationId, name, displayName, createdAt } = organization;
   await transaction.query(insertOrganizationRow, [
     organizationId,
@@ -97,20 +101,21 @@ const lockOrganizationRow = statement<Organization>(
    FOR NO KEY UPDATE`,
 );
 
-/** Writes the names of a locked organization. */
+/** Writes what can be changed of a locked organization. */
 export async function updateOrganization(
   transaction: Transaction,
-  { organizationId, name, displayName }: Organization,
+  { organizationId, name, displayName, requiresSecondFactor }: Organization,
   at: Timestamp,
 ): Promise<void> {
-  await transaction.query(updateOrganizationRow, [organizationId, name, displayName, new Date(at).toISOString()]);
+  const updatedAt = new Date(at).toISOString();
+  await transaction.query(updateOrganizationRow, [organizationId, name, displayName, updatedAt, requiresSecondFactor]);
 }
 
 const updateOrganizationRow = statement<never>(
   "update_organization",
   "organization",
   `UPDATE organization
-   SET name = $2, display_name = $3, updated_at = $4
+   SET name = $2, display_name = $3, updated_at = $4, requires_second_factor = $5
    WHERE organization_id = $1 AND deleted_at IS NULL`,
 );
 

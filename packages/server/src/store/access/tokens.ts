@@ -136,6 +136,25 @@ const findApiTokenRow = statement<ApiToken>(
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
+/** False for a secret that was rotated away, and for a token that was revoked. */
+export async function isCurrentSecret(
+  db: Queryable,
+  organizationId: string,
+  tokenId: string,
+  tokenHash: Buffer,
+): Promise<boolean> {
+  const rows = await db.query(findCurrentSecret, [organizationId, tokenId, tokenHash]);
+  return rows.length > 0;
+}
+
+const findCurrentSecret = statement<{ found: number }>(
+  "find_current_secret",
+  "organization",
+  `SELECT 1 AS found
+   FROM api_token
+   WHERE organization_id = $1 AND token_id = $2 AND token_hash = $3 AND revoked_at IS NULL`,
+);
+
 /** By what the caches know a token. */
 export interface TokenHashes {
   readonly tokenHash: Buffer;
@@ -237,6 +256,66 @@ const revokeApiTokenRow = statement<never>(
   `UPDATE api_token
    SET revoked_at = $3
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
+);
+
+/** The tokens that a user made and that were not revoked, newest first: also those that tokens of theirs made, revoked or not. */
+export async function listApiTokensMadeBy(db: Queryable, organizationId: string, userId: string): Promise<ApiToken[]> {
+  return await db.query(listApiTokenRowsMadeBy, [organizationId, userId]);
+}
+
+/** The ids of everything that the user $2 made, and that this made in turn. */
+const madeBy = `
+  RECURSIVE made AS (
+    SELECT token_id FROM api_token WHERE organization_id = $1 AND created_by->>'id' = $2::text
+    UNION
+    SELECT api_token.token_id
+    FROM api_token, made
+    WHERE api_token.organization_id = $1 AND api_token.created_by->>'id' = made.token_id::text
+  )`;
+
+const listApiTokenRowsMadeBy = statement<ApiToken>(
+  "list_api_tokens_made_by",
+  "organization",
+  `WITH ${madeBy}
+   SELECT ${apiTokenColumns}
+   FROM api_token
+   WHERE organization_id = $1 AND revoked_at IS NULL AND token_id IN (SELECT token_id FROM made)
+   ORDER BY token_id DESC`,
+);
+
+/** Counts the tokens that `listApiTokensMadeBy` answers. */
+export async function countApiTokensMadeBy(db: Queryable, organizationId: string, userId: string): Promise<number> {
+  const [row] = await db.query(countApiTokenRowsMadeBy, [organizationId, userId]);
+  return row?.count ?? 0;
+}
+
+const countApiTokenRowsMadeBy = statement<{ count: number }>(
+  "count_api_tokens_made_by",
+  "organization",
+  `WITH ${madeBy}
+   SELECT count(*)::int AS count
+   FROM api_token
+   WHERE organization_id = $1 AND revoked_at IS NULL AND token_id IN (SELECT token_id FROM made)`,
+);
+
+/** Ends these tokens, each with the secret before its own. Answers by what the caches know them. */
+export async function revokeApiTokens(
+  db: Queryable,
+  organizationId: string,
+  tokenIds: readonly string[],
+  at: Timestamp,
+): Promise<TokenHashes[]> {
+  if (tokenIds.length === 0) return [];
+  return await db.query(revokeApiTokenRows, [organizationId, tokenIds, timeOf(at)]);
+}
+
+const revokeApiTokenRows = statement<TokenHashes>(
+  "revoke_api_tokens",
+  "organization",
+  `UPDATE api_token
+   SET revoked_at = $3
+   WHERE organization_id = $1 AND token_id = ANY($2::uuid[]) AND revoked_at IS NULL
+   RETURNING token_hash AS "tokenHash", previous_token_hash AS "previousTokenHash"`,
 );
 
 export interface TokenUse {

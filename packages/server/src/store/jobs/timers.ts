@@ -55,6 +55,13 @@ export async function findDueJobsInTurn(
   ]);
 }
 
+/**
+ * The jobs of one version, asked for as a range: where the version is given by an equation, PostgreSQL knows that the order of their time is all
+ * that is left to sort, and may go through the due jobs of everybody in that order to find them.
+ */
+const isDueOfVersion = `organization_id = asked_organization_id AND wake_at IS NOT NULL AND job_id <> ALL($5::uuid[])
+        AND (version_id, wake_at) >= (asked_version_id, '-infinity'::timestamptz) AND (version_id, wake_at) <= (asked_version_id, $1)`;
+
 const findDueJobRowsInTurn = statement<DueJob>(
   "find_due_jobs_in_turn",
   "maintenance",
@@ -63,16 +70,14 @@ const findDueJobRowsInTurn = statement<DueJob>(
    CROSS JOIN LATERAL (
      (SELECT organization_id, job_id, version_id, awaiting_event_ids, wake_at
       FROM job
-      WHERE organization_id = asked_organization_id AND version_id = asked_version_id AND wake_at <= $1
-        AND awaiting_event_ids IS NOT NULL AND job_id <> ALL($5::uuid[])
-      ORDER BY wake_at
+      WHERE ${isDueOfVersion} AND awaiting_event_ids IS NOT NULL
+      ORDER BY version_id, wake_at
       LIMIT $6)
      UNION ALL
      (SELECT organization_id, job_id, version_id, awaiting_event_ids, wake_at
       FROM job
-      WHERE with_steps AND organization_id = asked_organization_id AND version_id = asked_version_id AND wake_at <= $1
-        AND awaiting_event_ids IS NULL AND job_id <> ALL($5::uuid[])
-      ORDER BY wake_at
+      WHERE with_steps AND ${isDueOfVersion} AND awaiting_event_ids IS NULL
+      ORDER BY version_id, wake_at
       LIMIT $6)
    ) AS due
    ORDER BY row_number() OVER (PARTITION BY organization_id ORDER BY wake_at), wake_at

@@ -28,24 +28,35 @@ export async function listBacklogs(db: Queryable, limit: number): Promise<Backlo
   return rows.map(({ organizationId, ...before }) => ({ organizationId, before }));
 }
 
-const backlogColumns = `before_job_id AS "jobId", before_sequence AS "firstSequence"`;
-
 const listBacklogRows = statement<HistoryPosition & { organizationId: string }>(
   "list_metric_backlogs",
   "maintenance",
-  `SELECT organization_id AS "organizationId", ${backlogColumns} FROM metric_backlog ORDER BY organization_id LIMIT $1`,
+  `SELECT organization_id AS "organizationId", before_job_id AS "jobId", before_sequence AS "firstSequence"
+   FROM metric_backlog
+   ORDER BY organization_id
+   LIMIT $1`,
 );
 
-/** Undefined where all of the organization's history is counted. */
-export async function findBacklog(db: Queryable, organizationId: string): Promise<HistoryPosition | undefined> {
-  const [row] = await db.query(findBacklogRow, [organizationId]);
+/** The newest place in the organization's history before which something is not counted. Undefined where all of it is. */
+export async function findLastUncounted(db: Queryable, organizationId: string): Promise<HistoryPosition | undefined> {
+  const [row] = await db.query(findLastUncountedRow, [organizationId]);
   return row;
 }
 
-const findBacklogRow = statement<HistoryPosition>(
-  "find_metric_backlog",
+const findLastUncountedRow = statement<HistoryPosition>(
+  "find_last_uncounted",
   "organization",
-  `SELECT ${backlogColumns} FROM metric_backlog WHERE organization_id = $1`,
+  `SELECT job_id AS "jobId", first_sequence AS "firstSequence"
+   FROM (
+     SELECT before_job_id AS job_id, before_sequence AS first_sequence FROM metric_backlog WHERE organization_id = $1
+     UNION ALL
+     (SELECT job_id, first_sequence FROM job_history
+      WHERE organization_id = $1 AND NOT counted
+      ORDER BY job_id DESC, first_sequence DESC
+      LIMIT 1)
+   ) AS uncounted
+   ORDER BY job_id DESC, first_sequence DESC
+   LIMIT 1`,
 );
 
 /** Inputs and outputs stay in the store: they may be large, and nobody counts them. */

@@ -7,6 +7,8 @@ export interface PasswordLink {
   readonly createdBy: Actor;
   readonly createdAt: Timestamp;
   readonly expiresAt: Timestamp;
+  /** The user token that was made together with the link, and stays when it is used. */
+  readonly keptTokenId: string | null;
 }
 
 /** Ends the link that the user had before. */
@@ -17,17 +19,18 @@ export async function replacePasswordLink(db: Queryable, link: PasswordLink): Pr
     JSON.stringify(link.createdBy),
     new Date(link.createdAt).toISOString(),
     new Date(link.expiresAt).toISOString(),
+    link.keptTokenId,
   ]);
 }
 
 const replacePasswordLinkRow = statement<never>(
   "replace_password_link",
   "global",
-  `INSERT INTO password_link (user_id, link_hash, created_by, created_at, expires_at)
-   VALUES ($1, $2, $3, $4, $5)
+  `INSERT INTO password_link (user_id, link_hash, created_by, created_at, expires_at, kept_token_id)
+   VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (user_id) DO UPDATE
    SET link_hash = excluded.link_hash, created_by = excluded.created_by, created_at = excluded.created_at,
-     expires_at = excluded.expires_at`,
+     expires_at = excluded.expires_at, kept_token_id = excluded.kept_token_id`,
 );
 
 export interface PasswordLinkUser {
@@ -55,21 +58,23 @@ const findUserOfPasswordLinkRow = statement<PasswordLinkUser>(
    WHERE password_link.link_hash = $1 AND password_link.expires_at > $2 AND app_user.disabled_at IS NULL`,
 );
 
-/** Uses a link up. False when somebody else did, or it has ended: one of two who use the same link sets the password. */
+/** Uses a link up. Undefined when somebody else did, or it has ended: one of two who use the same link sets the password. */
 export async function usePasswordLink(
   transaction: Transaction,
   userId: string,
   linkHash: Buffer,
   at: Timestamp,
-): Promise<boolean> {
-  const rows = await transaction.query(usePasswordLinkRow, [userId, linkHash, new Date(at).toISOString()]);
-  return rows.length > 0;
+): Promise<Pick<PasswordLink, "keptTokenId"> | undefined> {
+  const [row] = await transaction.query(usePasswordLinkRow, [userId, linkHash, new Date(at).toISOString()]);
+  return row;
 }
 
-const usePasswordLinkRow = statement<{ used: number }>(
+const usePasswordLinkRow = statement<Pick<PasswordLink, "keptTokenId">>(
   "use_password_link",
   "global",
-  "DELETE FROM password_link WHERE user_id = $1 AND link_hash = $2 AND expires_at > $3 RETURNING 1 AS used",
+  `DELETE FROM password_link
+   WHERE user_id = $1 AND link_hash = $2 AND expires_at > $3
+   RETURNING kept_token_id AS "keptTokenId"`,
 );
 
 export async function endPasswordLink(db: Queryable, userId: string): Promise<void> {

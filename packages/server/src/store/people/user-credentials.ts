@@ -11,11 +11,14 @@ export interface UserCredentials {
   /** Sealed. In force from `totpEnabledAt` on. */
   readonly totpSecret: Buffer | null;
   readonly totpEnabledAt: Timestamp | null;
+  /** The browser in which the password was changed last. It stays known, though its cookie is of the password before. */
+  readonly keptDeviceId: string | null;
 }
 
 const credentialColumns = `
   user_id AS "userId", email, password_hash AS "passwordHash", password_changed_at AS "passwordChangedAt",
-  disabled_at AS "disabledAt", totp_secret AS "totpSecret", totp_enabled_at AS "totpEnabledAt"`;
+  disabled_at AS "disabledAt", totp_secret AS "totpSecret", totp_enabled_at AS "totpEnabledAt",
+  kept_device_id AS "keptDeviceId"`;
 
 export async function findCredentialsByEmail(db: Queryable, email: string): Promise<UserCredentials | undefined> {
   const [row] = await db.query(findCredentialsByEmailRow, [email]);
@@ -217,6 +220,25 @@ const replaceTotpSecretRow = statement<{ userId: string }>(
    RETURNING user_id AS "userId"`,
 );
 
+/**
+ * Whether a password alone does not open the account: it has a second factor in force, or has no password and is opened by an issuer outside.
+ */
+export async function isBeyondPassword(db: Queryable, userId: string): Promise<boolean> {
+  const rows = await db.query(findUserBeyondPassword, [userId]);
+  return rows.length > 0;
+}
+
+const findUserBeyondPassword = statement<{ found: number }>(
+  "find_user_beyond_password",
+  "global",
+  `SELECT 1 AS found
+   FROM app_user
+   WHERE user_id = $1
+     AND (totp_enabled_at IS NOT NULL
+       OR (password_hash IS NULL
+         AND EXISTS (SELECT 1 FROM external_identity WHERE external_identity.user_id = app_user.user_id)))`,
+);
+
 /** A disabled user signs in nowhere, and nothing that acts as them is valid; `null` lets them in again. */
 export async function setDisabled(db: Queryable, userId: string, disabledAt: Timestamp | null): Promise<void> {
   await db.query(setDisabledRow, [userId, disabledAt === null ? null : new Date(disabledAt).toISOString()]);
@@ -226,6 +248,19 @@ const setDisabledRow = statement<never>(
   "set_user_disabled",
   "global",
   "UPDATE app_user SET disabled_at = $2 WHERE user_id = $1",
+);
+
+/** Keeps the browser of this session known to the sign-in, and no other. */
+export async function keepDeviceOf(db: Queryable, userId: string, sessionId: string | null): Promise<void> {
+  await db.query(keepDeviceOfSession, [userId, sessionId]);
+}
+
+const keepDeviceOfSession = statement<never>(
+  "keep_device_of_session",
+  "global",
+  `UPDATE app_user
+   SET kept_device_id = (SELECT device_id FROM user_session WHERE user_session.user_id = $1 AND user_session.session_id = $2)
+   WHERE user_id = $1`,
 );
 
 /** Ends the user's sessions, and with them what was issued under them; all but `keptSessionId`. */

@@ -15,7 +15,19 @@ export interface UserSession {
   readonly expiresAt: Timestamp;
 }
 
-export async function insertUserSession(db: Queryable, session: UserSession): Promise<void> {
+/** Facts of a session that its user is not shown. */
+export interface SessionOrigin {
+  /** When an issuer outside last asked the person to prove who they are; null: it did not say, or they signed in here. */
+  readonly authenticatedAt: Timestamp | null;
+  /** The browser that it was begun in, by the id in its cookie; null where nobody typed a password. */
+  readonly deviceId: string | null;
+  /** An issuer outside proved who it is, in this browser or in the one that let the device in. It answers for the second factor. */
+  readonly isVouchedFor: boolean;
+}
+
+export type NewUserSession = UserSession & SessionOrigin;
+
+export async function insertUserSession(db: Queryable, session: NewUserSession): Promise<void> {
   await db.query(insertUserSessionRow, [
     session.userId,
     session.sessionId,
@@ -25,21 +37,23 @@ export async function insertUserSession(db: Queryable, session: UserSession): Pr
     new Date(session.createdAt).toISOString(),
     new Date(session.lastSeenAt).toISOString(),
     new Date(session.expiresAt).toISOString(),
+    session.authenticatedAt === null ? null : new Date(session.authenticatedAt).toISOString(),
+    session.deviceId,
+    session.isVouchedFor,
   ]);
 }
 
 const insertUserSessionRow = statement<never>(
   "insert_user_session",
   "global",
-  `INSERT INTO user_session (user_id, session_id, signed_in_by, user_agent, address, created_at, last_seen_at, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  `INSERT INTO user_session (user_id, session_id, signed_in_by, user_agent, address, created_at, last_seen_at, expires_at,
+     authenticated_at, device_id, is_vouched_for)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 );
 
-export interface OpenSession {
+export interface OpenSession extends Pick<NewUserSession, "lastSeenAt" | "expiresAt">, SessionOrigin {
   readonly userName: string;
   readonly email: string;
-  readonly lastSeenAt: Timestamp;
-  readonly expiresAt: Timestamp;
 }
 
 /** The session with its user, unless it was ended or the user is disabled. Whether its time is over is for the caller to judge. */
@@ -56,7 +70,8 @@ const findOpenSessionRow = statement<OpenSession>(
   "find_open_session",
   "global",
   `SELECT app_user.display_name AS "userName", app_user.email, user_session.last_seen_at AS "lastSeenAt",
-     user_session.expires_at AS "expiresAt"
+     user_session.expires_at AS "expiresAt", user_session.authenticated_at AS "authenticatedAt",
+     user_session.device_id AS "deviceId", user_session.is_vouched_for AS "isVouchedFor"
    FROM user_session
    JOIN app_user USING (user_id)
    WHERE user_session.user_id = $1 AND user_session.session_id = $2 AND user_session.ended_at IS NULL

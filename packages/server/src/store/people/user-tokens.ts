@@ -101,6 +101,20 @@ const listUserTokenRows = statement<ListedUserToken>(
   "each-time",
 );
 
+/** Counts the user's tokens that hold: those that are neither revoked nor expired. */
+export async function countUserTokens(db: Queryable, userId: string, now: Timestamp): Promise<number> {
+  const [row] = await db.query(countUserTokenRows, [userId, new Date(now).toISOString()]);
+  return row?.count ?? 0;
+}
+
+const countUserTokenRows = statement<{ count: number }>(
+  "count_user_tokens",
+  "global",
+  `SELECT count(*)::integer AS count
+   FROM user_token
+   WHERE user_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
+);
+
 /** Whether it is there and was not revoked. Its expiry is for the caller to judge. */
 export async function isUserTokenHeld(db: Queryable, userId: string, tokenId: string): Promise<boolean> {
   const rows = await db.query(findHeldUserToken, [userId, tokenId]);
@@ -133,12 +147,22 @@ const revokeUserTokenRow = statement<{ tokenHash: Buffer; name: string }>(
    RETURNING token_hash AS "tokenHash", name`,
 );
 
-export async function revokeAllUserTokens(db: Queryable, userId: string, at: Timestamp): Promise<void> {
-  await db.query(revokeAllUserTokenRows, [userId, new Date(at).toISOString()]);
+/** Revokes the user's tokens, except `keptTokenId`. Answers how many. */
+export async function revokeOtherUserTokens(
+  db: Queryable,
+  userId: string,
+  keptTokenId: string | null,
+  at: Timestamp,
+): Promise<number> {
+  const rows = await db.query(revokeOtherUserTokenRows, [userId, keptTokenId, new Date(at).toISOString()]);
+  return rows.length;
 }
 
-const revokeAllUserTokenRows = statement<never>(
-  "revoke_all_user_tokens",
+const revokeOtherUserTokenRows = statement<{ tokenId: string }>(
+  "revoke_other_user_tokens",
   "global",
-  "UPDATE user_token SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL",
+  `UPDATE user_token
+   SET revoked_at = $3
+   WHERE user_id = $1 AND revoked_at IS NULL AND ($2::uuid IS NULL OR token_id <> $2)
+   RETURNING token_id AS "tokenId"`,
 );

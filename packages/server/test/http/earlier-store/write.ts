@@ -147,7 +147,8 @@ async function invite(email: string) {
   await sendForm(invitation.body.link, { account: "new", newEmail: email, displayName: "Grace", ...passwords });
   await api.call("CreateInvitation", { body: { roles: ["viewer"] } });
   const { idToken } = await signIn(baseUrl, { email });
-  const userToken = await api.as(idToken).call<{ token: string }>("CreateUserToken", { body: { name: "program" } });
+  const wanted = { name: "program", expiresAt: null, password };
+  const userToken = await api.as(idToken).call<{ token: string }>("CreateUserToken", { body: wanted });
   return { email, token: userToken.body.token };
 }
 

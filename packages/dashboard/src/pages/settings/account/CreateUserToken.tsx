@@ -1,23 +1,41 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import type { Account } from "../../../api/account.ts";
 import { fieldProblems } from "../../../api/problem.ts";
 import { createUserToken, userTokensQuery } from "../../../api/user-tokens.ts";
+import { Button } from "../../../parts/controls/Button.tsx";
 import { ExpiryChoice, type ExpiryDays, expiryIn } from "../../../parts/controls/ExpiryChoice.tsx";
 import { Field } from "../../../parts/controls/Field.tsx";
 import { FormDialog } from "../../../parts/dialogs/FormDialog.tsx";
 import { SecretDialog } from "../../../parts/dialogs/SecretDialog.tsx";
+import { session } from "../../../session/session.ts";
 import { texts } from "../../../texts/texts.ts";
+import { emptyProof, ProofFields, proofPointers } from "./ProofFields.tsx";
 
-export function CreateUserToken({ onClose }: { readonly onClose: () => void }) {
+interface CreateUserTokenProps {
+  readonly account: Account;
+  readonly onClose: () => void;
+}
+
+/** Asks what the token is for, how long it holds, and that it is really the account's owner who asks. */
+export function CreateUserToken({ account, onClose }: CreateUserTokenProps) {
   const words = texts.userTokens;
+  const asksCode = account.secondFactorEnabledAt !== undefined;
   const [name, setName] = useState("");
-  const [expiry, setExpiry] = useState<ExpiryDays>("30");
+  const [expiry, setExpiry] = useState<ExpiryDays>("90");
+  const [proof, setProof] = useState(emptyProof);
   const queries = useQueryClient();
   const create = useMutation({
-    mutationFn: () => createUserToken({ name: name.trim(), ...expiryIn(expiry) }),
+    mutationFn: () =>
+      createUserToken({
+        name: name.trim(),
+        ...expiryIn(expiry),
+        ...(account.hasPassword && { password: proof.password }),
+        ...(asksCode && { code: proof.code.trim() }),
+      }),
     onSuccess: () => queries.invalidateQueries({ queryKey: userTokensQuery.queryKey }),
   });
-  const problems = fieldProblems(create.error, ["/name", "/expiresAt"]);
+  const problems = fieldProblems(create.error, ["/name", "/expiresAt", ...proofPointers]);
   if (create.data !== undefined) {
     return (
       <SecretDialog
@@ -49,6 +67,14 @@ export function CreateUserToken({ onClose }: { readonly onClose: () => void }) {
         autoComplete="off"
       />
       <ExpiryChoice value={expiry} onChange={setExpiry} problem={problems.at("/expiresAt")} />
+      {account.hasPassword ? (
+        <ProofFields proof={proof} onChange={setProof} problems={problems} asksCode={asksCode} />
+      ) : (
+        <>
+          <p>{words.freshSignIn}</p>
+          <Button onClick={() => void session.signIn({ asksAgain: true })}>{words.signInAgain}</Button>
+        </>
+      )}
     </FormDialog>
   );
 }

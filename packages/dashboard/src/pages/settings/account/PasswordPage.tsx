@@ -3,6 +3,7 @@ import { useState } from "react";
 import { type Account, accountQueryKey, changePassword } from "../../../api/account.ts";
 import { fieldProblems } from "../../../api/problem.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
+import { CheckBox } from "../../../parts/controls/CheckBox.tsx";
 import { Field } from "../../../parts/controls/Field.tsx";
 import { Problem } from "../../../parts/states/Problem.tsx";
 import { toast } from "../../../parts/states/toasts.ts";
@@ -23,6 +24,7 @@ const blank = { current: "", next: "", again: "", code: "" };
 function Password({ account }: { readonly account: Account }) {
   const words = texts.account;
   const [typed, setTyped] = useState(blank);
+  const [keepUserTokens, setKeepUserTokens] = useState(false);
   const [isDifferent, setDifferent] = useState(false);
   const hasSecondFactor = account.secondFactorEnabledAt !== undefined;
   const queries = useQueryClient();
@@ -31,11 +33,12 @@ function Password({ account }: { readonly account: Account }) {
       changePassword({
         currentPassword: typed.current,
         newPassword: typed.next,
+        keepUserTokens,
         ...(hasSecondFactor && { code: typed.code.trim() }),
       }),
     onSuccess: async () => {
       setTyped(blank);
-      toast({ kind: "success", text: words.passwordChanged });
+      toast({ kind: "success", text: keepUserTokens ? words.passwordChanged : words.passwordAndTokensChanged });
       await queries.invalidateQueries({ queryKey: accountQueryKey });
     },
   });
@@ -87,6 +90,12 @@ function Password({ account }: { readonly account: Account }) {
         autoComplete="new-password"
         problem={isDifferent && typed.next !== typed.again ? words.notTheSame : undefined}
         {...bound("again")}
+      />
+      <CheckBox
+        label={words.keepUserTokens}
+        hint={words.keepUserTokensHint}
+        checked={keepUserTokens}
+        onChange={(event) => setKeepUserTokens(event.target.checked)}
       />
       {problems.rest !== undefined && <Problem error={problems.rest} />}
       <div>

@@ -2,17 +2,17 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { fieldProblems } from "../../../api/problem.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
-import { Field } from "../../../parts/controls/Field.tsx";
 import { Dialog } from "../../../parts/dialogs/Dialog.tsx";
 import { Problem } from "../../../parts/states/Problem.tsx";
 import { texts } from "../../../texts/texts.ts";
+import { emptyProof, ProofFields, proofPointers, type TypedProof } from "./ProofFields.tsx";
 
 interface ProofDialogProps<Result> {
   readonly title: string;
   readonly text: string;
   readonly action: string;
   readonly isDanger?: boolean;
-  readonly act: (proof: { readonly password: string; readonly code: string }) => Promise<Result>;
+  readonly act: (proof: TypedProof) => Promise<Result>;
   readonly onDone: (result: Result) => Promise<void>;
   readonly onClose: () => void;
 }
@@ -20,10 +20,12 @@ interface ProofDialogProps<Result> {
 /** Asks for password and code before something that only the account's owner may do. */
 export function ProofDialog<Result>(props: ProofDialogProps<Result>) {
   const { title, text, action, isDanger = false, act, onDone, onClose } = props;
-  const [password, setPassword] = useState("");
-  const [code, setCode] = useState("");
-  const prove = useMutation({ mutationFn: () => act({ password, code: code.trim() }), onSuccess: onDone });
-  const problems = fieldProblems(prove.error, ["/password", "/code"]);
+  const [proof, setProof] = useState(emptyProof);
+  const prove = useMutation({
+    mutationFn: () => act({ password: proof.password, code: proof.code.trim() }),
+    onSuccess: onDone,
+  });
+  const problems = fieldProblems(prove.error, proofPointers);
   return (
     <Dialog isOpen onClose={onClose} title={title} description={text}>
       <form
@@ -33,24 +35,7 @@ export function ProofDialog<Result>(props: ProofDialogProps<Result>) {
           prove.mutate();
         }}
       >
-        <Field
-          label={texts.secondFactor.password}
-          type="password"
-          autoComplete="current-password"
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-          problem={problems.at("/password")}
-          required
-        />
-        <Field
-          label={texts.account.code}
-          hint={texts.account.codeHint}
-          autoComplete="one-time-code"
-          value={code}
-          onChange={(event) => setCode(event.target.value)}
-          problem={problems.at("/code")}
-          required
-        />
+        <ProofFields proof={proof} onChange={setProof} problems={problems} asksCode />
         {problems.rest !== undefined && <Problem error={problems.rest} />}
         <div className="dialog-actions">
           <Button onClick={onClose}>{texts.parts.cancel}</Button>

@@ -1,5 +1,6 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { accountQuery } from "../../../api/account.ts";
 import { revokeUserToken, type UserToken, userTokensQuery } from "../../../api/user-tokens.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
 import { ListPanel } from "../../../parts/data/ListPanel.tsx";
@@ -14,6 +15,7 @@ import { CreateUserToken } from "./CreateUserToken.tsx";
 export function UserTokensPage() {
   const words = texts.userTokens;
   const query = useInfiniteQuery(userTokensQuery);
+  const { data: account } = useQuery(accountQuery);
   const [isCreating, setCreating] = useState(false);
   const [doomed, setDoomed] = useState<UserToken | undefined>();
   return (
@@ -27,12 +29,12 @@ export function UserTokensPage() {
         columns={columnsFor(setDoomed)}
         empty={<EmptyState title={words.emptyTitle} text={words.empty} />}
         actions={
-          <Button icon="plus" onClick={() => setCreating(true)}>
+          <Button icon="plus" isBusy={isCreating && account === undefined} onClick={() => setCreating(true)}>
             {words.create}
           </Button>
         }
       />
-      {isCreating && <CreateUserToken onClose={() => setCreating(false)} />}
+      {isCreating && account !== undefined && <CreateUserToken account={account} onClose={() => setCreating(false)} />}
       {doomed !== undefined && <RevokeUserToken token={doomed} onClose={() => setDoomed(undefined)} />}
     </>
   );

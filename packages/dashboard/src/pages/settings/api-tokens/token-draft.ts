@@ -57,7 +57,7 @@ export function changeOf(token: ApiToken, draft: TokenDraft): ApiTokenChange | u
   const change: ApiTokenChange = {
     ...(name !== token.name && { name }),
     ...(!isSame([...permissions].sort(), [...token.permissions].sort()) && { permissions }),
-    ...(draft.expiry !== "kept" && { expiresAt: expiryIn(draft.expiry).expiresAt ?? null }),
+    ...expiryIn(draft.expiry),
     ...(!isSame(boundTo, boundOf(draftOf(token))) && { boundTo: boundTo ?? null }),
   };
   return Object.keys(change).length === 0 ? undefined : change;

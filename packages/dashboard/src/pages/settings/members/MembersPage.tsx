@@ -15,6 +15,7 @@ import { ChangeRoles } from "./ChangeRoles.tsx";
 import { LeaveOrganization } from "./LeaveOrganization.tsx";
 import { PasswordLink } from "./PasswordLink.tsx";
 import { RemoveMember } from "./RemoveMember.tsx";
+import { SecondFactorDemand } from "./SecondFactorDemand.tsx";
 
 /** Who is in the organization, and with which roles. Everybody can leave, who may see the others or not. */
 export function MembersPage() {
@@ -24,6 +25,7 @@ export function MembersPage() {
       <Permitted organizationId={organizationId} permission="member:read" title={texts.members.title}>
         <Members organizationId={organizationId} />
       </Permitted>
+      <SecondFactorDemand organizationId={organizationId} />
       <LeaveOrganization organizationId={organizationId} />
     </>
   );

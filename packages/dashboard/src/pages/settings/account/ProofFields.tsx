@@ -1,0 +1,49 @@
+import type { fieldProblems } from "../../../api/problem.ts";
+import { Field } from "../../../parts/controls/Field.tsx";
+import { texts } from "../../../texts/texts.ts";
+
+/** What confirms that an act is the person's own. */
+export interface TypedProof {
+  readonly password: string;
+  readonly code: string;
+}
+
+export const emptyProof: TypedProof = { password: "", code: "" };
+
+/** The problems that these fields show. */
+export const proofPointers = ["/password", "/code"] as const;
+
+interface ProofFieldsProps {
+  readonly proof: TypedProof;
+  readonly onChange: (proof: TypedProof) => void;
+  readonly problems: ReturnType<typeof fieldProblems>;
+  readonly asksCode: boolean;
+}
+
+/** Asks for the password, and for the code of the second factor where the account has one. */
+export function ProofFields({ proof, onChange, problems, asksCode }: ProofFieldsProps) {
+  return (
+    <>
+      <Field
+        label={texts.secondFactor.password}
+        type="password"
+        autoComplete="current-password"
+        value={proof.password}
+        onChange={(event) => onChange({ ...proof, password: event.target.value })}
+        problem={problems.at("/password")}
+        required
+      />
+      {asksCode && (
+        <Field
+          label={texts.account.code}
+          hint={texts.account.codeHint}
+          autoComplete="one-time-code"
+          value={proof.code}
+          onChange={(event) => onChange({ ...proof, code: event.target.value })}
+          problem={problems.at("/code")}
+          required
+        />
+      )}
+    </>
+  );
+}

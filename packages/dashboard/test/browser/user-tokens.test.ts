@@ -1,0 +1,85 @@
+import { newSignedInPerson, rightPassword } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
+import type { Locator, Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { useSingleSignOn } from "../../../server/test/http/single-sign-on-world.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import { testBrowser } from "./support/browser.ts";
+import { sendSignIn } from "./support/people.ts";
+
+const browser = testBrowser();
+
+onOneStore((home) => {
+  describe("of a person with a password", () => {
+    const service = useService(home);
+
+    test("a user token is made by keyboard alone, once the password is right", async () => {
+      const person = await newSignedInPerson(service);
+      browser.expectFault(/400 .*\/account\/tokens$/);
+      const page = await browser.newPage();
+      await sendSignIn(page, `${service.baseUrl}/app/account/tokens`, person);
+      const form = await openForm(page);
+      await form.getByLabel("Name").fill("laptop");
+      await form.getByText("90 days unless you choose otherwise").waitFor();
+      await form.getByLabel("Your password").fill("not the password");
+      await expectAccessible(page, "the form of a user token");
+      await form.getByLabel("Your password").press("Enter");
+      await form.getByText("is not your password").waitFor();
+      await form.getByLabel("Your password").fill(rightPassword);
+      await form.getByLabel("Your password").press("Enter");
+      expect(await accountStatus(service.baseUrl, await shownToken(page))).toBe(200);
+    });
+  });
+
+  inWholeMatrix(() => {
+    describe("of a person who signs in by a provider", () => {
+      const world = useSingleSignOn(home);
+
+      test("a user token is made after signing in there again", async () => {
+        const { login } = await world.newPersonAt("acme");
+        browser.expectFault(/409 .*\/account\/tokens$/);
+        // The provider of the test has none.
+        browser.expectFault(/favicon\.ico$/);
+        const page = await browser.newPage();
+        await page.goto(`${world.service.baseUrl}/app/account/tokens`);
+        await continueWithAcme(page, login);
+        const form = await openForm(page);
+        await form.getByLabel("Name").fill("laptop");
+        await form.getByLabel("Name").press("Enter");
+        await form.getByText("needs a sign-in by your provider").waitFor();
+        await expectAccessible(page, "the form of a user token of somebody without a password");
+        await form.getByRole("button", { name: "Sign in again" }).press("Enter");
+        await continueWithAcme(page, login);
+        const again = await openForm(page);
+        await again.getByLabel("Name").fill("laptop");
+        await again.getByLabel("Name").press("Enter");
+        expect(await accountStatus(world.service.baseUrl, await shownToken(page))).toBe(200);
+      });
+    });
+  });
+});
+
+async function openForm(page: Page): Promise<Locator> {
+  await page.getByRole("button", { name: "Create user token" }).press("Enter");
+  const form = page.getByRole("dialog", { name: "Create a user token" });
+  await form.waitFor();
+  return form;
+}
+
+async function shownToken(page: Page): Promise<string> {
+  const shown = page.getByRole("dialog", { name: "The user token laptop" });
+  return await shown.getByRole("region", { name: "Token" }).innerText();
+}
+
+/** From our sign-in page to the provider's, where whoever types a login is that person, and back. */
+async function continueWithAcme(page: Page, login: string): Promise<void> {
+  await page.getByRole("link", { name: "Continue with Acme" }).click();
+  await page.locator("input[name=login]").fill(login);
+  await page.locator("input[name=login]").press("Enter");
+}
+
+async function accountStatus(baseUrl: string, token: string): Promise<number> {
+  return (await fetch(`${baseUrl}/account`, { headers: { Authorization: `Bearer ${token}` } })).status;
+}

@@ -1,0 +1,44 @@
+import type { Actor } from "../../core/job/job-state.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import type { Queryable } from "../../store/home/database.ts";
+import { isBeyondPassword } from "../../store/people/user-credentials.ts";
+
+/** A caller, as far as it matters here. */
+interface Person {
+  readonly principal: Actor;
+  readonly isVouchedFor?: boolean | undefined;
+}
+
+/**
+ * Whether more than a password stands before what this user calls with: a second factor of ours, or an issuer outside, which answers for it as it
+ * answers for who they are. An account that only an issuer opens has no password that could be enough.
+ */
+export async function hasSecondFactor(db: Queryable, { principal, isVouchedFor }: Person): Promise<boolean> {
+  return isVouchedFor === true || (await isBeyondPassword(db, principal.id));
+}
+
+/** A 403 that says what to do. Everything outside of the organization stays open, so that it can be done. */
+export function secondFactorDemanded(): ServiceError {
+  return new ServiceError(
+    "AuthorizationError",
+    `This organization demands a second factor of its members, and your account has none. ${howToSetUp}`,
+  );
+}
+
+/** Throws unless this caller may turn the demand on: a person who meets it. Somebody else could shut everybody out, themselves included. */
+export async function requireOwnSecondFactor(db: Queryable, caller: Person): Promise<void> {
+  if (caller.principal.type !== "user") {
+    throw new ServiceError(
+      "AuthorizationError",
+      "Only a person who has a second factor can demand one of all members. An API token cannot: sign in instead.",
+    );
+  }
+  if (await hasSecondFactor(db, caller)) return;
+  throw new ServiceError(
+    "ConflictError",
+    `Your account has no second factor, so you would shut yourself out. ${howToSetUp}`,
+  );
+}
+
+const howToSetUp =
+  "Set one up in your account's settings (StartSecondFactor, then ConfirmSecondFactor), and send the request again.";

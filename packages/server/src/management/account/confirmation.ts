@@ -1,0 +1,46 @@
+import type { Caller } from "../../auth/authenticator.ts";
+import { freshSignInSeconds } from "../../auth/external/journey.ts";
+import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import { findCredentials } from "../../store/people/user-credentials.ts";
+import type { CallerAct, ManagementParts } from "../act/act.ts";
+
+export interface ConfirmationParts extends ManagementParts {
+  readonly signIn: Pick<PasswordSignIn, "confirm">;
+}
+
+/** The password and the code of the second factor, as far as they were sent. */
+export interface Proof {
+  readonly password: string | undefined;
+  readonly code: string | undefined;
+}
+
+/**
+ * Makes sure that an act is the person's own and not that of somebody who took over their session: asks for the password and, where the account has
+ * one, the second factor; without a password, for a sign-in at an issuer outside that is fresh. Wrong passwords and codes count like those of a
+ * sign-in. Answers when the password was set that was confirmed. Throws `ServiceError` ValidationError that points at what is missing or wrong,
+ * RateLimitError when too much was wrong, ConflictError when the sign-in is not fresh.
+ */
+export async function confirmPerson(
+  { database, engine, signIn }: ConfirmationParts,
+  { actor, address, caller }: CallerAct,
+  { password, code }: Proof,
+): Promise<Timestamp | null> {
+  const { id: userId } = actor;
+  const credentials = await findCredentials(database, userId);
+  if (credentials !== undefined && credentials.passwordHash === null) {
+    requireFreshSignIn(caller, engine.now());
+    return credentials.passwordChangedAt;
+  }
+  const confirmed = await signIn.confirm({ userId, address, password, code, passwordPointer: "/password" });
+  return confirmed.passwordChangedAt;
+}
+
+/** Throws 409 unless the caller signed in by an issuer outside that asked them who they are a short time ago. */
+export function requireFreshSignIn({ authenticatedAt = null }: Caller, now: Timestamp): void {
+  if (authenticatedAt !== null && now - authenticatedAt <= freshSignInSeconds * 1_000) return;
+  const minutes = freshSignInSeconds / 60;
+  const detail = `Your account has no password, so this needs a sign-in by your provider that is less than ${minutes} minutes old and in which it asked you who you are. Sign in again in the browser (with prompt=login), and send the request with that sign-in. If you have no provider, ask an owner of your organization for a link that sets a password.`;
+  throw new ServiceError("ConflictError", detail, { reason: "fresh-sign-in-needed" });
+}

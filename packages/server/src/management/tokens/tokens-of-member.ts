@@ -1,0 +1,31 @@
+import type { PermissionSet } from "../../auth/permissions/permissions.ts";
+import { requireAll, requirePermission } from "../../auth/permissions/required.ts";
+import { listApiTokensMadeBy, revokeApiTokens, type TokenHashes } from "../../store/access/tokens.ts";
+import type { Transaction } from "../../store/home/database.ts";
+import type { Act, Clock } from "../act/act.ts";
+import { recordAudits } from "../act/audit-trail.ts";
+import { auditedFields } from "./api-tokens.ts";
+
+/**
+ * Revokes the API tokens that a member made, also by way of another of their tokens: each could make more of its kind. Every one leaves an entry in
+ * the audit trail. Lock the grants first, and hand in what the caller holds: throws 403 unless they may revoke tokens and hold all that these may do.
+ */
+export async function revokeTokensOfMember(
+  transaction: Transaction,
+  clock: Clock,
+  act: Act,
+  { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
+  granted: PermissionSet,
+): Promise<readonly TokenHashes[]> {
+  requirePermission(granted, "apitoken:revoke");
+  const tokens = await listApiTokensMadeBy(transaction, organizationId, userId);
+  requireAll(granted, new Set(tokens.flatMap(({ permissions }) => permissions)));
+  const tokenIds = tokens.map(({ tokenId }) => tokenId);
+  const revoked = await revokeApiTokens(transaction, organizationId, tokenIds, clock.now());
+  const notes = tokens.map((token) => {
+    const details = { ...auditedFields(token), madeBy: userId };
+    return { organizationId, targetType: "apiToken", targetId: token.tokenId, details } as const;
+  });
+  await recordAudits(transaction, clock, { ...act, operation: "RevokeApiToken" }, notes);
+  return revoked;
+}
