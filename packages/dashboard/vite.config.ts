@@ -36,6 +36,7 @@ export default defineConfig({
         "/organizations",
         "/account",
         "/whoami",
+        "/stream",
         "/openapi.json",
         "/sign-in",
         "/set-password",

@@ -53,6 +53,7 @@ export function settingsPages({ organization, token }: Story): DashboardPage[] {
     { name: "settings-members", path: `${settings}/members`, isReady: shows("button", /^Change the roles of/) },
     { name: "settings-invitations", path: `${settings}/invitations`, isReady: shows("cell", "finance@acme.example") },
     { name: "settings-roles", path: `${settings}/roles`, isReady: shows("cell", "releaser") },
+    { name: "settings-applications", path: `${settings}/oauth-clients`, isReady: shows("cell", "Order desk") },
     {
       name: "settings-sign-in",
       path: `${settings}/sign-in-providers`,
@@ -63,6 +64,7 @@ export function settingsPages({ organization, token }: Story): DashboardPage[] {
     { name: "dialog-create-token", path: `${settings}/api-tokens`, isReady: opens("Create token"), isWindow: true },
     { name: "dialog-change-token", path: token, isReady: opens("Change"), isWindow: true },
     { name: "dialog-invite", path: `${settings}/invitations`, isReady: opens("Invite"), isWindow: true },
+    { name: "dialog-create-application", path: `${settings}/oauth-clients`, isReady: opens("Create"), isWindow: true },
     { name: "dialog-create-role", path: `${settings}/roles`, isReady: opens("Create role"), isWindow: true },
     {
       name: "dialog-change-roles",

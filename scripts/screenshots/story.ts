@@ -131,6 +131,8 @@ async function makeTokens(owner: Api, organization: string, workflows: WorkflowI
   await make("grafana", ["metrics:read"], { expiresAt: inDays(8) });
   const { tokenId: old } = await make("old-warehouse-script", ["job:read"]);
   await owner.delete(`${organization}/api-tokens/${old}`);
+  const redirectUris = ["https://orders.acme.example/", "http://localhost:5173/"];
+  await owner.post(`${organization}/oauth-clients`, { name: "Order desk", redirectUris });
   return { shop, pipeline };
 }
 

@@ -124,6 +124,11 @@ const settingsPages = [
     lazyRouteComponent(() => import("./pages/settings/roles/RolesPage.tsx"), "RolesPage"),
   ),
   settingsPage(
+    "oauth-clients",
+    settingsTabs.oauthClients,
+    lazyRouteComponent(() => import("./pages/settings/oauth-clients/OAuthClientsPage.tsx"), "OAuthClientsPage"),
+  ),
+  settingsPage(
     "sign-in-providers",
     settingsTabs.signInProviders,
     lazyRouteComponent(
@@ -208,6 +213,7 @@ const routes = root.addChildren([
 ]);
 
 export function createAppRouter() {
+  makePathReadable();
   return createRouter({
     routeTree: routes,
     basepath: basePath === "" ? "/" : basePath,
@@ -218,6 +224,16 @@ export function createAppRouter() {
     parseSearch: parseSearchText,
     stringifySearch: writeSearchText,
   });
+}
+
+/** The router breaks on a path with a malformed percent-escape. Written so that it can be read, it is the path of no page, as any other. */
+function makePathReadable(): void {
+  const { pathname, search, hash } = window.location;
+  try {
+    decodeURIComponent(pathname);
+  } catch {
+    window.history.replaceState(null, "", pathname.replaceAll("%", "%25") + search + hash);
+  }
 }
 
 declare module "@tanstack/react-router" {

@@ -300,7 +300,7 @@ export const settings = {
     10_000,
     1,
     1_000_000,
-    "Requests and streams that wait for jobs on this node at once.",
+    "Requests and streams that wait for jobs on this node at once. A stream of several jobs counts once for each of them.",
   ),
   maxRoles: integer(
     "STEPWELL_MAX_ROLES",
@@ -323,6 +323,7 @@ export const settings = {
     365,
     "The longest life of an invitation. Whoever finds its link later shall find it dead.",
   ),
+  maxOAuthClients: integer("STEPWELL_MAX_OAUTH_CLIENTS", 50, 0, 10_000, "Clients of one organization: a short list."),
   maxUserTokens: integer(
     "STEPWELL_MAX_USER_TOKENS",
     50,

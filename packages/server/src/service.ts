@@ -287,6 +287,10 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
     onPooler: () => {
       isPooled = true;
     },
+    onFull: (isFull) => {
+      if (isFull) logger.error("the store's disk is full: this node is not ready until there is room");
+      else logger.warn("the store's disk has room again");
+    },
   });
   try {
     const facts = await readFacts(database, config, logger);
@@ -306,6 +310,7 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
 export interface HomeEvents extends Partial<SyncOptions> {
   readonly onConnectionLost?: (error: Error) => void;
   readonly onPooler?: () => void;
+  readonly onFull?: (isFull: boolean) => void;
 }
 
 /** Opens the store as it is, whatever its schema. */
@@ -319,6 +324,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
       preparedStatements: config.preparedStatements,
       onConnectionLost: () => {},
       onPooler: () => {},
+      onFull: () => {},
       ...events,
     });
   }
@@ -327,7 +333,9 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
   return await openEmbedded({
     dataDir: config.dataDir,
     bufferMb: config.embeddedBufferMb,
+    timeoutMs: config.databaseTimeoutMs,
     readTimeoutMs: config.readTimeoutMs,
+    onFull: () => {},
     onSyncFailed: (error) => {
       throw error;
     },

@@ -35,6 +35,7 @@ test("the store takes nothing from core but types", () => {
 
 /** Names that `http` takes from `store` although they are no reading function, with the reason. */
 const takenBesideReads: Readonly<Record<string, string>> = {
+  DiskFullError: "an error that is answered with 503",
   ReadDeadlineError: "an error that is answered with 503",
   StoreUnavailableError: "an error that is answered with 503",
   TransactionAbortedError: "an error that is answered with 503",

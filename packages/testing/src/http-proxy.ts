@@ -26,7 +26,10 @@ export interface Exchange {
   };
 }
 
-/** Stands between a client and the service, as a load balancer does over a bad network. */
+/**
+ * Stands between a client and the service, as a load balancer does over a bad network. It buffers: an answer is handed on once all of it is there,
+ * so nothing comes of a stream while it is open.
+ */
 export class HttpProxy {
   readonly exchanges: Exchange[] = [];
   readonly #target: URL;
@@ -35,12 +38,15 @@ export class HttpProxy {
 
   private constructor(target: string) {
     this.#target = new URL(target);
-    this.#server = createServer((incoming, outgoing) => void this.#relay(incoming, outgoing));
+    this.#server = createServer((incoming, outgoing) => {
+      // Also the end of a client that waits no longer, or of a service that is away.
+      this.#relay(incoming, outgoing).catch(() => outgoing.destroy());
+    });
   }
 
-  static async before(target: string): Promise<HttpProxy> {
+  static async before(target: string, port = 0): Promise<HttpProxy> {
     const proxy = new HttpProxy(target);
-    proxy.#server.listen(0, "127.0.0.1");
+    proxy.#server.listen(port, "127.0.0.1");
     await once(proxy.#server, "listening");
     return proxy;
   }
@@ -70,19 +76,20 @@ export class HttpProxy {
       this.exchanges.push(exchange);
       return way === "lost" ? void outgoing.destroy() : unavailable(outgoing);
     }
-    const answer = await this.#ask(exchange, body);
-    this.exchanges.push({ ...exchange, answer });
+    const { bytes, ...answer } = await this.#ask(exchange, body, outgoing);
+    this.exchanges.push({ ...exchange, answer: { ...answer, body: bytes.toString("utf8") } });
     if (way === "answer-lost") outgoing.destroy();
     else if (way === "answer-refused") unavailable(outgoing);
-    else outgoing.writeHead(answer.status, answer.headers).end(answer.body);
+    else outgoing.writeHead(answer.status, answer.headers).end(bytes);
   }
 
-  async #ask({ method, path, headers }: Exchange, body: Buffer) {
+  async #ask({ method, path, headers }: Exchange, body: Buffer, outgoing: ServerResponse) {
     const { hostname, port } = this.#target;
     const asking = request({ hostname, port, method, path, headers, agent: false }).end(body);
+    // A client that waits no longer for a stream ends it.
+    outgoing.once("close", () => asking.destroy());
     const [response] = (await once(asking, "response")) as [IncomingMessage];
-    const text = (await buffer(response)).toString("utf8");
-    return { status: response.statusCode ?? 0, headers: response.headers, body: text };
+    return { status: response.statusCode ?? 0, headers: response.headers, bytes: await buffer(response) };
   }
 }
 

@@ -87,12 +87,19 @@ export class TestService {
   async newUser(expiresAt: number | null = null): Promise<TestUser> {
     const { database, engine } = this.running;
     const userId = engine.newId();
-    const tokenId = engine.newId();
     const createdAt = engine.now();
-    const { token, tokenHash, tokenPrefix } = createToken("user", userId);
     await insertUser(database, { userId, email: `${userId}@example.org`, displayName: "A user", createdAt });
-    await insertUserToken(database, { userId, tokenId, name: "test", tokenPrefix, createdAt, expiresAt }, tokenHash);
+    const { token, tokenId } = await this.newUserToken(userId, expiresAt);
     return { userId, token, tokenId, client: this.client(token) };
+  }
+
+  /** Straight into the store: nobody asks for a password. */
+  async newUserToken(userId: string, expiresAt: number | null = null): Promise<{ tokenId: string; token: string }> {
+    const { database, engine } = this.running;
+    const [tokenId, createdAt] = [engine.newId(), engine.now()];
+    const { token, tokenHash, tokenPrefix } = createToken("user", userId);
+    await insertUserToken(database, { userId, tokenId, name: "test", tokenPrefix, createdAt, expiresAt }, tokenHash);
+    return { tokenId, token };
   }
 
   /** A user who is a member of the organization, with these roles. */

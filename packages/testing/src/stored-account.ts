@@ -26,7 +26,7 @@ export async function storeSession({ running: { engine, database } }: TestServic
   const sessionId = engine.newId();
   const at = engine.now();
   const times = { createdAt: at, lastSeenAt: at, expiresAt: at + 600_000 };
-  const origin = { authenticatedAt: null, deviceId: null, isVouchedFor: false };
+  const origin = { client: null, authenticatedAt: null, deviceId: null, isVouchedFor: false };
   const how = { signedInBy: "password", userAgent: "test", address: "", ...origin };
   await insertUserSession(database, { userId, sessionId, ...how, ...times });
   return sessionId;

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List your organizations
-         * @description The organizations that the caller may read, newest first. For an API token, its own one.
+         * @description The organizations that the caller may read, newest first. For an API token and an OAuth client, their own one.
          */
         get: operations["ListOrganizations"];
         put?: never;
@@ -437,6 +437,26 @@ export interface paths {
          * @description Server-sent events, one for each history entry: `id` is its sequence, `event` its type, `data` the entry as JSON. After an interruption go on with `Last-Event-ID`. The stream ends after the entry that finishes the job.
          */
         get: operations["WatchJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Watch many jobs
+         * @description Server-sent events for up to 50 jobs on one connection. Needs `job:read` in the organization of each job. There is one event for each history entry: `event` is its type, `data` is `{organizationId, jobId, entry}`, where `entry` is what GetJobHistory answers. The `id` of each event says how far the stream is in all of its jobs; after an interruption go on with `Last-Event-ID` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event `job.unreadable` tells of it, with `data` `{organizationId, jobId, problem}`. The stream ends once all jobs are finished or unreadable. A comment comes at least every 5 s.
+         */
+        get: operations["WatchJobs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1125,6 +1145,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/organizations/{organizationId}/oauth-clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List OAuth clients
+         * @description Newest first.
+         */
+        get: operations["ListOAuthClients"];
+        put?: never;
+        /**
+         * Create an OAuth client
+         * @description A browser application to which members of the organization sign in. It is a public client: it has no secret, and uses the authorization code flow with PKCE (`S256`). Its tokens are good in this organization only.
+         */
+        post: operations["CreateOAuthClient"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/oauth-clients/{clientId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an OAuth client */
+        get: operations["GetOAuthClient"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an OAuth client
+         * @description All that was issued to it ends, on every node within a second.
+         */
+        delete: operations["DeleteOAuthClient"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/account/sessions": {
         parameters: {
             query?: never;
@@ -1157,7 +1222,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description The session ends for good, with every token that was issued in it, on every node within a second. It may be the session of this request.
+         * @description The session ends for good, with every token that was issued in it, on every node within a second. It may be the session of this request: that is how to sign out.
          */
         delete: operations["EndSession"];
         options?: never;
@@ -1228,7 +1293,7 @@ export interface paths {
         };
         /**
          * Whether this node takes requests
-         * @description 503 while the store is out of reach and while the node shuts down: send requests elsewhere.
+         * @description 503 while the store is out of reach or its disk is full, and while the node shuts down: send requests elsewhere.
          */
         get: operations["GetReadiness"];
         put?: never;
@@ -2164,7 +2229,7 @@ export interface components {
          * Permission
          * @enum {string}
          */
-        Permission: "organization:create" | "account:manage" | "invitation:accept" | "organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read";
+        Permission: "organization:create" | "account:manage" | "invitation:accept" | "organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read";
         /**
          * TokenBounds
          * @description What the token is bound to, beside its permissions. If left out, it is bound to nothing.
@@ -2288,7 +2353,7 @@ export interface components {
             outcome: "accepted" | "denied";
             target: {
                 /** @enum {string} */
-                type: "organization" | "member" | "invitation" | "role" | "apiToken" | "workflow" | "version" | "tag" | "job";
+                type: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "job";
                 /** @description An id, or the name of a tag or role. */
                 id?: string;
             };
@@ -2507,10 +2572,12 @@ export interface components {
             email?: string;
             /**
              * Format: uuid
-             * @description Only for an API token: the organization that it belongs to.
+             * @description Only for an API token and an OAuth client: the organization that they belong to.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             organizationId?: string;
+            /** @description Only for a user who calls through an OAuth client of an organization: that client. */
+            clientId?: string;
             /** @description Only for an API token: everything that it may do there, with what its permissions imply. */
             permissions?: components["schemas"]["Permission"][];
             boundTo?: components["schemas"]["TokenBounds"];
@@ -2683,6 +2750,24 @@ export interface components {
             /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
             nextPageToken?: string;
         };
+        /** OAuthClient */
+        OAuthClient: {
+            /** @description The `client_id` of OAuth. It is no secret. */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            organizationId: string;
+            name: string;
+            redirectUris: string[];
+            createdBy: components["schemas"]["Actor"];
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+        };
         /** Session */
         Session: {
             /**
@@ -2692,8 +2777,19 @@ export interface components {
             sessionId: string;
             /** @description True for the session of this request. */
             isCurrent: boolean;
-            /** @description `password`, `link` for a link of `stepwell dev`, `device` for a command line that was let in from a browser, or an issuer outside. */
+            /** @description `password`, `link` for a link of `stepwell dev`, `device` for a command line and `application` for an OAuth client that was let in from a browser, or an issuer outside. */
             signedInBy: string;
+            /** @description Only for a session in an OAuth client of an organization. */
+            application?: {
+                /**
+                 * Format: uuid
+                 * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+                 */
+                organizationId: string;
+                clientId: string;
+                /** @description The client's name when the session began. */
+                name: string;
+            };
             /** @description What the browser or the device calls itself. */
             userAgent: string;
             /** @description Where the sign-in came from. */
@@ -2717,7 +2813,7 @@ export interface components {
         /** OwnPermissions */
         OwnPermissions: {
             permissions: components["schemas"]["Permission"][];
-            /** @description The roles of a user. An API token has none. */
+            /** @description The roles of a user. An API token and an OAuth client have none. */
             roles?: string[];
         };
         /** PermissionCheck */
@@ -5769,6 +5865,93 @@ export interface operations {
             };
         };
     };
+    WatchJobs: {
+        parameters: {
+            query: {
+                /** @description `<organizationId>/<jobId>`; give the parameter once for each job. */
+                job: string[];
+            };
+            header?: {
+                /** @description The `id` of the last event that was received: for each job, in the order of the request, the sequence of the last entry that was received (0 for none), with dots in between. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description All jobs are finished, and there is nothing after `Last-Event-ID`: do not connect again. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     ListJobEvents: {
         parameters: {
             query?: {
@@ -6340,7 +6523,7 @@ export interface operations {
                     /** @description What the token is for. */
                     name: string;
                     /** @description What the token may do. You can grant only what you hold yourself. */
-                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
+                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
                      * @description If left out, the token ends after 90 days, or with the token that you call with where that is earlier. With null, it does not expire. When you call with a token, it must not be later than the end of that token.
@@ -6579,7 +6762,7 @@ export interface operations {
                     /** @description What the token is for. */
                     name: string;
                     /** @description What the token may do. You can grant only what you hold yourself. */
-                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
+                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
                      * @description If left out, the token ends after 90 days, or with the token that you call with where that is earlier. With null, it does not expire. When you call with a token, it must not be later than the end of that token.
@@ -6899,7 +7082,7 @@ export interface operations {
                     /** @description What the token is for. */
                     name?: string;
                     /** @description What the token may do. You can grant only what you hold yourself. */
-                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
+                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
                      * @description With null, the token does not expire any more. When you call with a token, it must not be later than the end of that token.
@@ -7210,7 +7393,7 @@ export interface operations {
                     /** @description What the token is for. */
                     name?: string;
                     /** @description What the token may do. You can grant only what you hold yourself. */
-                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
+                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
                      * @description With null, the token does not expire any more. When you call with a token, it must not be later than the end of that token.
@@ -7337,7 +7520,7 @@ export interface operations {
                 /** @description Only what this user or API token did. */
                 actorId?: string;
                 /** @description Only changes of things of this kind. */
-                targetType?: "organization" | "member" | "invitation" | "role" | "apiToken" | "workflow" | "version" | "tag" | "job";
+                targetType?: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "job";
                 /** @description Only changes of this one: an id, or the name of a tag or role. */
                 targetId?: string;
                 outcome?: "accepted" | "denied";
@@ -7535,7 +7718,7 @@ export interface operations {
                 /** @description Only what this user or API token did. */
                 actorId?: string;
                 /** @description Only changes of things of this kind. */
-                targetType?: "organization" | "member" | "invitation" | "role" | "apiToken" | "workflow" | "version" | "tag" | "job";
+                targetType?: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "job";
                 /** @description Only changes of this one: an id, or the name of a tag or role. */
                 targetId?: string;
                 outcome?: "accepted" | "denied";
@@ -9765,7 +9948,7 @@ export interface operations {
                     /** @description The purpose of the role. */
                     description?: string;
                     /** @description The permissions of members with the role; the list may be empty. You must hold all of them yourself. A new role without this field permits nothing. */
-                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
+                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                 };
             };
         };
@@ -10074,7 +10257,7 @@ export interface operations {
                     /** @description The purpose of the role. */
                     description?: string;
                     /** @description The permissions of members with the role; the list may be empty. You must hold all of them yourself. A new role without this field permits nothing. */
-                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
+                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                 };
             };
         };
@@ -10804,6 +10987,400 @@ export interface operations {
             };
         };
     };
+    ListOAuthClients: {
+        parameters: {
+            query?: {
+                /** @description How many at most in one answer. Left out: the first 1,000. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        oauthClients: components["schemas"]["OAuthClient"][];
+                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        nextPageToken?: string;
+                    };
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    CreateOAuthClient: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Members read it when they are asked to agree. */
+                    name: string;
+                    /** @description Where the browser goes after the sign-in, compared character by character. Each begins with `https://`, or with `http://localhost` or `http://127.0.0.1`. The pages at their origins may call this API. */
+                    redirectUris: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description The OAuth client. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthClient"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large (`PayloadTooLargeError`). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    GetOAuthClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The OAuth client. */
+                clientId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The OAuth client. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthClient"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    DeleteOAuthClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The OAuth client. */
+                clientId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     ListSessions: {
         parameters: {
             query?: {
@@ -11070,7 +11647,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "audit:read")[];
+                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                 };
             };
         };

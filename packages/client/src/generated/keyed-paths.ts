@@ -9,4 +9,5 @@ export const keyedPaths = [
   "/organizations/{organizationId}/jobs/{jobId}/events",
   "/organizations/{organizationId}/roles",
   "/invitations/accept",
+  "/organizations/{organizationId}/oauth-clients",
 ];

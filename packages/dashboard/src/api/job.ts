@@ -22,7 +22,7 @@ export function jobQuery(key: JobKey) {
     queryKey: [...jobQueryKey(key), "itself"],
     queryFn: async ({ signal }) =>
       await resultOf(api.GET("/organizations/{organizationId}/jobs/{jobId}", { params: { path: key }, signal })),
-    // What changes of it comes by the stream.
+    // The first picture of it; what changes afterwards is told by its history.
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
@@ -53,6 +53,13 @@ export function jobEventsQuery(key: JobKey) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextPageToken,
   });
+}
+
+/** The history is read in pages; the token of the last one gives what has come since. */
+export async function historyPage(key: JobKey, pageToken: string | undefined, signal: AbortSignal) {
+  const query = { pageSize: 200, ...(pageToken !== undefined && { pageToken }) };
+  const params = { path: key, query };
+  return await resultOf(api.GET("/organizations/{organizationId}/jobs/{jobId}/history", { params, signal }));
 }
 
 /** One wait: the n-th time that the job enters the step. */

@@ -31,7 +31,6 @@ const provider: oauth.AuthorizationServer = {
   issuer,
   authorization_endpoint: `${issuer}/auth`,
   token_endpoint: `${issuer}/token`,
-  end_session_endpoint: `${issuer}/session/end`,
 };
 const client: oauth.Client = { client_id: "stepwell-dashboard" };
 const redirectUri = `${baseUrl}/signed-in`;
@@ -88,11 +87,6 @@ export async function refresh({ refreshToken, user }: Tokens): Promise<Tokens> {
   const response = await oauth.refreshTokenGrantRequest(provider, client, oauth.None(), refreshToken, options);
   const answer = await oauth.processRefreshTokenResponse(provider, client, response);
   return { ...tokensOf(answer, refreshToken), user: userOf(answer) ?? user };
-}
-
-export function signOutUrl({ idToken }: Tokens): string {
-  const query = new URLSearchParams({ id_token_hint: idToken, post_logout_redirect_uri: `${baseUrl}/` });
-  return `${issuer}/session/end?${query}`;
 }
 
 /** The provider answered, and says no: asking again is no use. */

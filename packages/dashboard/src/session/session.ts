@@ -7,7 +7,6 @@ import {
   refresh,
   refusalOf,
   type SignedInUser,
-  signOutUrl,
   type Tokens,
 } from "./open-id.ts";
 import { rememberPending, takePending } from "./pending-sign-in.ts";
@@ -86,12 +85,15 @@ class Session {
     window.location.replace(url);
   }
 
-  /** Leaves for the provider, which ends the session and everything that was issued in it. */
-  signOut(): void {
-    if (this.#tokens === undefined) return;
+  /** Goes to the first page as nobody, once the session has ended. */
+  leave(): void {
+    this.#tokens = undefined;
+    clearTimeout(this.#timer);
+    // Nothing of the pages asks for anything any more.
+    this.#become({ status: "starting" });
     // A browser may keep the page as it stands and show it to whoever goes back to it.
     window.addEventListener("pageshow", ({ persisted }) => persisted && window.location.reload());
-    window.location.assign(signOutUrl(this.#tokens));
+    window.location.assign(`${baseUrl}/`);
   }
 
   /** The value for the next request; renewed first where it is about to end. */

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { Button } from "../parts/controls/Button.tsx";
 import { Menu } from "../parts/controls/Menu.tsx";
 import { Icon } from "../parts/layout/Icon.tsx";
-import { session } from "../session/session.ts";
+import { signOut } from "../session/sign-out.ts";
 import { useUser } from "../session/use-session.ts";
 import { texts } from "../texts/texts.ts";
 
@@ -49,7 +49,7 @@ export function AccountMenu() {
               {shell.signOut}
             </>
           ),
-          run: () => session.signOut(),
+          run: () => void signOut(),
         },
       ]}
     />

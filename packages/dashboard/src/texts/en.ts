@@ -7,6 +7,7 @@ import { home } from "./en/home.ts";
 import { job } from "./en/job.ts";
 import { jobs } from "./en/jobs.ts";
 import { invitations, members, roles, secondFactorDemand } from "./en/members.ts";
+import { oauthClients } from "./en/oauth-clients.ts";
 import { actor, charts, json, parts, problem, status } from "./en/parts.ts";
 import { permissionGroups, permissions } from "./en/permissions.ts";
 import { expiry, permitted, picker, secret, settings } from "./en/settings.ts";
@@ -22,6 +23,7 @@ const inSettings = {
   rateLimits,
   invitations,
   members,
+  oauthClients,
   roles,
   secondFactorDemand,
   apiTokens,

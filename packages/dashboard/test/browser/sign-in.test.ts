@@ -54,19 +54,30 @@ onOneStore((home) => {
     expect(cookies.filter(({ httpOnly }) => !httpOnly)).toEqual([]);
   });
 
-  inWholeMatrix(() => {
-    test("who signs out is signed out, and the way back leads to the password", async () => {
-      const owner = await newOwner(service);
-      const page = await browser.newPage();
-      await signInAt(page, owner.url, owner);
-      await page.getByRole("button", { name: /^Account of/ }).click();
-      await page.getByRole("menuitem", { name: "Sign out" }).click();
-      await page.getByRole("button", { name: "Sign out" }).click();
-      await page.getByLabel("Password").waitFor();
-      const { body } = await owner.client.call<{ sessions: unknown[] }>("ListSessions");
-      expect(body.sessions).toEqual([]);
+  test("who signs out is signed out by one click, and no address that was ever asked for had a token in it", async () => {
+    const owner = await newOwner(service);
+    const page = await browser.newPage();
+    const addresses: string[] = [];
+    const tokens = new Set<string>();
+    page.on("framenavigated", (frame) => addresses.push(frame.url()));
+    page.on("request", (request) => {
+      const { authorization = "", referer = "" } = request.headers();
+      addresses.push(request.url(), referer);
+      if (authorization !== "") tokens.add(authorization.replace("Bearer ", ""));
     });
+    await signInAt(page, owner.url, owner);
+    await page.getByRole("button", { name: /^Account of/ }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByLabel("Password").waitFor();
+    expect((await owner.client.call<{ sessions: unknown[] }>("ListSessions")).body.sessions).toEqual([]);
+    expect(tokens.size).toBeGreaterThan(0);
+    for (const token of tokens) expect(addresses.filter((address) => address.includes(token))).toEqual([]);
+    expect(addresses.filter((address) => /eyJ|id_token/.test(address))).toEqual([]);
+    const { body } = await owner.client.call<{ activities: { action: string }[] }>("ListAccountActivity");
+    expect(body.activities[0]).toMatchObject({ action: "signed-out" });
+  });
 
+  inWholeMatrix(() => {
     test("a session that is ended elsewhere says so over the page, which stays, and leads back to it", async () => {
       browser.expectFault(/401|400/);
       const owner = await newOwner(service);
@@ -90,9 +101,10 @@ onOneStore((home) => {
       await signInAt(page, owner.url, owner);
       await page.evaluate("globalThis.wasHere = true");
       // The browsers of tests keep no pages, so this one stays instead, and is told that it was kept.
-      await page.route("**/session/end?*", (route) => route.fulfill({ status: 204 }));
+      const home = `${service.baseUrl}/`;
+      await page.route(home, (route) => route.fulfill({ status: 204 }));
       await page.getByRole("button", { name: /^Account of/ }).click();
-      const left = page.waitForResponse("**/session/end?*");
+      const left = page.waitForResponse(home);
       await page.getByRole("menuitem", { name: "Sign out" }).click();
       await left;
       await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');
@@ -121,6 +133,8 @@ onOneStore((home) => {
       await page.getByLabel("E-mail").fill(owner.email);
       await page.getByLabel("Password").fill(rightPassword);
       await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+      await page.goto(`${service.baseUrl}/app/nothing/%E0%A4%A`);
       await page.getByRole("heading", { name: "There is no such page" }).waitFor();
     });
   });

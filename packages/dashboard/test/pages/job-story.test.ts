@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { HistoryEntry } from "../../src/api/job-stream.ts";
+import type { HistoryEntry } from "../../src/api/live/many-jobs-stream.ts";
 import { wayKey } from "../../src/graph/graph.ts";
 import { tellStory } from "../../src/pages/job/job-story.ts";
 

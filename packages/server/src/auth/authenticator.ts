@@ -7,10 +7,11 @@ import type { Database } from "../store/home/database.ts";
 import { isBeyondPassword } from "../store/people/user-credentials.ts";
 import { findUserTokenByHash } from "../store/people/user-tokens.ts";
 import { BriefCache } from "./credentials/brief-cache.ts";
-import type { IdTokenBearers } from "./credentials/id-token-bearers.ts";
+import type { CallingClient, IdTokenBearers } from "./credentials/id-token-bearers.ts";
 import { type CredentialKind, LastUse } from "./credentials/last-use.ts";
 import { parseToken, prefixOf } from "./credentials/token-form.ts";
 import type { ExternalBearers } from "./external/bearers.ts";
+import { outsideClientPermissions, withoutWithheld } from "./permissions/client-permissions.ts";
 import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions/permissions.ts";
 import { secondFactorDemanded } from "./permissions/second-factor-demand.ts";
 import { type Bounds, boundsOf } from "./permissions/token-bounds.ts";
@@ -29,6 +30,8 @@ export interface Caller {
   readonly token?: CallerToken | undefined;
   /** The sign-in that the request's id token is of, where it carries one. */
   readonly sessionId?: string | undefined;
+  /** The client of an organization through which the user calls: then there is only that organization. */
+  readonly client?: CallingClient | undefined;
   /** When an issuer outside last asked the person of that sign-in to prove who they are; null where it did not say. */
   readonly authenticatedAt?: Timestamp | null | undefined;
   /** True for a user for whom an issuer outside vouches in this very request: by its token, or by a session that began there. */
@@ -106,6 +109,7 @@ export class Authenticator {
     if (caller.principal.type !== "user") {
       return caller.organizationId === organizationId ? caller.permissions : undefined;
     }
+    if (caller.client !== undefined && caller.client.organizationId !== organizationId) return undefined;
     const userId = caller.principal.id;
     const found = this.#memberships.get(membershipKey(userId, organizationId), async () => {
       const membership = (await findMemberships(this.#database, userId, [organizationId])).get(organizationId);
@@ -119,6 +123,11 @@ export class Authenticator {
     return found instanceof Promise
       ? found.then((membership) => grantedTo(caller, membership))
       : grantedTo(caller, found);
+  }
+
+  /** After the end of a client of an organization. */
+  forgetClient(clientId: string): void {
+    this.#credentials.forgetWhere((credential) => credential?.caller.client?.clientId === clientId);
   }
 
   /** On the node that changed it, a token's change holds at once. */
@@ -139,7 +148,10 @@ export class Authenticator {
 
   /** After a change of roles, or of an organization as a whole. */
   forgetOrganization(organizationId: string): void {
-    this.#credentials.forgetWhere((credential) => credential?.caller.organizationId === organizationId);
+    this.#credentials.forgetWhere((credential) => {
+      const { caller } = credential ?? {};
+      return organizationId === (caller?.client ?? caller)?.organizationId;
+    });
     this.#memberships.forgetWhere((_membership, key) => key.endsWith(` ${organizationId}`));
   }
 
@@ -204,12 +216,13 @@ export class Authenticator {
   async #idToken(bearer: string): Promise<Credential | undefined> {
     const found = await this.#idTokens.find(bearer);
     if (found === undefined) return undefined;
-    const { userId, userName, sessionId, expiresAt, lastSeenAt, authenticatedAt, isVouchedFor } = found;
+    const { userId, userName, sessionId, client, expiresAt, lastSeenAt, authenticatedAt, isVouchedFor } = found;
     const caller: Caller = {
       principal: { type: "user", id: userId, name: userName },
       organizationId: undefined,
-      permissions: signedInPermissions,
+      permissions: client === undefined ? signedInPermissions : outsideClientPermissions,
       sessionId,
+      client,
       authenticatedAt,
       isVouchedFor,
     };
@@ -253,9 +266,12 @@ interface KnownMembership {
   readonly lacksSecondFactor: boolean;
 }
 
-function grantedTo({ isVouchedFor }: Caller, membership: KnownMembership | undefined): PermissionSet | undefined {
+function grantedTo(
+  { isVouchedFor, client }: Caller,
+  membership: KnownMembership | undefined,
+): PermissionSet | undefined {
   if (membership?.lacksSecondFactor && isVouchedFor !== true) throw secondFactorDemanded();
-  return membership?.permissions;
+  return client === undefined ? membership?.permissions : withoutWithheld(membership?.permissions);
 }
 
 function membershipKey(userId: string, organizationId: string): string {

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
@@ -17,12 +19,13 @@ import { sessionRoutes } from "./account/sessions.ts";
 import { whoAmIRoutes } from "./account/who-am-i.ts";
 import { auditRoutes } from "./audit/audit.ts";
 import { auditExportRoutes } from "./audit/audit-export.ts";
-import { dashboardRoutes } from "./dashboard/dashboard.ts";
+import { dashboardRoutes, withoutMalformedPage } from "./dashboard/dashboard.ts";
+import { answerHeaders } from "./door/answer-headers.ts";
 import type { App, ServerParts } from "./door/app.ts";
 import { AuditDenials } from "./door/audit-denials.ts";
 import { addressOf } from "./door/client-address.ts";
 import { allowOrigins } from "./door/cors.ts";
-import { answerBrokenRequest, sendError, sendNoSuchOperation } from "./door/errors.ts";
+import { answerBrokenRequest, answerExpectation, sendError, sendNoSuchOperation } from "./door/errors.ts";
 import { parseJsonBodies } from "./door/json-body.ts";
 import { KnownPaths } from "./door/known-paths.ts";
 import { loggedPath } from "./door/logged-path.ts";
@@ -40,12 +43,14 @@ import { jobStateRoutes } from "./jobs/job-state.ts";
 import { jobStepRoutes } from "./jobs/job-steps.ts";
 import { jobStreamRoutes } from "./jobs/job-stream.ts";
 import { jobRoutes } from "./jobs/jobs.ts";
+import { manyJobsStreamRoutes } from "./jobs/many-jobs-stream.ts";
 import { serveOpenId } from "./openid/serve.ts";
 import { healthRoutes } from "./operations/health.ts";
 import { metricRoutes } from "./operations/metrics.ts";
 import { invitationRoutes } from "./organizations/invitations.ts";
 import { memberPasswordLinkRoutes } from "./organizations/member-password-link.ts";
 import { memberRoutes } from "./organizations/members.ts";
+import { oauthClientRoutes } from "./organizations/oauth-clients.ts";
 import { organizationRoutes } from "./organizations/organizations.ts";
 import { rateLimitRoutes } from "./organizations/rate-limits.ts";
 import { roleRoutes } from "./organizations/roles.ts";
@@ -79,6 +84,7 @@ const resources = [
   jobExplanationRoutes,
   jobStateRoutes,
   jobStreamRoutes,
+  manyJobsStreamRoutes,
   jobEventRoutes,
   metricRoutes,
   rateLimitRoutes,
@@ -96,6 +102,7 @@ const resources = [
   roleRoutes,
   invitationRoutes,
   signInProviderRoutes,
+  oauthClientRoutes,
   sessionRoutes,
   invitationPage,
   ownPermissionRoutes,
@@ -109,8 +116,9 @@ const resources = [
 /** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
 export function createServer(options: ServerOptions): App {
   const { config, database, engine, authenticator, rateLimits, metrics, logger } = options;
-  const app = createApp(config);
+  const headers = answerHeaders(config);
   const basePath = (config.baseUrl?.pathname ?? "").replace(/\/+$/, "");
+  const app = createApp(config, basePath, headers);
   const publicUrl = () => publicUrlOf(config, app);
   const userNames = new UserNames(database);
   const parts: ServerParts = { ...options, basePath, publicUrl, userNames, closing: closingSignal(app) };
@@ -121,10 +129,16 @@ export function createServer(options: ServerOptions): App {
   app.setSerializerCompiler(() => JSON.stringify);
   parseJsonBodies(app, config.maxJsonDepth);
   app.addHook("onRequest", (request, reply, done) => {
-    setCommonHeaders(request, reply);
-    done(hasOneHost(request.raw.rawHeaders) ? undefined : twoHosts());
+    reply.headers(headers).header("x-request-id", request.id);
+    done(hostProblem(request.raw));
   });
-  allowOrigins(app, config.corsOrigins);
+  allowOrigins(app, {
+    listed: config.corsOrigins,
+    ofClients: (origin) => options.openId.clientOrigins.has(origin),
+    own: () => new URL(publicUrl()).origin,
+    provider: `${basePath}/oidc`,
+  });
+  leaveBodiesOutOfHead(app);
   boundUnreadAnswers(app, config);
   const failedAccess = new FailedAccessLimit(config.maxRefusalsPerMinute, () => engine.now());
   serveOpenId(app, parts, options);
@@ -141,29 +155,33 @@ export function createServer(options: ServerOptions): App {
   return app;
 }
 
-function createApp(config: Config): App {
+function createApp(config: Config, basePath: string, headers: Readonly<Record<string, string>>): App {
   const app = fastify({
     logger: false,
     genReqId: () => randomUUID(),
     bodyLimit: config.maxBodyBytes,
     requestTimeout: config.requestTimeoutMs,
     trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
+    rewriteUrl: ({ url = "/" }) => withoutMalformedPage(url, basePath),
     // A request that comes on an open connection while the server closes is still served, and is its last.
     return503OnClosing: false,
     routerOptions: { maxParamLength: maxUrlLength },
     http: {
+      // Node would answer a request without Host by itself, with no word of what is wrong.
+      requireHostHeader: false,
       headersTimeout: config.headersTimeoutMs,
       requestTimeout: config.requestTimeoutMs,
       // How often the two are looked at; the default of 30 s would make them at least that long.
       connectionsCheckingInterval: Math.min(1_000, config.headersTimeoutMs),
     },
     frameworkErrors: (error, request, reply) => {
-      setCommonHeaders(request, reply);
+      reply.headers(headers).header("x-request-id", request.id);
       sendError(reply, error);
     },
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, headers),
   }).withTypeProvider<TypeBoxTypeProvider>();
+  app.server.on("checkExpectation", (_request, response) => answerExpectation(response, headers));
   app.server.maxConnections = config.maxConnections;
   app.decorateRequest("caller", null as unknown as Caller);
   app.decorateRequest("granted", null as unknown as PermissionSet);
@@ -186,24 +204,29 @@ function localUrl(app: App): string {
 /** Longer than any URL that Node takes, so that a long id is just an unknown one. */
 const maxUrlLength = 64 * 1024;
 
-function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.header("x-request-id", request.id);
-  reply.header("x-content-type-options", "nosniff");
-  reply.header("cache-control", "no-store");
-}
-
-/** Node takes the first of two Host headers, and a proxy may take the last: a request must mean the same to both. */
-function hasOneHost(rawHeaders: readonly string[]): boolean {
+/** Node takes the first of two Host headers, and a proxy may take the last: a request must mean the same to both. HTTP/1.0 had none. */
+function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): ServiceError | undefined {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index];
     if (name?.length === 4 && name.toLowerCase() === "host") count += 1;
   }
-  return count < 2;
+  if (count === 1 || (count === 0 && httpVersion === "1.0")) return undefined;
+  const found = count === 0 ? "no Host header" : "two Host headers";
+  return new ServiceError("ValidationError", `The request has ${found}. Send one.`);
 }
 
-function twoHosts(): ServiceError {
-  return new ServiceError("ValidationError", "The request has two Host headers. Send one.");
+/** Each GET is a HEAD too, with the same gates and headers. Of an answer that is a stream nothing is read. */
+function leaveBodiesOutOfHead(app: App): void {
+  app.addHook("onRoute", (route) => {
+    // The framework's own hook would read streams to their end, and those that watch a job have none.
+    if (route.method === "HEAD") route.onSend = [];
+  });
+  app.addHook("onSend", (request, _reply, payload, done) => {
+    if (request.method !== "HEAD" || !(payload instanceof Readable)) return done(null, payload);
+    payload.destroy();
+    done(null, null);
+  });
 }
 
 /** Aborts when the server begins to close. From then on each answer is its connection's last: a busy one would stay open for ever. */

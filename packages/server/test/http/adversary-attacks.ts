@@ -40,7 +40,7 @@ export async function attacksOn(
         field,
         fits: index === 0 && field.kind !== "fixed" && thing !== "pageToken",
         isFromOutside: false,
-        pairs: [pair],
+        pairs: withParts(pair),
         options: (ids, side) => withValue(row.call(ids), field, pair[side], (name) => besideOf(name, ids)),
       });
     }
@@ -87,6 +87,13 @@ function attacksWithAll(operation: Operation, row: Row, own: World, things: Thin
       options: (ids, side) => within(ids, ownPair[side]),
     },
   ];
+}
+
+/** A name may be made of two ids, which the answer then shows each by itself. */
+function withParts(pair: Pair): readonly Pair[] {
+  const [theirs, nobodys] = [pair.theirs.split("/"), pair.nobodys.split("/")];
+  if (theirs.length === 1) return [pair];
+  return [pair, ...theirs.map((part, index) => ({ theirs: part, nobodys: nobodys[index] ?? part }))];
 }
 
 /** The own thing of that name. */

@@ -6,6 +6,7 @@ import { registerVersion } from "@stepwell/testing/flow.ts";
 import type { RequestField } from "@stepwell/testing/request-fields.ts";
 import type { TestService } from "@stepwell/testing/service.ts";
 import { storeActivity, storeSession, storeUserToken } from "@stepwell/testing/stored-account.ts";
+import { createClientId } from "../../src/auth/credentials/token-form.ts";
 import { rows, type World } from "./authorization-rows.ts";
 
 /** Something that another organization or its people have, and a text of the same form that nobody ever had. */
@@ -25,10 +26,11 @@ const idThings = [
   "invitationId",
   "userTokenId",
   "sessionId",
+  "clientId",
 ] as const;
 /** Two organizations may use the same name, so each attack gets a name of its own. */
 const namedThings = ["role", "tag", "workflowName", "idempotencyKey"] as const;
-const otherThings = ["organizationKey", "email", "eventId", "seal", "pageToken"] as const;
+const otherThings = ["organizationKey", "email", "eventId", "seal", "pageToken", "watchedJob", "jobInOwn"] as const;
 
 export type Thing = (typeof idThings | typeof namedThings | typeof otherThings)[number];
 
@@ -46,6 +48,7 @@ const thingOfName: Readonly<Record<string, Thing>> = {
   "Idempotency-Key": "idempotencyKey",
   expect: "seal",
   invitation: "invitationId",
+  job: "watchedJob",
 };
 
 const all: readonly Thing[] = [...idThings, ...namedThings, ...otherThings];
@@ -82,9 +85,10 @@ export class Things {
     this.world = world;
   }
 
-  static async of(service: TestService, world: World): Promise<Things> {
+  /** `own`: the organization of the callers, which a name may hold beside something of the other one. */
+  static async of(service: TestService, world: World, own: World): Promise<Things> {
     const things = new Things(service, world);
-    await things.#complete();
+    await things.#complete(own.ids.organizationId);
     return things;
   }
 
@@ -136,7 +140,7 @@ export class Things {
     return { theirs, nobodys: `n${randomBytes(8).toString("hex")}` };
   }
 
-  async #complete(): Promise<void> {
+  async #complete(ownOrganizationId: string): Promise<void> {
     const { organization, ids } = this.world;
     const { api, owner } = organization;
     await this.#service.newOrganization(owner);
@@ -151,6 +155,8 @@ export class Things {
     await api.call("SendJobEvent", { params: { jobId: ids.jobId }, body: { eventId: "second" } });
     await api.call("CreateApiToken", { body: { name: "t", permissions: ["job:read"] } });
     await api.call("CreateInvitation", { body: { roles: ["viewer"] } });
+    const redirectUris = ["https://app.example.org/"];
+    await api.call("CreateOAuthClient", { body: { name: "c", redirectUris } });
     await storeUserToken(this.#service, owner.userId, "t");
     for (let count = 0; count < 2; count += 1) await storeActivity(this.#service, owner.userId);
     const sessionId = await storeSession(this.#service, owner.userId);
@@ -168,11 +174,17 @@ export class Things {
       organizationKey: shown.key,
       email: `${ids.userId}@example.org`,
       eventId,
+      watchedJob: `${ids.organizationId}/${ids.jobId}`,
+      jobInOwn: `${ownOrganizationId}/${ids.jobId}`,
       seal: `${newestSeal.number}:${newestSeal.hash}`,
     };
     for (const thing of [...idThings, ...otherThings]) {
       if (thing !== "pageToken") this.#pairs.set(thing, { theirs: theirs[thing], nobodys: sameForm(theirs[thing]) });
     }
+    const nobodysClientId = createClientId(sameForm(ids.organizationId), sameForm(ids.jobId));
+    this.#pairs.set("clientId", { theirs: ids.clientId, nobodys: nobodysClientId });
+    const { nobodys: nobodysJob = "" } = this.#pairs.get("jobId") ?? {};
+    this.#pairs.set("jobInOwn", { theirs: theirs.jobInOwn, nobodys: `${ownOrganizationId}/${nobodysJob}` });
     await this.#collectPageTokens();
   }
 
@@ -196,6 +208,7 @@ const idNames: ReadonlySet<string> = new Set([...idThings, "finishedJobId", "rol
 /** Makes a text of the same length and form, which differs in nothing but its meaning. */
 function sameForm(text: string): string {
   if (uuid.test(text)) return `${text.slice(0, 15)}${randomUUID().slice(15)}`;
+  if (text.includes("/")) return text.split("/").map(sameForm).join("/");
   const [number, hash] = text.split(":");
   if (hash !== undefined) return `${number}:${randomBytes(32).toString("hex")}`;
   const [name, host] = text.split("@");

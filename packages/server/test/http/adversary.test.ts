@@ -47,7 +47,7 @@ onOneStore((home) => {
 
   beforeAll(async () => {
     own = await buildWorld(service);
-    things = await Things.of(service, await buildWorld(service));
+    things = await Things.of(service, await buildWorld(service), own);
     document = await own.organization.api.document();
     const adversaries = await buildAdversaries(service, own);
     const plan = planOf(document.operations, adversaries);

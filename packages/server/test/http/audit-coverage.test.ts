@@ -162,6 +162,24 @@ onOneStore((home) => {
     expect(other).toMatchObject([{ target_id: world.ids.finishedJobId, details: { unrecorded: 7 } }]);
   });
 
+  test("denied changes that differ in their body are rows of their own, before the body is read and after", async () => {
+    const { api } = world.organization;
+    const permissions = ["metrics:read", "apitoken:create"];
+    const { body: tried } = await api.call<{ token: string }>("CreateApiToken", {
+      body: { name: "tries", permissions },
+    });
+    const caller = api.as(tried.token);
+    const rowsLeftBy = async (operationId: string, bodies: readonly object[]) => {
+      const attempts = bodies.map((body) => caller.refused(operationId, "AuthorizationError", { body }));
+      const left = await Promise.all((await Promise.all(attempts)).map((answer) => rowsOfRequest(answer, service)));
+      return left.flat().length;
+    };
+    const atTheDoor = ["viewer", "operator", "owner"].map((role) => ({ roles: [role], expiresInDays: 7 }));
+    expect(await rowsLeftBy("CreateInvitation", [...atTheDoor, ...atTheDoor])).toBe(3);
+    const within = ["organization:delete", "member:remove"].map((name) => ({ name, permissions: [name] }));
+    expect(await rowsLeftBy("CreateApiToken", [...within, ...within])).toBe(2);
+  });
+
   test("a caller who is denied ever new things cannot fill the disk: sixty rows a minute are written at most", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { body } = await api.call<{ token: string }>("CreateApiToken", {
@@ -174,6 +192,13 @@ onOneStore((home) => {
       ),
     );
     expect(await rowsOfAction(service, organizationId, "CancelJob")).toHaveLength(60);
+    const roles = ["viewer"];
+    await Promise.all(
+      Array.from({ length: 100 }, (_, expiresInDays) =>
+        scanner.refused("CreateInvitation", "AuthorizationError", { body: { roles, expiresInDays } }),
+      ),
+    );
+    expect(await rowsOfAction(service, organizationId, "CreateInvitation")).toEqual([]);
   });
 
   test("a target that nothing can be named by is left out of the row", async () => {

@@ -24,6 +24,7 @@ type Name =
   | "userId"
   | "role"
   | "invitationId"
+  | "clientId"
   | "code";
 
 export interface Row {
@@ -79,6 +80,8 @@ const token = ({ tokenId }: World["ids"]) => ({ params: { tokenId } });
 const member = ({ userId }: World["ids"]) => ({ params: { userId } });
 const role = ({ role: name }: World["ids"]) => ({ params: { role: name } });
 const invitation = ({ invitationId }: World["ids"]) => ({ params: { invitationId } });
+const oauthClient = ({ clientId }: World["ids"]) => ({ params: { clientId } });
+const newOAuthClient = { name: "c", redirectUris: ["https://app.example.org/signed-in"] };
 
 /** Roles of each world that permit one thing: whoever may do only that may still give them, or take them away. */
 const modestRoles = { modest: "member:update", removable: "member:remove", inviting: "invitation:create" };
@@ -116,6 +119,10 @@ async function freshMember(world: World, service: TestService): Promise<Partial<
 async function freshInvitation({ organization: { api } }: World): Promise<Partial<World["ids"]>> {
   const body = { roles: ["viewer"] };
   return (await api.call<{ invitationId: string; code: string }>("CreateInvitation", { body })).body;
+}
+
+async function freshOAuthClient({ organization: { api } }: World): Promise<Partial<World["ids"]>> {
+  return (await api.call<{ clientId: string }>("CreateOAuthClient", { body: newOAuthClient })).body;
 }
 
 async function freshWaitingJob({ organization: { api }, ids }: World): Promise<Partial<World["ids"]>> {
@@ -165,6 +172,11 @@ const ownRows: Readonly<Record<Exclude<OperationId, PublicOperation | Alias>, Ro
   GetJobHistory: { call: job, allowed: 200 },
   ListJobSteps: { call: job, allowed: 200 },
   WatchJob: { call: ({ finishedJobId }) => ({ params: { jobId: finishedJobId } }), allowed: 200 },
+  WatchJobs: {
+    call: ({ organizationId, finishedJobId }) => ({ query: { job: `${organizationId}/${finishedJobId}` } }),
+    allowed: 200,
+    names: "nothing",
+  },
   SendJobEvent: {
     call: (ids) => ({ ...job(ids), body: { eventId: "other" } }),
     allowed: 200,
@@ -242,6 +254,10 @@ const ownRows: Readonly<Record<Exclude<OperationId, PublicOperation | Alias>, Ro
     allowed: 200,
     fresh: async (_world, service) => await freshInvitation(await newcomersWorld(service)),
   },
+  CreateOAuthClient: { call: () => ({ body: newOAuthClient }), allowed: 201, names: "nothing" },
+  ListOAuthClients: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetOAuthClient: { call: oauthClient, allowed: 200 },
+  DeleteOAuthClient: { call: oauthClient, allowed: 204, fresh: freshOAuthClient },
   ListSignInProviders: { call: () => ({}), allowed: 200, names: "nothing" },
   GetOwnPermissions: { call: () => ({}), allowed: 200, names: "nothing" },
   CheckPermissions: { call: () => ({ body: { permissions: ["job:read"] } }), allowed: 200, names: "nothing" },
@@ -284,5 +300,6 @@ export async function buildWorld(service: TestService): Promise<World> {
   const { userId } = await service.newMember(organization, ["modest"]);
   const jobs = { workflowId, versionId, jobId, finishedJobId, tag: "$LIVE" };
   const people = { userId, role: await freshRole(world, ["role:update"]), ...(await freshInvitation(world)) };
-  return { organization, ids: { organizationId, ...jobs, tokenId: body.tokenId, ...people } as World["ids"] };
+  const { clientId } = await freshOAuthClient(world);
+  return { organization, ids: { organizationId, ...jobs, tokenId: body.tokenId, clientId, ...people } as World["ids"] };
 }

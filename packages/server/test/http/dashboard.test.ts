@@ -7,23 +7,28 @@ onOneStore((home) => {
 
   const get = (path: string, headers: Record<string, string> = {}) => fetch(service.baseUrl + path, { headers });
 
-  test.each(["/", "/signed-in", "/app", "/app/", "/app/organizations/x/jobs/y", "/app/..%2f..%2fetc/passwd"])(
-    "%s is the page of the dashboard, which allows itself nothing from elsewhere",
-    async (path) => {
-      const response = await get(path);
-      expect(response.status).toBe(200);
-      expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      expect(response.headers.get("cache-control")).toBe("no-cache");
-      expect(response.headers.get("x-frame-options")).toBe("DENY");
-      const policy = response.headers.get("content-security-policy") ?? "";
-      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
-      expect(policy).toContain("frame-ancestors 'none'");
-      expect(policy).not.toMatch(/unsafe|http/);
-      const text = await response.text();
-      expect(text).toContain(`<meta name="stepwell-base-url" content="${service.baseUrl}"`);
-      expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/);
-    },
-  );
+  test.each([
+    "/",
+    "/signed-in",
+    "/app",
+    "/app/",
+    "/app/organizations/x/jobs/y",
+    "/app/..%2f..%2fetc/passwd",
+    "/app/x/%E0%A4%A?y=%",
+  ])("%s is the page of the dashboard, which allows itself nothing from elsewhere", async (path) => {
+    const response = await get(path);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("cache-control")).toBe("no-cache");
+    expect(response.headers.get("x-frame-options")).toBe("DENY");
+    const policy = response.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe|http/);
+    const text = await response.text();
+    expect(text).toContain(`<meta name="stepwell-base-url" content="${service.baseUrl}"`);
+    expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/);
+  });
 
   test("no page hides what the API answers: unknown paths, other methods, and its own operations", async () => {
     expect((await get("/application")).status).toBe(404);

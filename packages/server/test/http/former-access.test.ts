@@ -20,7 +20,9 @@ onOneStore((home) => {
   }
 
   async function newUserToken(client: Client): Promise<string> {
-    return (await client.call<{ token: string }>("CreateUserToken", { body: { name: "a token" } })).body.token;
+    return (
+      await client.call<{ token: string }>("CreateUserToken", { body: { name: "a token", password: rightPassword } })
+    ).body.token;
   }
 
   async function setByLink(secret: string): Promise<string> {
@@ -35,7 +37,9 @@ onOneStore((home) => {
     const configuration = await discover(service.baseUrl);
     for (const token of [idToken, ...userTokens]) {
       expect(await statusOf(token)).toBe(401);
-      await service.client(token).refused("CreateUserToken", "AuthenticationError", { body: { name: "more" } });
+      await service
+        .client(token)
+        .refused("CreateUserToken", "AuthenticationError", { body: { name: "more", password: rightPassword } });
     }
     await expect(openid.refreshTokenGrant(configuration, refreshToken)).rejects.toMatchObject({
       error: "invalid_grant",
@@ -79,11 +83,11 @@ onOneStore((home) => {
   test("a link that an owner of the organization makes ends all user tokens and sessions, and the activity says how many", async () => {
     const organization = await service.newOrganization();
     const member = await service.newMember(organization, ["developer"]);
-    const another = await newUserToken(member.client);
+    const another = await service.newUserToken(member.userId);
     const params = { userId: member.userId };
     const { body } = await organization.api.call<{ link: string }>("CreatePasswordLink", { params });
     await setByLink(new URL(body.link).searchParams.get("link") ?? "");
-    expect([await statusOf(member.token), await statusOf(another)]).toEqual([401, 401]);
+    expect([await statusOf(member.token), await statusOf(another.token)]).toEqual([401, 401]);
     const { idToken } = await signIn(
       service.baseUrl,
       { email: `${member.userId}@example.org` },
@@ -171,7 +175,9 @@ onOneStore((home) => {
     const person = await newSignedInPerson(service);
     const link = await makePasswordLink(service.running.database, person.email, { removesSecondFactor: false });
     const minting = Array.from({ length: 20 }, () =>
-      person.client.callAny<{ token?: string }>("CreateUserToken", { body: { name: "quick" } }),
+      person.client.callAny<{ token?: string }>("CreateUserToken", {
+        body: { name: "quick", password: rightPassword },
+      }),
     );
     const [answers] = await Promise.all([Promise.all(minting), setByLink(link?.secret ?? "")]);
     const made = answers.flatMap(({ body }) => body.token ?? []);
@@ -187,12 +193,13 @@ onOneStore((home) => {
     const email = "first@example.org";
     const owner = await initializeOwner(database, { email, displayName: "First", organizationName: "first" });
     const api = service.client(owner?.token);
-    const { body } = await api.call<{ token: string }>("CreateUserToken", { body: { name: "another" } });
+    const { body: account } = await api.call<{ userId: string }>("GetAccount");
+    const another = await service.newUserToken(account.userId);
     const secret = owner?.passwordLink?.secret ?? "";
     const form = new URLSearchParams({ link: secret, password: newPassword, repeated: newPassword });
     expect((await fetch(`${service.baseUrl}/set-password`, { method: "POST", body: form })).status).toBe(200);
     await api.call("GetAccount");
-    await service.client(body.token).refused("GetAccount", "AuthenticationError");
+    await service.client(another.token).refused("GetAccount", "AuthenticationError");
 
     const later = await makePasswordLink(database, email, { removesSecondFactor: false });
     const again = new URLSearchParams({ link: later?.secret ?? "", password: rightPassword, repeated: rightPassword });

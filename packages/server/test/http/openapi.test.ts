@@ -93,8 +93,8 @@ onOneStore((home) => {
     const app = anotherServer();
     const routes: string[] = [];
     app.addHook("onRoute", ({ method, url, schema }) => {
-      // Pages are for people, not for programs.
-      if (schema?.hide === true) return;
+      // Pages are for people and not for programs; each GET has a HEAD, which HTTP itself describes.
+      if (schema?.hide === true || method === "HEAD") return;
       routes.push(...[method].flat().map((name) => `${name} ${url.replace(/:(\w+)/g, "{$1}")}`));
     });
     await app.ready();
@@ -202,6 +202,7 @@ const contractOperations = [
   "GetJobState",
   "GetJobStateMetadata",
   "WatchJob",
+  "WatchJobs",
   "SendJobEvent",
   "ListJobEvents",
   "CancelJob",

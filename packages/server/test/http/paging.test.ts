@@ -55,6 +55,7 @@ onEveryStore((home) => {
       await api.call("SendJobEvent", { params: { jobId }, body: { eventId: `other ${index}` } });
       await api.call("CreateApiToken", { body: { name: `t${index}`, permissions: ["job:read"] } });
       await api.call("CreateInvitation", { body: { roles: ["viewer"] } });
+      await api.call("CreateOAuthClient", { body: { name: `c${index}`, redirectUris: ["https://app.example.org/"] } });
       await storeSession(service, owner.userId);
     }
     await storeActivity(service, owner.userId);
@@ -83,6 +84,7 @@ onEveryStore((home) => {
       { operation: "ListMembers", rows: "members", identity: "userId", unpaged: 26 },
       { operation: "ListRoles", rows: "roles", identity: "name", unpaged: 26 },
       { operation: "ListInvitations", rows: "invitations", identity: "invitationId", unpaged: 26 },
+      { operation: "ListOAuthClients", rows: "oauthClients", identity: "clientId", unpaged: 26 },
       { operation: "ListUserTokens", rows: "userTokens", identity: "tokenId", unpaged: 26 },
       { operation: "ListSessions", rows: "sessions", identity: "sessionId", unpaged: 26 },
       { operation: "ListAccountActivity", rows: "activities", identity: "activityId", unpaged: 25 },

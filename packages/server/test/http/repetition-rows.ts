@@ -102,6 +102,10 @@ export const repetitionRows: Readonly<Record<string, RepetitionRow>> = withAlias
       count: activities(client, "password-changed", "sign-in-refused"),
     };
   }),
+  CreateOAuthClient: replayed(async (world) => ({
+    ...owned(world, { name: "c", redirectUris: ["https://app.example.org/signed-in"] }),
+    count: counted(world.organization.api, "ListOAuthClients", "oauthClients"),
+  })),
   DisableSecondFactor: replayed(async (_world, service) => {
     const person = await newSignedInPerson(service);
     const { codeAt } = await giveSecondFactor(service, person);

@@ -170,6 +170,19 @@ onOneStore((home) => {
     expect(answer).toContain("two Host headers");
   });
 
+  test("no Host header is 400, and HTTP/1.0 needs none", async () => {
+    const answer = await exchange(service.port, "GET /health/live HTTP/1.1\r\nConnection: close\r\n\r\n");
+    expect(statusOf(answer)).toBe(400);
+    expect(answer).toContain("no Host header");
+    expect(statusOf(await exchange(service.port, "GET /health/live HTTP/1.0\r\n\r\n"))).toBe(200);
+  });
+
+  test("an expectation that nobody meets is 417, with what to do", async () => {
+    const answer = await get(["Expect: a miracle"], "/health/live");
+    expect(statusOf(answer)).toBe(417);
+    expect(answer).toContain("Leave the header out");
+  });
+
   test("a method override is ignored", async () => {
     const { organizationId, owner } = await organization();
     const lines = [`Authorization: Bearer ${owner.token}`, "X-HTTP-Method-Override: DELETE"];
@@ -177,7 +190,7 @@ onOneStore((home) => {
     expect(statusOf(await get(lines, `/organizations/${organizationId}?_method=DELETE`))).toBe(400);
   });
 
-  test.each(["TRACE", "PUT", "HEAD", "OPTIONS", "PROPFIND", "QUERY"])(
+  test.each(["TRACE", "PUT", "OPTIONS", "PROPFIND", "QUERY"])(
     "%s on a path without it is 405 with Allow",
     async (method) => {
       const { organizationId } = await organization();
@@ -186,7 +199,7 @@ onOneStore((home) => {
         requestText(`${method} /organizations/${organizationId}`, ["Connection: close"]),
       );
       expect(statusOf(answer)).toBe(405);
-      expect(answer).toMatch(/allow: DELETE, GET, PATCH/i);
+      expect(answer).toMatch(/allow: DELETE, GET, HEAD, PATCH/i);
       expect(answer).toMatch(/x-amzn-errortype: MethodNotAllowedError/i);
     },
   );

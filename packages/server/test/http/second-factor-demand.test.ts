@@ -150,7 +150,7 @@ onOneStore((home) => {
     await owner.api.call("UpdateOrganization", demand);
 
     const { login } = await world.newPersonAt("acme");
-    const { tokens } = await world.signIn("acme", login);
+    const { tokens } = await world.signIn("acme", login, { prompt: "login" });
     const vouched = service.client(tokens?.id_token, { organizationId });
     await vouched.call("ListWorkflows");
     const { body } = await vouched.call<{ token: string }>("CreateUserToken", { body: { name: "t" } });

@@ -89,6 +89,22 @@ describe("under a path of its own", async () => {
 describe("where somebody tries codes of devices out", () => {
   const service = useService(postgresHome);
 
+  test.each([
+    ["POST", "/device"],
+    ["GET", "/device/none"],
+    ["GET", "/device/auth"],
+    ["GET", "/DEVICE/none"],
+  ])("%s %s without the page's session is told to begin again", async (method, path) => {
+    const body = method === "POST" ? new URLSearchParams({ user_code: "BCDF-GHJK", xsrf: "x" }) : null;
+    for (const cookie of ["", "stepwell-session=", "other=x"]) {
+      const response = await fetch(`${service.baseUrl}/oidc${path}`, { method, body, headers: { cookie } });
+      expect(response.status, cookie).toBe(400);
+      expect(await response.json()).toMatchObject({ error: "session_not_found" });
+    }
+    const made = { cookie: "stepwell-session=made-up" };
+    expect((await fetch(`${service.baseUrl}/oidc${path}`, { method, body, headers: made })).status).toBeLessThan(500);
+  });
+
   test("they are soon told to wait, and a right code no longer counts", async () => {
     const body = new URLSearchParams({ client_id: "stepwell-cli", scope: "openid" });
     const response = await fetch(`${service.baseUrl}/oidc/device/auth`, { method: "POST", body });

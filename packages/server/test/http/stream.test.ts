@@ -6,28 +6,13 @@ import {
   waitStep,
 } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { eventsOf, type StreamedEvent } from "@stepwell/testing/server-sent.ts";
 import { type TestOrganization, TestService, useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
-interface StreamedEvent {
-  readonly id: number;
-  readonly type: string;
-  readonly data: { readonly sequence: number };
-}
-
-/** Reads a stream as an EventSource would; `until` ends it early. */
-async function* watch(response: Response): AsyncGenerator<StreamedEvent> {
-  let text = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk as Uint8Array, { stream: true });
-    for (let end = text.indexOf("\n\n"); end !== -1; end = text.indexOf("\n\n")) {
-      const match = /^id: (\d+)\nevent: (.+)\ndata: (.+)$/.exec(text.slice(0, end));
-      text = text.slice(end + 2);
-      if (match !== null) yield { id: Number(match[1]), type: match[2] ?? "", data: JSON.parse(match[3] ?? "") };
-    }
-  }
+interface Entry {
+  readonly sequence: number;
 }
 
 onEveryStore((home) => {
@@ -51,8 +36,8 @@ onEveryStore((home) => {
     const { jobId } = await submitAndWait(api, workflowId);
     const response = await connect(organization, jobId);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
-    const seen: StreamedEvent[] = [];
-    for await (const event of watch(response)) {
+    const seen: StreamedEvent<Entry>[] = [];
+    for await (const event of eventsOf<Entry>(response)) {
       seen.push(event);
       if (event.type === "step.waiting") {
         await api.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
@@ -63,7 +48,7 @@ onEveryStore((home) => {
       query: { pageSize: 200 },
     });
     expect(seen.map((event) => event.data)).toEqual(body.entries);
-    expect(seen.map((event) => event.id)).toEqual(body.entries.map((entry) => entry.sequence));
+    expect(seen.map((event) => event.id)).toEqual(body.entries.map((entry) => String(entry.sequence)));
     expect(seen.at(-1)?.type).toBe("job.succeeded");
   });
 
@@ -71,9 +56,10 @@ onEveryStore((home) => {
     const organization = await service.newOrganization();
     const { workflowId } = await deploy(organization.api, straightDefinition);
     const { jobId } = await submitAndWait(organization.api, workflowId);
-    const ids: number[] = [];
-    for await (const event of watch(await connect(organization, jobId, { "last-event-id": "3" }))) ids.push(event.id);
-    expect(ids).toEqual([4, 5, 6, 7]);
+    const ids: string[] = [];
+    for await (const event of eventsOf(await connect(organization, jobId, { "last-event-id": "3" })))
+      ids.push(event.id);
+    expect(ids).toEqual(["4", "5", "6", "7"]);
     expect((await connect(organization, jobId, { "last-event-id": "7" })).status).toBe(204);
   });
 
@@ -93,7 +79,7 @@ onEveryStore((home) => {
       body: { name: "t", permissions: ["job:read"] },
     });
     const response = await connect(organization, jobId, {}, token.token);
-    const events = watch(response);
+    const events = eventsOf<Entry>(response);
     await events.next();
     await api.call("RevokeApiToken", { params: { tokenId: token.tokenId } });
     const revokedAt = performance.now();

@@ -14,6 +14,8 @@ import { openEmbedded } from "../../src/store/home/embedded.ts";
 
 const usual = {
   bufferMb: 16,
+  timeoutMs: 5_000,
+  onFull: () => {},
   readTimeoutMs: 5_000,
   onSyncFailed: (error: unknown) => {
     throw error;

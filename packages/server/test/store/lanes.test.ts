@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { addNote, createNotes, readNotes } from "@stepwell/testing/notes.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onEveryStore, postgresHome } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
-import { type Queryable, ReadDeadlineError, statement } from "../../src/store/home/database.ts";
+import { type Queryable, ReadDeadlineError, StatementGivenUpError, statement } from "../../src/store/home/database.ts";
 import { laneSizes } from "../../src/store/home/postgres.ts";
 
 const sleep = statement<{ slept: string }>("test_sleep", "global", "SELECT pg_sleep($1)::text AS slept", "each-time");
@@ -94,4 +95,60 @@ onEveryStore((home) => {
     ).rejects.toBeInstanceOf(ReadDeadlineError);
     expect(performance.now() - begun).toBeGreaterThan(500);
   }, 30_000);
+});
+
+/** It looks at 400 million pairs, in half a minute and more. */
+const long = statement<{ count: number }>(
+  "test_long",
+  "global",
+  "SELECT count(*) FROM generate_series(1, 20000) one, generate_series(1, 20000) other",
+  "each-time",
+);
+
+onEveryStore((home) => {
+  const limitMs = 1_500;
+  const service = useService(home, {
+    STEPWELL_READ_TIMEOUT_MS: String(limitMs),
+    STEPWELL_DATABASE_TIMEOUT_MS: String(limitMs),
+  });
+
+  async function expectGivenUp(work: () => Promise<unknown>, kind: new (...values: never[]) => Error): Promise<void> {
+    const begun = performance.now();
+    await expect(work()).rejects.toBeInstanceOf(kind);
+    const tookMs = performance.now() - begun;
+    expect(tookMs).toBeGreaterThan(limitMs * 0.9);
+    // A busy machine may take its time to notice.
+    expect(tookMs).toBeLessThan(3 * limitMs);
+  }
+
+  test("a statement of a user that takes too long is given up, and the next one runs", async () => {
+    const { database } = service.running;
+    const { requests } = database;
+    await expectGivenUp(() => database.reader(randomUUID()).query(long, []), ReadDeadlineError);
+    await expectGivenUp(() => requests.query(long, []), StatementGivenUpError);
+    expect(await requests.query(backendOf, [])).toHaveLength(1);
+  });
+
+  test("nothing of a transaction is kept whose statement takes too long", async () => {
+    const { database } = service.running;
+    await createNotes(database);
+    const change = database.requests.transaction(async (transaction) => {
+      await addNote(transaction, "lost");
+      await transaction.query(long, []);
+    });
+    await expect(change).rejects.toBeInstanceOf(StatementGivenUpError);
+    await database.requests.transaction((transaction) => addNote(transaction, "kept"));
+    expect(await readNotes(database)).toEqual(["kept"]);
+  });
+
+  test("who comes after a long statement waits until its limit and no longer", async () => {
+    const { database } = service.running;
+    const reads = Array.from({ length: 2 }, () => database.reader(randomUUID()).query(long, []));
+    const all = Promise.allSettled(reads);
+    const begun = performance.now();
+    await service.client(undefined).call("GetReadiness", { status: 200 });
+    await database.query(backendOf, []);
+    expect(performance.now() - begun).toBeLessThan(3 * limitMs);
+    await all;
+  });
 });

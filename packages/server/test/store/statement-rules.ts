@@ -28,6 +28,10 @@ export const rules: Readonly<Record<string, (statement: Checked) => boolean>> = 
   "6: uses no trigger, MERGE or LOCK TABLE": ({ text }) => /\bMERGE\b|\bLOCK TABLE\b|\bCREATE TRIGGER\b/i.test(text),
   "6: changes nothing in a WITH": ({ text }) => /^WITH\b[\s\S]*\b(INSERT INTO|UPDATE|DELETE FROM)\b/i.test(text),
   "6: has no subquery in VALUES": ({ text }) => /VALUES\s*\([^)]*\(\s*SELECT/i.test(text),
+  "14: leaves nothing behind in a session": ({ text }) =>
+    /^SET (?!LOCAL)|^(UN)?LISTEN\b|^NOTIFY\b|pg_notify|pg_(try_)?advisory_lock|\bTEMP(ORARY)?\b|WITH HOLD|set_config\([^)]*false\)/i.test(
+      text,
+    ),
 };
 
 const organizationTables: ReadonlySet<string> = new Set([
@@ -46,6 +50,8 @@ const organizationTables: ReadonlySet<string> = new Set([
   "organization_limit",
   "role",
   "invitation",
+  "oauth_client",
+  "oauth_consent",
   "audit_entry",
   "audit_unsealed",
   "audit_seal",

@@ -6,8 +6,10 @@ import { rules } from "./statement-rules.ts";
 
 /** Every file of the store, so that every statement is registered. */
 const store = resolve(import.meta.dirname, "../../src/store");
+/** They run by themselves, as a process and as a thread. */
+const programs = /(embedded-create|statement-watch-thread)\.ts$/;
 for (const file of readdirSync(store, { recursive: true, encoding: "utf8" })) {
-  if (file.endsWith(".ts") && !file.endsWith("embedded-create.ts")) await import(join(store, file));
+  if (file.endsWith(".ts") && !programs.test(file)) await import(join(store, file));
 }
 
 test.each(Object.entries(rules))("no statement breaks rule %s", (_rule, isBroken) => {
@@ -43,6 +45,9 @@ test.each([
   ["6: uses no trigger, MERGE or LOCK TABLE", "global", "LOCK TABLE job"],
   ["6: changes nothing in a WITH", "organization", "WITH gone AS (DELETE FROM job RETURNING 1) SELECT 1"],
   ["6: has no subquery in VALUES", "organization", "INSERT INTO job VALUES ($1, (SELECT 1))"],
+  ["14: leaves nothing behind in a session", "global", "SELECT pg_advisory_lock($1)"],
+  ["14: leaves nothing behind in a session", "global", "LISTEN jobs"],
+  ["14: leaves nothing behind in a session", "global", "SELECT set_config('work_mem', '64kB', false)"],
 ] as const)("the check of rule %s notices a statement that breaks it", (rule, scope, text) => {
   expect(rules[rule]?.({ scope, text })).toBe(true);
 });

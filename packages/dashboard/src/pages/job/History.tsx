@@ -1,8 +1,9 @@
 import { useState } from "react";
-import type { HistoryEntry } from "../../api/job-stream.ts";
+import type { HistoryEntry } from "../../api/live/many-jobs-stream.ts";
 import { Button } from "../../parts/controls/Button.tsx";
 import { type Column, Table } from "../../parts/data/Table.tsx";
 import { Panel } from "../../parts/layout/Panel.tsx";
+import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 
@@ -19,12 +20,16 @@ export function History({ entries }: { readonly entries: readonly HistoryEntry[]
       isFlush
       actions={isCut && <Button onClick={() => setWhole(true)}>{words.showHistory(entries.length)}</Button>}
     >
-      <Table
-        caption={words.historyCaption}
-        columns={columns}
-        rows={isCut ? entries.slice(-latestCount) : entries}
-        rowKey={({ sequence }) => String(sequence)}
-      />
+      {entries.length === 0 ? (
+        <Skeleton rows={3} />
+      ) : (
+        <Table
+          caption={words.historyCaption}
+          columns={columns}
+          rows={isCut ? entries.slice(-latestCount) : entries}
+          rowKey={({ sequence }) => String(sequence)}
+        />
+      )}
     </Panel>
   );
 }

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { cancelJob, type JobKey, resumeJob } from "../../api/job.ts";
+import { expectNews } from "../../api/live/job-watch.ts";
 import { usePermission } from "../../api/permissions.ts";
 import { Button } from "../../parts/controls/Button.tsx";
 import { Dialog } from "../../parts/dialogs/Dialog.tsx";
@@ -12,16 +13,15 @@ import { isFinished, type JobStory } from "./job-story.ts";
 interface JobActionsProps {
   readonly jobKey: JobKey;
   readonly story: JobStory;
-  readonly onResumed: () => void;
 }
 
-export function JobActions({ jobKey, story: { status }, onResumed }: JobActionsProps) {
+export function JobActions({ jobKey, story: { status } }: JobActionsProps) {
   const mayCancel = usePermission(jobKey.organizationId, "job:cancel");
   const maySubmit = usePermission(jobKey.organizationId, "job:submit");
   return (
     <>
       {mayCancel && !isFinished(status) && <Cancel jobKey={jobKey} />}
-      {maySubmit && (status === "FAILED" || status === "CANCELLED") && <Resume jobKey={jobKey} onResumed={onResumed} />}
+      {maySubmit && (status === "FAILED" || status === "CANCELLED") && <Resume jobKey={jobKey} />}
     </>
   );
 }
@@ -33,6 +33,7 @@ function Cancel({ jobKey }: { readonly jobKey: JobKey }) {
     mutationFn: () => cancelJob(jobKey),
     onSuccess: () => {
       setAsking(false);
+      expectNews(jobKey);
       toast({ kind: "success", text: words.cancelled });
     },
   });
@@ -59,12 +60,12 @@ function Cancel({ jobKey }: { readonly jobKey: JobKey }) {
   );
 }
 
-function Resume({ jobKey, onResumed }: { readonly jobKey: JobKey; readonly onResumed: () => void }) {
+function Resume({ jobKey }: { readonly jobKey: JobKey }) {
   const words = texts.job;
   const resume = useMutation({
     mutationFn: () => resumeJob(jobKey),
     onSuccess: () => {
-      onResumed();
+      expectNews(jobKey);
       toast({ kind: "success", text: words.resumed });
     },
     onError: toastFailure,

@@ -36,7 +36,7 @@ export function JobHeading({ jobKey, shown }: JobHeadingProps) {
         actions={
           <>
             <CurlMenu jobKey={jobKey} job={job} missing={missingEvents(shown)} />
-            <JobActions jobKey={jobKey} story={story} onResumed={shown.lookAgain} />
+            <JobActions jobKey={jobKey} story={story} />
           </>
         }
       />
@@ -68,6 +68,11 @@ export function JobHeading({ jobKey, shown }: JobHeadingProps) {
           {words.connection[connection]}
         </span>
       </div>
+      {connection === "polling" && (
+        <p className="job-connection-note" role="status">
+          {words.pollingText}
+        </p>
+      )}
     </>
   );
 }

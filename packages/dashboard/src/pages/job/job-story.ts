@@ -1,5 +1,5 @@
 import type { Schemas } from "../../api/document.ts";
-import type { HistoryEntry } from "../../api/job-stream.ts";
+import type { HistoryEntry } from "../../api/live/many-jobs-stream.ts";
 import { wayKey } from "../../graph/graph.ts";
 import type { StepLook, StepStatus } from "../../graph/step-look.ts";
 

@@ -1,11 +1,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { type JobKey, jobQuery, jobQueryKey, type WholeJob } from "../../api/job.ts";
-import { type HistoryEntry, type JobFeed, JobWatch } from "../../api/job-stream.ts";
+import { type JobFeed, JobWatch } from "../../api/live/job-watch.ts";
+import type { HistoryEntry } from "../../api/live/many-jobs-stream.ts";
 import type { ProblemError } from "../../api/problem.ts";
 import type { ShownStatus } from "../../parts/words/StatusBadge.tsx";
 import { usePaced } from "../../parts/words/use-paced.ts";
 import { isFinished, type JobStory, tellStory } from "./job-story.ts";
+import { entriesOf, stepRunCount } from "./snapshot.ts";
 
 export interface ShownJob {
   /** What never changes of it: its workflow, its version, its input. */
@@ -14,7 +16,6 @@ export interface ShownJob {
   readonly entries: readonly HistoryEntry[];
   readonly connection: JobFeed["connection"];
   readonly shownStatus: ShownStatus;
-  readonly lookAgain: () => void;
 }
 
 interface FollowedJob {
@@ -24,19 +25,22 @@ interface FollowedJob {
   readonly retry: (() => void) | undefined;
 }
 
-/** A job with all that happens to it, as it happens. */
+/** A job with all that happens to it, as it happens. Until its history is here, as GetJob tells of it: a page needs no stream to be drawn. */
 export function useJob(key: JobKey): FollowedJob {
   const { organizationId, jobId } = key;
   const watch = useMemo(() => new JobWatch({ organizationId, jobId }), [organizationId, jobId]);
   const feed = useSyncExternalStore(watch.subscribe, watch.current);
-  const story = useMemo(() => tellStory(feed.entries), [feed.entries]);
   const { data: job, error, refetch } = useQuery(jobQuery(key));
+  const told = useMemo(() => tellStory(feed.entries), [feed.entries]);
+  const snapshot = useMemo(() => job && tellStory(entriesOf(job)), [job]);
+  const isTold = told.sequence > 0 && told.runs.length >= (job === undefined ? 0 : stepRunCount(job));
+  const story = isTold ? told : (snapshot ?? told);
   useFreshEvents(key, story, feed.entries);
   const retry = feed.error === undefined ? () => void refetch() : undefined;
-  if (job === undefined || story.sequence === 0) return { shown: undefined, error: feed.error ?? error, retry };
+  if (job === undefined) return { shown: undefined, error: feed.error ?? error, retry };
   const { entries, connection } = feed;
   return {
-    shown: { job, story, entries, connection, shownStatus: shownStatusOf(story), lookAgain: watch.lookAgain },
+    shown: { job, story, entries, connection, shownStatus: shownStatusOf(story) },
     // What is known stands, and so does what somebody writes there: the session may have ended.
     error: feed.error ?? null,
     retry,

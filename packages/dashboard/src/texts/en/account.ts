@@ -65,6 +65,7 @@ export const sessions = {
   ways: { password: "password", link: "link of the command line", device: "command line" } as Readonly<
     Record<string, string>
   >,
+  application: (name: string) => `application ${name}`,
   address: "Address",
   began: "Began",
   lastSeen: "Last seen",

@@ -21,6 +21,7 @@ export const audit = {
     invitation: "Invitation",
     role: "Role",
     apiToken: "API token",
+    oauthClient: "Application",
     workflow: "Workflow",
     version: "Version",
     tag: "Tag",

@@ -24,9 +24,12 @@ export const job = {
   connection: {
     connecting: "Connecting",
     live: "Live",
+    polling: "Asks every 2 seconds",
     interrupted: "Connection lost, trying again",
     finished: "Ended",
   },
+  pollingText:
+    "Live updates do not reach this page. Something on the way, for example a proxy that buffers answers, holds them back. The page asks the service every 2 seconds instead.",
   why: {
     due: "About to go on",
     roomFull: "No room",

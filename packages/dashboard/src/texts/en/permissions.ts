@@ -30,6 +30,9 @@ export const permissions: Readonly<Record<GrantablePermission, string>> = {
   "role:read": "See roles",
   "role:update": "Change roles",
   "role:delete": "Delete roles",
+  "oauthclient:create": "Create applications to which members sign in",
+  "oauthclient:list": "See applications",
+  "oauthclient:delete": "Delete applications",
   "audit:read": "Read the audit log",
 };
 
@@ -43,6 +46,7 @@ export const permissionGroups = {
   member: "Members",
   invitation: "Invitations",
   role: "Roles",
+  oauthclient: "Applications",
   audit: "Audit log",
 } as const satisfies Readonly<Record<GroupOf<GrantablePermission>, string>>;
 

@@ -7,6 +7,7 @@ export const settings = {
   members: "Members",
   invitations: "Invitations",
   roles: "Roles",
+  oauthClients: "Applications",
   signInProviders: "Sign-in",
   audit: "Audit log",
   rateLimits: "Rate limits",

@@ -19,7 +19,15 @@ export class TestBrowser {
     const context = await (await sharedChromium()).newContext({ colorScheme, viewport, locale: "en-GB" });
     this.#contexts.push(context);
     await context.addInitScript(reportPolicyViolations);
-    const page = await context.newPage();
+    return this.#watch(await context.newPage());
+  }
+
+  /** Another page of the same browser: it has the cookies and the storage of the first. */
+  async newTab(beside: Page): Promise<Page> {
+    return this.#watch(await beside.context().newPage());
+  }
+
+  #watch(page: Page): Page {
     page.setDefaultTimeout(15_000);
     page.on("console", (message) => {
       const where = message.location().url;

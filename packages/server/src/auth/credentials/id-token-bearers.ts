@@ -2,13 +2,17 @@ import type { Timestamp } from "../../core/job/job-state.ts";
 import type { Database } from "../../store/home/database.ts";
 import { findOpenSession } from "../../store/people/user-sessions.ts";
 import { type IdTokens, looksLikeIdToken } from "../oidc/id-token.ts";
+import { mayActFor } from "../oidc/organization-clients.ts";
 import type { Sessions } from "../oidc/sessions.ts";
+import { organizationOfClient } from "./token-form.ts";
 
 /** Who sends an id token as the Bearer value. */
 export interface SignedInUser {
   readonly userId: string;
   readonly userName: string;
   readonly sessionId: string;
+  /** The client of an organization that acts for the user; undefined: one of the service's own. */
+  readonly client: CallingClient | undefined;
   /** When the token or the session ends, whichever is first. */
   readonly expiresAt: Timestamp;
   readonly lastSeenAt: Timestamp;
@@ -18,7 +22,15 @@ export interface SignedInUser {
   readonly isVouchedFor: boolean;
 }
 
-/** An id token counts as long as its session does: one that was ended, or whose user was disabled, is worth nothing before its time is over. */
+export interface CallingClient {
+  readonly clientId: string;
+  readonly organizationId: string;
+}
+
+/**
+ * An id token counts as long as its session does: one that was ended, or whose user was disabled, is worth nothing before its time is over. An id token of an
+ * organization's client counts only while the client and its organization are there, and while the user is a member who agreed to the client.
+ */
 export class IdTokenBearers {
   readonly #database: Database;
   readonly #idTokens: IdTokens;
@@ -38,11 +50,18 @@ export class IdTokenBearers {
   async find(bearer: string): Promise<SignedInUser | undefined> {
     const subject = await this.#idTokens.verify(bearer);
     if (subject === undefined) return undefined;
-    const { userId, sessionId } = subject;
+    const { userId, sessionId, clientId } = subject;
     const session = await findOpenSession(this.#database, userId, sessionId);
-    if (session === undefined) return undefined;
+    if (session === undefined || session.clientId !== clientId) return undefined;
+    if (clientId !== null && !(await mayActFor(this.#database, clientId, userId))) return undefined;
     const { userName, lastSeenAt, authenticatedAt, isVouchedFor } = session;
     const expiresAt = Math.min(subject.expiresAt, this.#sessions.endsAt(session));
-    return { userId, userName, sessionId, expiresAt, lastSeenAt, authenticatedAt, isVouchedFor };
+    const client = callingClientOf(clientId);
+    return { userId, userName, sessionId, client, expiresAt, lastSeenAt, authenticatedAt, isVouchedFor };
   }
+}
+
+function callingClientOf(clientId: string | null): CallingClient | undefined {
+  const organizationId = clientId === null ? undefined : organizationOfClient(clientId);
+  return clientId === null || organizationId === undefined ? undefined : { clientId, organizationId };
 }

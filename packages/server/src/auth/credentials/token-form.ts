@@ -20,6 +20,7 @@ export interface NewToken {
 
 const prefixes = { organization: "stw", user: "stu" } as const;
 const invitationPrefix = "sti";
+const clientIdForm = /^stc_([0-9A-Za-z]{22})_([0-9A-Za-z]{22})$/;
 const form = /^(stw|stu|sti)_([0-9A-Za-z]{22})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
 /** `stw_<owner>_<secret><checksum>`: 22, 32 and 6 characters of base62. The secret has 190 bits. */
@@ -44,6 +45,21 @@ export function parseToken(text: string): ParsedToken | undefined {
 export function parseInvitationCode(text: string): string | undefined {
   const parsed = parse(text);
   return parsed?.prefix === invitationPrefix ? parsed.ownerId : undefined;
+}
+
+/**
+ * The OAuth client id of an organization's client: `stc_<organization>_<id>`. It is public and opens nothing. `id` is a new one of the engine's, so the client
+ * ids of an organization are in the order in which they were made.
+ */
+export function createClientId(organizationId: string, id: string): string {
+  return `stc_${idToBase62(organizationId)}_${idToBase62(id)}`;
+}
+
+/** The organization that a client id names; undefined for every other text, such as the ids of the service's own clients. */
+export function organizationOfClient(clientId: string): string | undefined {
+  const [, organization, id] = clientIdForm.exec(clientId) ?? [];
+  if (organization === undefined || id === undefined || base62ToId(id) === undefined) return undefined;
+  return base62ToId(organization);
 }
 
 /** The `tokenPrefix` of a token that was shown to us. */

@@ -14,6 +14,7 @@ import {
   saveOidcRecord,
 } from "../../store/people/oidc-records.ts";
 import { hashName } from "./grant-id.ts";
+import { findOrganizationClient, metadataOf } from "./organization-clients.ts";
 import type { ScopedStore } from "./scoped-store.ts";
 
 export interface AdapterParts {
@@ -27,7 +28,7 @@ export interface AdapterParts {
 
 /** Keeps the provider's state in the store that all nodes share, named by hashes and sealed. */
 export function adapterOver(parts: AdapterParts): AdapterFactory {
-  return (kind) => new StoreAdapter(kind, parts);
+  return (kind) => (kind === "Client" ? new ClientAdapter(kind, parts) : new StoreAdapter(kind, parts));
 }
 
 class StoreAdapter implements Adapter {
@@ -53,21 +54,21 @@ class StoreAdapter implements Adapter {
       payload: secrets.seal(purpose, this.#contextOf(recordHash), JSON.stringify(payload)),
       expiresAt: expiresIn === undefined ? null : now() + expiresIn * 1_000,
     };
-    await this.#ask((db) => saveOidcRecord(db, record));
+    await this.ask((db) => saveOidcRecord(db, record));
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    return this.#open(await this.#ask((db) => findOidcRecord(db, this.#kind, hashName(id))));
+    return this.#open(await this.ask((db) => findOidcRecord(db, this.#kind, hashName(id))));
   }
 
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
-    return this.#open(await this.#ask((db) => findOidcRecordByUid(db, this.#kind, hashName(uid))));
+    return this.#open(await this.ask((db) => findOidcRecordByUid(db, this.#kind, hashName(uid))));
   }
 
   async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
     for (const key of this.#parts.secrets.keysFor(userCodePurpose)) {
       const hashed = hashUserCode(key, userCode);
-      const found = await this.#ask((db) => findOidcRecordByUserCode(db, this.#kind, hashed));
+      const found = await this.ask((db) => findOidcRecordByUserCode(db, this.#kind, hashed));
       if (found !== undefined) return this.#open(found);
     }
     return undefined;
@@ -75,17 +76,17 @@ class StoreAdapter implements Adapter {
 
   /** The provider looked before whether it was consumed; of several that looked at once, one gets through here. */
   async consume(id: string): Promise<void> {
-    const isFirst = await this.#ask((db) => consumeOidcRecord(db, this.#kind, hashName(id), this.#parts.now()));
+    const isFirst = await this.ask((db) => consumeOidcRecord(db, this.#kind, hashName(id), this.#parts.now()));
     if (!isFirst)
       throw new this.#parts.errors.InvalidGrant(`${this.#kind} was used by another request at the same time`);
   }
 
   async destroy(id: string): Promise<void> {
-    await this.#ask((db) => deleteOidcRecord(db, this.#kind, hashName(id)));
+    await this.ask((db) => deleteOidcRecord(db, this.#kind, hashName(id)));
   }
 
   async revokeByGrantId(grantId: string): Promise<void> {
-    await this.#ask((db) => deleteOidcRecordsOfGrant(db, this.#kind, hashName(grantId)));
+    await this.ask((db) => deleteOidcRecordsOfGrant(db, this.#kind, hashName(grantId)));
   }
 
   #open(found: FoundOidcRecord | undefined): AdapterPayload | undefined {
@@ -100,7 +101,7 @@ class StoreAdapter implements Adapter {
     return `${this.#kind} ${recordHash.toString("hex")}`;
   }
 
-  async #ask<Result>(work: (db: Queryable) => Promise<Result>): Promise<Result> {
+  protected async ask<Result>(work: (db: Queryable) => Promise<Result>): Promise<Result> {
     try {
       return await work(this.#parts.store.current);
     } catch (error) {
@@ -108,6 +109,14 @@ class StoreAdapter implements Adapter {
       const away = new this.#parts.errors.TemporarilyUnavailable("the store is out of reach; try again in a moment");
       throw Object.assign(away, { status: 503, statusCode: 503, expose: true, cause: error });
     }
+  }
+}
+
+/** The provider asks here for a client that is none of the service's own: it is one of an organization. Each time, so that a deleted one is gone at once. */
+class ClientAdapter extends StoreAdapter {
+  override async find(id: string): Promise<AdapterPayload | undefined> {
+    const client = await this.ask((db) => findOrganizationClient(db, id));
+    return client && metadataOf(client);
   }
 }
 

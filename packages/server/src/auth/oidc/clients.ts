@@ -5,7 +5,8 @@ export const dashboardClientId = "stepwell-dashboard";
 export const commandLineClientId = "stepwell-cli";
 export const clientIds: readonly string[] = [dashboardClientId, commandLineClientId];
 
-const shared = {
+/** What holds for every client, the service's own and those of organizations. */
+export const sharedMetadata = {
   token_endpoint_auth_method: "none",
   id_token_signed_response_alg: "RS256",
   response_modes: ["query"],
@@ -16,7 +17,7 @@ export function clientsOf(baseUrl: string, extraRedirectUris: readonly string[])
   const dashboardUris = [`${baseUrl}/`, `${baseUrl}/signed-in`, ...extraRedirectUris];
   return [
     {
-      ...shared,
+      ...sharedMetadata,
       client_id: dashboardClientId,
       client_name: "Stepwell dashboard",
       application_type: "web",
@@ -26,7 +27,7 @@ export function clientsOf(baseUrl: string, extraRedirectUris: readonly string[])
       post_logout_redirect_uris: [`${baseUrl}/`, ...extraRedirectUris.map((uri) => `${new URL(uri).origin}/`)],
     },
     {
-      ...shared,
+      ...sharedMetadata,
       client_id: commandLineClientId,
       client_name: "Stepwell command line",
       application_type: "native",
@@ -41,9 +42,12 @@ export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 
 /** Origins to which a sign-in or a sign-out may lead back. */
 export function clientOrigins(clients: readonly ClientMetadata[]): string[] {
-  const uris = clients.flatMap((client) => [
-    ...(client.redirect_uris ?? []),
-    ...(client.post_logout_redirect_uris ?? []),
-  ]);
+  return originsOf(
+    clients.flatMap((client) => [...(client.redirect_uris ?? []), ...(client.post_logout_redirect_uris ?? [])]),
+  );
+}
+
+/** The origins of these addresses, each once. */
+export function originsOf(uris: readonly string[]): string[] {
   return [...new Set(uris.map((uri) => new URL(uri).origin))];
 }

@@ -21,9 +21,13 @@ export function ownerOfGrant(grantId: string | undefined): GrantOwner | undefine
   return { userId, sessionId, clientId };
 }
 
-/** As the store names them. */
+/** The names in the store of the grants that the service's own clients may have in a session. */
 export function grantHashesOf(userId: string, sessionId: string): Buffer[] {
-  return clientIds.map((clientId) => hashName(grantIdOf({ userId, sessionId, clientId })));
+  return clientIds.map((clientId) => grantHashOf({ userId, sessionId, clientId }));
+}
+
+export function grantHashOf(owner: GrantOwner): Buffer {
+  return hashName(grantIdOf(owner));
 }
 
 export function hashName(name: string): Buffer {

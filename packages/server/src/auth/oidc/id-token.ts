@@ -1,5 +1,6 @@
 import { type KeyObject, verify } from "node:crypto";
 import type { Timestamp } from "../../core/job/job-state.ts";
+import { organizationOfClient } from "../credentials/token-form.ts";
 import { clientIds } from "./clients.ts";
 import { idTokenSeconds } from "./lifetimes.ts";
 
@@ -15,10 +16,12 @@ export interface IdTokensParts {
 export interface IdTokenSubject {
   readonly userId: string;
   readonly sessionId: string;
+  /** The client of an organization that it was issued to; null: one of the service's own. */
+  readonly clientId: string | null;
   readonly expiresAt: Timestamp;
 }
 
-/** Verifies our own id tokens and no others: one algorithm, one type, one issuer, our clients, and keys from the store only. */
+/** Verifies our own id tokens and no others: one algorithm, one type, one issuer, clients that may exist, and keys from the store only. */
 export class IdTokens {
   readonly #parts: IdTokensParts;
 
@@ -84,12 +87,14 @@ function subjectOf(
   issuer: string,
   now: Timestamp,
 ): IdTokenSubject | undefined {
-  if (iss !== issuer || typeof aud !== "string" || !clientIds.includes(aud)) return undefined;
+  if (iss !== issuer || typeof aud !== "string") return undefined;
+  const isOwnClient = clientIds.includes(aud);
+  if (!isOwnClient && organizationOfClient(aud) === undefined) return undefined;
   if (!isId(sub) || !isId(sid) || !isTime(iat) || !isTime(exp)) return undefined;
   const latest = Math.floor(now / 1_000) + maxSkewSeconds;
   if (iat > latest || exp - iat > idTokenSeconds) return undefined;
   if (nbf !== undefined && !(isTime(nbf) && nbf <= latest)) return undefined;
-  return { userId: sub, sessionId: sid, expiresAt: exp * 1_000 };
+  return { userId: sub, sessionId: sid, clientId: isOwnClient ? null : aud, expiresAt: exp * 1_000 };
 }
 
 function isId(value: unknown): value is string {

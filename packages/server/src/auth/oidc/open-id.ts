@@ -5,6 +5,7 @@ import type { Database } from "../../store/home/database.ts";
 import { deleteExpiredOidcRecords } from "../../store/people/oidc-records.ts";
 import { deleteOldRefreshExchanges } from "../../store/people/refresh-exchanges.ts";
 import { deleteExpiredUserSessions } from "../../store/people/user-sessions.ts";
+import { ClientOrigins } from "./client-origins.ts";
 import { IdTokens } from "./id-token.ts";
 import { issuerOf } from "./provider.ts";
 import { RefreshLedger } from "./refresh-ledger.ts";
@@ -30,6 +31,7 @@ export class OpenId {
   readonly signingKeys: SigningKeys;
   readonly idTokens: IdTokens;
   readonly ledger: RefreshLedger;
+  readonly clientOrigins: ClientOrigins;
   readonly #database: Database;
   readonly #now: () => Timestamp;
 
@@ -41,6 +43,7 @@ export class OpenId {
     this.sessions = new Sessions({ ...parts, ...config, store: this.store });
     this.signingKeys = new SigningKeys(parts);
     this.ledger = new RefreshLedger({ ...parts, store: this.store });
+    this.clientOrigins = new ClientOrigins(database);
     this.idTokens = new IdTokens({
       issuer: () => issuerOf(publicUrl()),
       now,

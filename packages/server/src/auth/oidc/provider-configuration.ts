@@ -6,12 +6,17 @@ import type {
   KoaContextWithOIDC,
   Provider,
 } from "oidc-provider";
+import { findMemberships } from "../../store/access/members.ts";
+import { organizationOfClient } from "../credentials/token-form.ts";
 import { adapterOver } from "./adapter.ts";
+import { allowClientOrigin } from "./client-origins.ts";
 import { clientOrigins, clientsOf, commandLineClientId } from "./clients.ts";
 import { browserSession } from "./ended-sessions.ts";
 import { grantIdOf, ownerOfGrant } from "./grant-id.ts";
 import { accessTokenSeconds, codeSeconds, deviceCodeSeconds, idTokenSeconds, interactionSeconds } from "./lifetimes.ts";
+import { mayActFor } from "./organization-clients.ts";
 import type { DeviceCodeProblem, OpenIdProviderParts } from "./provider-parts.ts";
+import type { NewSession } from "./sessions.ts";
 import type { SigningKey } from "./signing-keys.ts";
 
 interface Parts extends Omit<OpenIdProviderParts, "middlewares" | "onSessionsEnded" | "onFailure"> {
@@ -36,7 +41,7 @@ export function providerConfiguration(parts: Parts): Configuration {
     clients,
     clientAuthMethods: ["none"],
     // Browsers name the origin of a page that asks for tokens even where it is the service's own.
-    clientBasedCORS: (_ctx, origin) => origins.includes(origin),
+    clientBasedCORS: (ctx, origin, client) => allowClientOrigin(ctx, origin, client, origins),
     jwks: { keys: [...parts.keys] as NonNullable<Configuration["jwks"]>["keys"] },
     enabledJWA: { idTokenSigningAlgValues: ["RS256"], userinfoSigningAlgValues: ["RS256"] },
     responseTypes: ["code"],
@@ -119,13 +124,18 @@ function problemOf(
  * A token's account is there as long as the session that it was issued in. In a browser that session is the one of its sign-in: once it is
  * ended the browser's cookie alone lets nobody in.
  */
-function findAccountIn({ sessions }: Pick<Parts, "sessions">): FindAccount {
+function findAccountIn({ sessions, store }: Pick<Parts, "sessions" | "store">): FindAccount {
   return async (ctx, userId, token) => {
     const grantId = token !== undefined && "grantId" in token ? token.grantId : undefined;
-    const sessionId = token === undefined ? browserSessionOf(ctx) : ownerOfGrant(String(grantId))?.sessionId;
+    const grant = token === undefined ? undefined : ownerOfGrant(String(grantId));
+    const sessionId = token === undefined ? browserSessionOf(ctx) : grant?.sessionId;
     if (sessionId === undefined) return undefined;
     const session = await sessions.use({ userId, sessionId });
     if (session === undefined) return undefined;
+    const { clientId } = session;
+    if (clientId !== null) {
+      if (clientId !== grant?.clientId || !(await mayActFor(store.current, clientId, userId))) return undefined;
+    }
     return {
       accountId: userId,
       claims: () => ({ sub: userId, sid: sessionId, name: session.userName, email: session.email }),
@@ -139,11 +149,14 @@ function browserSessionOf(ctx: KoaContextWithOIDC): string | undefined {
   return completed?.sessionId ?? ctx.oidc.session?.sidFor(browserSession);
 }
 
-/** Our own clients need no consent: whoever signs in with one grants it all. A device gets a session of its own. */
+/**
+ * Our own clients need no consent: whoever signs in with one grants it all. A client of an organization gets nothing before the member has agreed; then the page that
+ * asks for it comes first. A device gets a session of its own, and so does a client of an organization.
+ */
 async function grantFor(
   ctx: KoaContextWithOIDC,
-  { sessions, errors }: Pick<Parts, "sessions" | "errors">,
-): Promise<InstanceType<Provider["Grant"]>> {
+  parts: Pick<Parts, "sessions" | "store" | "errors">,
+): Promise<InstanceType<Provider["Grant"]> | undefined> {
   const { provider, session, client, account, deviceCode } = ctx.oidc;
   const browserSessionId = browserSessionOf(ctx);
   if (session === undefined || client === undefined || account === undefined || browserSessionId === undefined) {
@@ -151,14 +164,20 @@ async function grantFor(
   }
   session.sidFor(browserSession, browserSessionId);
   const userId = account.accountId;
+  const { sessions, store, errors } = parts;
+  const organizationId = organizationOfClient(client.clientId);
+  if (organizationId !== undefined && !(await mayActFor(store.current, client.clientId, userId))) {
+    const memberships = await findMemberships(store.current, userId, [organizationId]);
+    if (!memberships.has(organizationId)) throw new errors.AccessDenied("the user is no member of the organization");
+    return undefined;
+  }
+  const grounds = { type: "session", sessionId: browserSessionId } as const;
   const sessionId =
-    deviceCode === undefined
-      ? browserSessionId
-      : await sessions.begin({
-          userId,
-          grounds: { type: "session", sessionId: browserSessionId },
-          ...signInOf(deviceCode.deviceInfo),
-        });
+    deviceCode !== undefined
+      ? await sessions.begin({ userId, grounds, ...signInOf(deviceCode.deviceInfo) })
+      : organizationId !== undefined
+        ? await clientSessionOf(ctx, parts, { userId, grounds, organizationId })
+        : browserSessionId;
   if (sessionId === undefined) throw new errors.AccessDenied("the session of this browser was ended meanwhile");
   const grantId = grantIdOf({ userId, sessionId, clientId: client.clientId });
   const existing = deviceCode === undefined ? await provider.Grant.find(grantId) : undefined;
@@ -170,6 +189,28 @@ async function grantFor(
   return grant;
 }
 
+/** The one that this browser has with the client already, unless the person signed in just now. */
+async function clientSessionOf(
+  ctx: KoaContextWithOIDC,
+  { sessions }: Pick<Parts, "sessions">,
+  { userId, grounds, organizationId }: Pick<NewSession, "userId" | "grounds"> & { readonly organizationId: string },
+): Promise<string | undefined> {
+  const { session, client, result } = ctx.oidc;
+  const { clientId = "", clientName = clientId } = client ?? {};
+  const known = result?.login === undefined ? session?.sidFor(clientId) : undefined;
+  if (known !== undefined && (await sessions.use({ userId, sessionId: known })) !== undefined) return known;
+  const begun = await sessions.begin({
+    userId,
+    grounds,
+    signedInBy: "application",
+    client: { organizationId, clientId, name: clientName },
+    userAgent: ctx.get("user-agent"),
+    address: ctx.ip,
+  });
+  if (begun !== undefined) session?.sidFor(clientId, begun);
+  return begun;
+}
+
 function signInOf(deviceInfo: Readonly<Record<string, unknown>> | undefined) {
   const { address = "", userAgent = "" } = deviceInfo ?? {};
   return { signedInBy: "device", address: String(address), userAgent: String(userAgent) };
@@ -178,8 +219,14 @@ function signInOf(deviceInfo: Readonly<Record<string, unknown>> | undefined) {
 function signInPolicy({ interactionPolicy }: Pick<Parts, "interactionPolicy">): interactionPolicy.DefaultPolicy {
   const { base, Check } = interactionPolicy;
   const policy = base();
-  // The prompt stays known, since clients send `prompt=consent` to get a refresh token elsewhere; without checks it never shows a page.
-  policy.get("consent")?.checks.clear();
+  // The prompt stays known to the service's own clients too, since clients send `prompt=consent` to get a refresh token elsewhere.
+  const consent = policy.get("consent");
+  consent?.checks.clear();
+  const isNew = new Check("not_agreed", "the user has not agreed to this client", "consent_required", ({ oidc }) => {
+    const isOfOrganization = organizationOfClient(oidc.client?.clientId ?? "") !== undefined;
+    return isOfOrganization && (oidc.grant?.jti === undefined || oidc.promptPending("consent"));
+  });
+  consent?.checks.add(isNew);
   const isOver = new Check("session_over", "the session of this browser is over", "login_required", (ctx) => {
     return ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined;
   });

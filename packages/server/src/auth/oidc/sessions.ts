@@ -8,11 +8,13 @@ import {
   findOpenSession,
   insertUserSession,
   type OpenSession,
+  type SessionClient,
   type SessionOrigin,
   touchUserSessions,
 } from "../../store/people/user-sessions.ts";
 import { recordAccountActivity } from "../account-activity.ts";
-import { grantHashesOf } from "./grant-id.ts";
+import { grantHashesOf, grantHashOf } from "./grant-id.ts";
+import { withdrawConsent } from "./organization-clients.ts";
 import type { ScopedStore } from "./scoped-store.ts";
 
 export interface SessionsParts {
@@ -28,6 +30,8 @@ export interface NewSession {
   readonly userId: string;
   /** What proved who it is. */
   readonly signedInBy: string;
+  /** The client of an organization that the session is good for; left out: the service itself. */
+  readonly client?: SessionClient;
   readonly grounds: SessionGrounds;
   readonly userAgent: string;
   readonly address: string;
@@ -35,8 +39,8 @@ export interface NewSession {
 
 /**
  * What a session is begun on, which may be gone by the time it begins: the password that was checked, by when it was set, or the session in a browser
- * from which a device is let in. `proof`: what holds once, and was used up. `issuer`: an issuer outside, which answers for the second factor too, and
- * may say when it last asked the person to prove who they are.
+ * from which a device or an organization's client is let in. `proof`: what holds once, and was used up. `issuer`: an issuer outside, which answers for
+ * the second factor too, and may say when it last asked the person to prove who they are.
  */
 export type SessionGrounds =
   | { readonly type: "password"; readonly passwordChangedAt: Timestamp | null; readonly deviceId: string | null }
@@ -72,7 +76,7 @@ export class Sessions {
    * any more: who changes a password ends all sessions, and none may begin behind their back.
    */
   async begin(session: NewSession): Promise<string | undefined> {
-    const { userId, signedInBy, userAgent, address, grounds } = session;
+    const { userId, signedInBy, client, userAgent, address, grounds } = session;
     const { store, now, newId, sessionHours } = this.#parts;
     const createdAt = now();
     const sessionId = newId();
@@ -84,6 +88,7 @@ export class Sessions {
         userId,
         sessionId,
         signedInBy,
+        client: client ?? null,
         userAgent: printable(userAgent).slice(0, maxUserAgentLength),
         address,
         createdAt,
@@ -93,7 +98,8 @@ export class Sessions {
         deviceId,
         isVouchedFor,
       });
-      await this.#record({ userId, sessionId, action: "signed-in", address }, { by: signedInBy });
+      const application = client && { clientId: client.clientId, organizationId: client.organizationId };
+      await this.#record({ userId, sessionId, action: "signed-in", address }, { by: signedInBy, ...application });
       return sessionId;
     });
   }
@@ -120,17 +126,36 @@ export class Sessions {
     return this.#parts.now() - this.#parts.sessionIdleHours * hourMs;
   }
 
-  /** Ends a session with all that was issued in it. False when there is none, or it was ended before. */
+  /**
+   * Ends a session with all that was issued in it. False when there is none, or it was ended before. A user who ends a session in a client of an organization
+   * takes back that they agreed to the client: otherwise a browser that is signed in would let it in again without asking.
+   */
   async end(end: SessionEnd): Promise<boolean> {
     const { store, now } = this.#parts;
     const { userId, sessionId } = end;
     const at = now();
     return await store.transaction(async (transaction) => {
       await deleteGrants(transaction, grantHashesOf(userId, sessionId));
-      if (!(await endUserSession(transaction, userId, sessionId, at))) return false;
+      const ended = await endUserSession(transaction, userId, sessionId, at);
+      if (ended === undefined) return false;
+      if (ended.clientId !== null) await this.#leaveClient(transaction, end, ended.clientId, at);
       await this.#record(end, {});
       return true;
     });
+  }
+
+  async #leaveClient(
+    transaction: Transaction,
+    { userId, sessionId, action }: SessionEnd,
+    clientId: string,
+    at: Timestamp,
+  ): Promise<void> {
+    const others = action === "session-ended" ? await withdrawConsent(transaction, { clientId, userId }, at) : [];
+    const sessionIds = [sessionId, ...others.map((other) => other.sessionId)];
+    await deleteGrants(
+      transaction,
+      sessionIds.map((one) => grantHashOf({ userId, sessionId: one, clientId })),
+    );
   }
 
   async #record(
@@ -157,7 +182,7 @@ async function originOf(
       return isSame ? { authenticatedAt: null, deviceId, isVouchedFor: false } : undefined;
     }
     case "session": {
-      // Whoever lets a device in proves nothing anew.
+      // Whoever lets a device or a client in proves nothing anew.
       const session = await findOpenSession(transaction, userId, grounds.sessionId);
       return session && { ...session, authenticatedAt: null };
     }

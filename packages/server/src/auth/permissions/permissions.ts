@@ -31,6 +31,9 @@ export const permissions = [
   "role:read",
   "role:update",
   "role:delete",
+  "oauthclient:create",
+  "oauthclient:list",
+  "oauthclient:delete",
   "audit:read",
 ] as const;
 

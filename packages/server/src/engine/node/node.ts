@@ -49,6 +49,7 @@ export class Node {
     // The time is taken before the statement: it may have waited, and the lease must never be thought longer than it is.
     this.#lastBeat = before;
     await this.lookAround();
+    if (database.isFull()) await database.lookForRoom();
   }
 
   /** Looks which nodes are there. To be called at least twice in a lease, since a node that nobody watches is not found dead. */
@@ -74,9 +75,10 @@ export class Node {
     return this.#leaseTerm;
   }
 
-  /** Whether the store has answered of late. Sooner false than the lease: a load balancer should know within seconds. */
+  /** Whether the store has answered of late, and takes what is to be written. Sooner false than the lease: a load balancer should know within seconds. */
   isStoreInReach(): boolean {
-    const { clock, heartbeatMs } = this.#options;
+    const { clock, heartbeatMs, database } = this.#options;
+    if (database.isFull()) return false;
     return clock.moment().monotonicMs - this.#lastBeat.monotonicMs < Math.max(3 * heartbeatMs, leastReachMs);
   }
 

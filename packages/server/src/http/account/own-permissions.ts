@@ -8,7 +8,9 @@ import { answer, closed, OrganizationParams, oneOf, PermissionSchema } from "../
 const OwnPermissionsSchema = Type.Object(
   {
     permissions: Type.Array(PermissionSchema),
-    roles: Type.Optional(Type.Array(Type.String(), { description: "The roles of a user. An API token has none." })),
+    roles: Type.Optional(
+      Type.Array(Type.String(), { description: "The roles of a user. An API token and an OAuth client have none." }),
+    ),
   },
   { title: "OwnPermissions" },
 );
@@ -53,8 +55,10 @@ function getOwnPermissionsRoute(app: App, parts: ServerParts): void {
     },
     async (request) => {
       const { organizationId } = request.params;
-      const { principal } = request.caller;
-      if (principal.type !== "user") return { permissions: permissions.filter((one) => request.granted.has(one)) };
+      const { principal, client } = request.caller;
+      if (principal.type !== "user" || client !== undefined) {
+        return { permissions: permissions.filter((one) => request.granted.has(one)) };
+      }
       const membership = (await findMemberships(database, principal.id, [organizationId])).get(organizationId);
       if (membership === undefined) throw notFound("organization");
       const held = permissionsOfRoles(membership.roles, membership.ownRolePermissions);

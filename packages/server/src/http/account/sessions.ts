@@ -13,8 +13,18 @@ const SessionSchema = Type.Object(
     isCurrent: Type.Boolean({ description: "True for the session of this request." }),
     signedInBy: Type.String({
       description:
-        "`password`, `link` for a link of `stepwell dev`, `device` for a command line that was let in from a browser, or an issuer outside.",
+        "`password`, `link` for a link of `stepwell dev`, `device` for a command line and `application` for an OAuth client that was let in from a browser, or an issuer outside.",
     }),
+    application: Type.Optional(
+      Type.Object(
+        {
+          organizationId: Id,
+          clientId: Type.String(),
+          name: Type.String({ description: "The client's name when the session began." }),
+        },
+        { description: "Only for a session in an OAuth client of an organization." },
+      ),
+    ),
     userAgent: Type.String({ description: "What the browser or the device calls itself." }),
     address: Type.String({ description: "Where the sign-in came from." }),
     createdAt: Time,
@@ -68,24 +78,26 @@ function endSessionRoute(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "End a session",
         description:
-          "The session ends for good, with every token that was issued in it, on every node within a second. It may be the session of this request.",
+          "The session ends for good, with every token that was issued in it, on every node within a second. It may be the session of this request: that is how to sign out.",
         params: Type.Object({ sessionId: Type.String({ format: "uuid", description: "The session." }) }),
         response: { 204: noContent("The session is ended.") },
       },
     },
     async (request, reply) => {
-      await endSession(parts, actOf(request), request.params.sessionId);
+      const { sessionId: currentSessionId } = request.caller;
+      await endSession(parts, actOf(request), { ...request.params, currentSessionId });
       return reply.code(204).send(null);
     },
   );
 }
 
 function renderSession(session: UserSession, currentId: string | undefined): Static<typeof SessionSchema> {
-  const { sessionId, signedInBy, userAgent, address, createdAt, lastSeenAt, expiresAt } = session;
+  const { sessionId, signedInBy, client, userAgent, address, createdAt, lastSeenAt, expiresAt } = session;
   return {
     sessionId,
     isCurrent: sessionId === currentId,
     signedInBy,
+    ...(client !== null && { application: client }),
     userAgent,
     address,
     createdAt: toTime(createdAt),

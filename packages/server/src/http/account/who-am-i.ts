@@ -14,8 +14,13 @@ const CallerSchema = Type.Object(
     email: Type.Optional(Type.String({ description: "Only for a user." })),
     organizationId: Type.Optional({
       ...Id,
-      description: "Only for an API token: the organization that it belongs to.",
+      description: "Only for an API token and an OAuth client: the organization that they belong to.",
     }),
+    clientId: Type.Optional(
+      Type.String({
+        description: "Only for a user who calls through an OAuth client of an organization: that client.",
+      }),
+    ),
     permissions: Type.Optional(
       Type.Array(PermissionSchema, {
         description: "Only for an API token: everything that it may do there, with what its permissions imply.",
@@ -52,7 +57,7 @@ export function whoAmIRoutes(app: App, { database }: ServerParts): void {
       },
     },
     async (request): Promise<Static<typeof CallerSchema>> => {
-      const { principal, organizationId, permissions: granted, bounds, token, sessionId } = request.caller;
+      const { principal, organizationId, permissions: granted, bounds, token, sessionId, client } = request.caller;
       const { id, name } = principal;
       const presented = {
         ...(token !== undefined && { tokenPrefix: token.prefix }),
@@ -61,7 +66,7 @@ export function whoAmIRoutes(app: App, { database }: ServerParts): void {
       };
       if (organizationId === undefined) {
         const [user] = await findUsers(database, [id]);
-        return { type: "user", id, name, ...(user !== undefined && { email: user.email }), ...presented };
+        return { type: "user", id, name, ...(user !== undefined && { email: user.email }), ...client, ...presented };
       }
       const allowed: Permission[] = permissions.filter((permission) => granted.has(permission));
       return {

@@ -10,40 +10,47 @@ import { type Asset, DashboardFiles } from "./dashboard-files.ts";
 const pagePaths = ["/", "/signed-in", "/app", "/app/*"];
 const assetPath = "/assets/*";
 const schema = { hide: true, "x-permission": "none", tags: ["service"] } as const;
-const method = ["GET", "HEAD"];
 
 /** Serves the dashboard as it was built into `dist/dashboard`. No operations, so the document does not know them. */
 export function dashboardRoutes(app: App, { basePath, publicUrl }: ServerParts): void {
   const files = new DashboardFiles({ basePath, publicUrl });
 
   for (const url of pagePaths) {
-    app.route({
-      method,
-      url,
-      schema: { ...schema, operationId: "ShowDashboard" },
-      handler: async (request, reply) => {
-        const page = files.page();
-        if (page === undefined)
-          throw new ServiceError("NotFoundError", "The dashboard is not built here: `npm run build`.");
-        reply.headers(pageHeaders(publicUrl().startsWith("https:")));
-        // Asked for each time, so that nobody goes on with a page whose scripts are gone.
-        return send(request, reply, page, "no-cache");
-      },
+    app.get(url, { schema: { ...schema, operationId: "ShowDashboard" } }, async (request, reply) => {
+      const page = files.page();
+      if (page === undefined)
+        throw new ServiceError("NotFoundError", "The dashboard is not built here: `npm run build`.");
+      reply.headers(pageHeaders);
+      // Asked for each time, so that nobody goes on with a page whose scripts are gone.
+      return send(request, reply, page, "no-cache");
     });
   }
 
-  app.route({
-    method,
-    url: assetPath,
-    schema: { ...schema, operationId: "GetDashboardAsset" },
-    handler: async (request, reply) => {
-      const asset = files.asset((request.params as { readonly "*": string })["*"]);
-      if (asset === undefined) throw new ServiceError("NotFoundError", "There is no such file. Load the page again.");
-      reply.header("cross-origin-resource-policy", "same-origin");
-      // The name has a hash of the content in it.
-      return send(request, reply, asset, "public, max-age=31536000, immutable");
-    },
+  app.get(assetPath, { schema: { ...schema, operationId: "GetDashboardAsset" } }, async (request, reply) => {
+    const asset = files.asset((request.params as { readonly "*": string })["*"]);
+    if (asset === undefined) throw new ServiceError("NotFoundError", "There is no such file. Load the page again.");
+    reply.header("cross-origin-resource-policy", "same-origin");
+    // The name has a hash of the content in it.
+    return send(request, reply, asset, "public, max-age=31536000, immutable");
   });
+}
+
+/**
+ * The framework's router takes no path with a malformed percent-escape, such as `/app/%E0%A4%A`. Below `/app` it is a page that is not there, like any
+ * other, and the dashboard says so.
+ */
+export function withoutMalformedPage(url: string, basePath: string): string {
+  const pages = `${basePath}/app/`;
+  return url.startsWith(pages) && !isDecodable(url.split("?", 1)[0] ?? "") ? pages : url;
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, asset: Asset, cacheControl: string): FastifyReply {
@@ -66,16 +73,6 @@ function encodingFor(accepted: string | string[] | undefined, asset: Asset): "br
   return (["br", "gzip"] as const).find((encoding) => taken.has(encoding) && asset.encodings.has(encoding));
 }
 
-function pageHeaders(isSecure: boolean): Record<string, string> {
-  return {
-    "content-security-policy": contentSecurityPolicy,
-    "referrer-policy": "same-origin",
-    "x-frame-options": "DENY",
-    "cross-origin-opener-policy": "same-origin",
-    ...(isSecure && { "strict-transport-security": "max-age=31536000" }),
-  };
-}
-
 /** Nothing from anywhere else, no script and no style in the page itself. `data:` is for the icons inside of style sheets. */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -88,3 +85,10 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
   "base-uri 'none'",
 ].join("; ");
+
+const pageHeaders = {
+  "content-security-policy": contentSecurityPolicy,
+  "referrer-policy": "same-origin",
+  "x-frame-options": "DENY",
+  "cross-origin-opener-policy": "same-origin",
+} as const;

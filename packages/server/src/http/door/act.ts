@@ -8,7 +8,7 @@ export function actOf(request: FastifyRequest): Act {
   const { caller, routeOptions } = request;
   const operation = routeOptions.config.aliasOf ?? routeOptions.schema?.operationId;
   if (operation === undefined) throw new Error("The route has no operationId.");
-  return { actor: caller.principal, operation, ...sourceOf(request) };
+  return { actor: caller.principal, operation, clientId: caller.client?.clientId, ...sourceOf(request) };
 }
 
 /** Makes an act with what a change of the control plane needs to know of its caller. Throws 400 for an Idempotency-Key that cannot be one. */

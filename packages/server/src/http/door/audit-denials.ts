@@ -1,3 +1,4 @@
+import { createHash, hash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Caller } from "../../auth/authenticator.ts";
@@ -15,8 +16,8 @@ const maxCallers = 10_000;
 
 /**
  * Records denials: each 403 to an operation whose accepted changes are recorded too, in an organization of which the caller is known to be
- * part. A row is written before the answer goes out. The same operation of one caller on the same target counts once a second, and sixty rows
- * a minute are written at most; the caller's next row says as `unrecorded` how many were left out.
+ * part. A row is written before the answer goes out. The same operation of one caller with the same body on the same target counts once a second, and
+ * sixty rows a minute are written at most; the caller's next row says as `unrecorded` how many were left out.
  */
 export class AuditDenials {
   readonly #database: Database;
@@ -33,22 +34,25 @@ export class AuditDenials {
     if (!(error instanceof ServiceError) || error.code !== "AuthorizationError") return undefined;
     const organizationId = organizationOf(request);
     if (organizationId === undefined || !isAudited(request)) return undefined;
-    const target = targetOf(request);
     const recent = this.#recentOf(`${organizationId} ${request.caller.principal.id}`);
-    const what = `${request.routeOptions.schema?.operationId} ${target.targetId}`;
-    const unrecorded = recent.note(what, performance.now());
-    return unrecorded === undefined
-      ? undefined
-      : this.#write(request, organizationId, target, error.message, unrecorded);
+    // What goes beyond the bound is not even read.
+    if (recent.isFull(performance.now())) {
+      recent.leaveOut();
+      return undefined;
+    }
+    return this.#recordOnce(request, organizationId, recent, error.message);
   }
 
-  async #write(
+  async #recordOnce(
     request: FastifyRequest,
     organizationId: string,
-    target: Target,
+    recent: RecentDenials,
     reason: string,
-    unrecorded: number,
   ): Promise<void> {
+    const target = targetOf(request);
+    const what = `${request.routeOptions.schema?.operationId} ${target.targetId} ${await hashOfBody(request)}`;
+    const unrecorded = recent.note(what, performance.now());
+    if (unrecorded === undefined) return;
     const details = unrecorded === 0 ? { reason } : { reason, unrecorded };
     const act = actOf(request);
     const denied = { organizationId, ...target, details };
@@ -77,18 +81,23 @@ class RecentDenials {
   #unrecorded = 0;
   readonly #lastOf = new Map<string, number>();
 
-  /** Notes a denial. Answers how many were left out since the last row; undefined when this one is left out too. */
-  note(what: string, now: number): number | undefined {
+  isFull(now: number): boolean {
     if (now - this.#minuteBegan >= minuteMs) {
       this.#minuteBegan = now;
       this.#rows = 0;
       this.#lastOf.clear();
     }
+    return this.#rows >= maxRowsPerMinute;
+  }
+
+  leaveOut(): undefined {
+    this.#unrecorded += 1;
+  }
+
+  /** Notes a denial. Answers how many were left out since the last row; undefined when this one is left out too. */
+  note(what: string, now: number): number | undefined {
     const last = this.#lastOf.get(what) ?? Number.NEGATIVE_INFINITY;
-    if (this.#rows >= maxRowsPerMinute || now - last < secondMs) {
-      this.#unrecorded += 1;
-      return undefined;
-    }
+    if (this.isFull(now) || now - last < secondMs) return this.leaveOut();
     this.#rows += 1;
     this.#lastOf.set(what, now);
     const unrecorded = this.#unrecorded;
@@ -105,12 +114,38 @@ function isAudited({ method, routeOptions }: FastifyRequest): boolean {
 
 /**
  * A caller who has nothing to do with the organization of the path was answered 404 before anything could be denied. Outside of any organization, an
- * API token is still part of its own; a user is denied nothing there that an organization should know of.
+ * API token and an OAuth client are still part of their own; a user is denied nothing there that an organization should know of.
  */
 function organizationOf({ params, caller }: FastifyRequest): string | undefined {
   // Pages that everybody may open have no caller.
   if ((caller as Caller | null) === null) return undefined;
-  return (params as { organizationId?: string }).organizationId ?? caller.organizationId;
+  return (
+    (params as { organizationId?: string }).organizationId ?? caller.organizationId ?? caller.client?.organizationId
+  );
+}
+
+/**
+ * Tells one attempt from another. It is kept in memory for a minute and never written: a body may hold a password. A denial at the door comes before the body is
+ * read, so it is read here, as far as an accepted one could reach.
+ */
+function hashOfBody({ body, raw, routeOptions }: FastifyRequest): string | Promise<string> {
+  if (raw.readableEnded) return hash("sha256", JSON.stringify(body ?? null));
+  const digest = createHash("sha256");
+  let left = routeOptions.bodyLimit ?? 0;
+  return new Promise((resolve) => {
+    const end = () => {
+      for (const event of ["end", "error", "close"]) raw.off(event, end);
+      raw.off("data", read);
+      resolve(digest.digest("hex"));
+    };
+    const read = (chunk: Buffer) => {
+      digest.update(chunk);
+      left -= chunk.length;
+      if (left < 0) end();
+    };
+    for (const event of ["end", "error", "close"]) raw.once(event, end);
+    raw.on("data", read);
+  });
 }
 
 interface Target {
@@ -137,6 +172,7 @@ const typeOfParameter: Readonly<Record<string, AuditTargetType>> = {
   invitationId: "invitation",
   role: "role",
   tokenId: "apiToken",
+  clientId: "oauthClient",
   workflowId: "workflow",
   versionId: "version",
   tag: "tag",

@@ -1,11 +1,13 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
 import type { Authenticator, Caller } from "../../auth/authenticator.ts";
 import { networkOf } from "../../auth/credentials/network.ts";
+import { organizationOfClient } from "../../auth/credentials/token-form.ts";
 import type { FailedAccessLimit } from "../../auth/limits/failed-access.ts";
 import type { Permission, PermissionSet } from "../../auth/permissions/permissions.ts";
 import { requirePermission } from "../../auth/permissions/required.ts";
 import { isRoleNameOrId } from "../../auth/permissions/roles.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { ServerParts } from "./app.ts";
 import { checkBounds } from "./bounds-check.ts";
 import { addressOf, sourceOf } from "./client-address.ts";
@@ -38,7 +40,7 @@ export function authorization(
 /** Authorizes a request again that has waited for its answer: the caller may have lost access meanwhile. Throws as `authorization` does. */
 export async function requireStillAllowed(
   request: FastifyRequest,
-  permission: Permission,
+  permission: Permission | "any",
   { authenticator, database }: Pick<ServerParts, "authenticator" | "database">,
 ): Promise<void> {
   const caller = await authenticator.authenticate(bearerOf(request), () => sourceOf(request));
@@ -46,10 +48,25 @@ export async function requireStillAllowed(
   await checkBounds(request, request.routeOptions.config.bounds, database);
 }
 
+/** Authorizes a caller for a job that the request names outside of its path. Throws as `authorization` does. */
+export async function requireJob(
+  caller: Caller,
+  key: JobKey,
+  permission: Permission,
+  { authenticator, database }: Pick<ServerParts, "authenticator" | "database">,
+): Promise<void> {
+  if (!uuid.test(key.organizationId)) throw notFound("organization");
+  const granted = await authenticator.permissionsIn(caller, key.organizationId);
+  if (granted === undefined) throw notFound("organization");
+  requirePermission(granted, permission);
+  if (!uuid.test(key.jobId)) throw notFound("job");
+  await checkBounds({ caller, params: key }, { workflows: "job", tags: "unaffected" }, database);
+}
+
 /** Whether the request would be authorized now; false when that cannot be found out. */
 export async function isStillAllowed(
   request: FastifyRequest,
-  permission: Permission,
+  permission: Permission | "any",
   parts: Pick<ServerParts, "authenticator" | "database">,
 ): Promise<boolean> {
   try {
@@ -114,6 +131,9 @@ function checkIds(params: Record<string, string>): void {
   if (params.role !== undefined) {
     if (uuid.test(params.role)) params.role = params.role.toLowerCase();
     if (!isRoleNameOrId(params.role)) throw notFound("role");
+  }
+  if (params.clientId !== undefined && organizationOfClient(params.clientId) === undefined) {
+    throw notFound("OAuth client");
   }
   for (const name in params) {
     const kind = kindOfId[name];

@@ -1,24 +1,48 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { App } from "./app.ts";
 
-/** Lets the pages of the listed origins call the API. Without any listed, no page of another origin can. */
-export function allowOrigins(app: App, origins: readonly string[]): void {
-  if (origins.length === 0) return;
-  const allowed = new Set(origins);
+export interface AllowedOrigins {
+  /** Those that the operator lists. */
+  readonly listed: readonly string[];
+  /** Whether a client of an organization is served at this origin. */
+  readonly ofClients: (origin: string) => boolean | Promise<boolean>;
+  /** The service's own origin, whose pages need no permission. */
+  readonly own: () => string;
+  /** The path of the OpenID provider, which judges the clients' origins itself, knowing the client. */
+  readonly provider: string;
+}
+
+/** Lets the pages of the listed origins, and those of organizations' clients, call the API. No other page of another origin can. */
+export function allowOrigins(app: App, { listed, ofClients, own, provider }: AllowedOrigins): void {
+  const allowed = new Set(listed);
   app.addHook("onRequest", (request, reply, done) => {
     const { origin } = request.headers;
     reply.header("vary", "Origin");
-    if (origin === undefined || !allowed.has(origin)) return done();
-    reply.header("access-control-allow-origin", origin);
-    reply.header("access-control-expose-headers", exposedHeaders);
-    if (request.method !== "OPTIONS") return done();
-    reply.header("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE");
-    // Generated clients send headers of their own. A listed origin may send credentials already, so no other header gives it more.
-    const asked = request.headers["access-control-request-headers"];
-    if (asked !== undefined) reply.header("access-control-allow-headers", asked);
-    reply.header("vary", "Origin, Access-Control-Request-Headers");
-    reply.header("access-control-max-age", "600");
-    void reply.code(204).send();
+    const answer = (isAllowed: boolean) => {
+      if (!isAllowed || origin === undefined || !allow(request, reply, origin)) done();
+    };
+    if (origin === undefined || allowed.has(origin)) return answer(origin !== undefined);
+    if (request.url.startsWith(`${provider}/`) || origin === own()) return answer(false);
+    const isOfClient = ofClients(origin);
+    if (!(isOfClient instanceof Promise)) return answer(isOfClient);
+    // Without the store nobody knows; what the request itself asks for is then answered as usual.
+    void isOfClient.catch(() => false).then(answer);
   });
+}
+
+/** True when this was only the browser's question beforehand, which is answered now. */
+function allow(request: FastifyRequest, reply: FastifyReply, origin: string): boolean {
+  reply.header("access-control-allow-origin", origin);
+  reply.header("access-control-expose-headers", exposedHeaders);
+  if (request.method !== "OPTIONS") return false;
+  reply.header("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE");
+  // Generated clients send headers of their own. An allowed origin may send credentials already, so no other header gives it more.
+  const asked = request.headers["access-control-request-headers"];
+  if (asked !== undefined) reply.header("access-control-allow-headers", asked);
+  reply.header("vary", "Origin, Access-Control-Request-Headers");
+  reply.header("access-control-max-age", "600");
+  void reply.code(204).send();
+  return true;
 }
 
 const exposedHeaders =

@@ -1,10 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { STATUS_CODES } from "node:http";
+import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
 import type { Problem } from "../../core/problem.ts";
 import { ServiceError, type ServiceErrorCode } from "../../core/service-error.ts";
-import { ReadDeadlineError, StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
+import {
+  DiskFullError,
+  ReadDeadlineError,
+  StoreUnavailableError,
+  TransactionAbortedError,
+} from "../../store/home/database.ts";
 
 /** The taxonomy: one code fixes the status and the title. `UnhandledError` is a defect of ours. */
 export const errorKinds: Readonly<Record<AnswerCode, { readonly status: number; readonly title: string }>> = {
@@ -24,7 +29,7 @@ export const errorKinds: Readonly<Record<AnswerCode, { readonly status: number; 
 export type AnswerCode = ServiceErrorCode | "UnhandledError";
 
 /** Problem details as in RFC 9457. Generated clients of REST-JSON services read the last four fields. */
-interface ProblemDetails {
+export interface ProblemDetails {
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -64,35 +69,66 @@ export function sendNoSuchOperation(reply: FastifyReply, allowedMethods: readonl
   sendError(reply, error);
 }
 
-/** What stands outside of any request: bytes that are no HTTP, headers that are too large or too slow. */
-export function answerBrokenRequest(error: Error & { readonly code?: string }, socket: Socket): void {
+/** Answers what stands outside of any request: bytes that are no HTTP, headers that are too large or too slow. */
+export function answerBrokenRequest(
+  error: Error & { readonly code?: string },
+  socket: Socket,
+  headers: Readonly<Record<string, string>>,
+): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  const { status, detail } = brokenRequests[error.code ?? ""] ?? {
-    status: 400,
-    detail: "What was sent is not a valid HTTP request.",
-  };
-  const known = new ServiceError("ValidationError", detail);
-  const details = { ...problemDetails(known, randomUUID()), title: STATUS_CODES[status], status, statusCode: status };
-  const body = JSON.stringify(details);
-  const { code, requestId } = details;
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/problem+json\r\n` +
-      `x-amzn-errortype: ${code}\r\nx-amzn-requestid: ${requestId}\r\nx-request-id: ${requestId}\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
+  const answer = brokenAnswer(brokenRequests[error.code ?? ""] ?? notHttp, headers);
+  const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`);
+  const start = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`;
+  socket.end([start, ...lines, "", answer.body].join("\r\n"));
 }
 
-const brokenRequests: Readonly<Record<string, { readonly status: number; readonly detail: string }>> = {
+/** Answers a request with an `Expect` that is not `100-continue`, which Node hands to no route. */
+export function answerExpectation(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
+  const { status, headers: all, body } = brokenAnswer(unknownExpectation, headers);
+  response.writeHead(status, all).end(body);
+}
+
+interface BrokenRequest {
+  readonly status: number;
+  readonly detail: string;
+}
+
+const notHttp: BrokenRequest = { status: 400, detail: "What was sent is not a valid HTTP request." };
+const unknownExpectation: BrokenRequest = {
+  status: 417,
+  detail: "The only expectation that is met here is `Expect: 100-continue`. Leave the header out.",
+};
+const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
   HPE_HEADER_OVERFLOW: { status: 431, detail: "The headers are too large. Send 16 KiB of them at most." },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "The request did not arrive in time. Send it faster." },
 };
 
+function brokenAnswer({ status, detail }: BrokenRequest, headers: Readonly<Record<string, string>>) {
+  const known = new ServiceError("ValidationError", detail);
+  const details = { ...problemDetails(known, randomUUID()), title: STATUS_CODES[status], status, statusCode: status };
+  const body = JSON.stringify(details);
+  const { code, requestId } = details;
+  return {
+    status,
+    body,
+    headers: {
+      ...headers,
+      "content-type": "application/problem+json",
+      "x-amzn-errortype": code,
+      "x-amzn-requestid": requestId,
+      "x-request-id": requestId,
+      "content-length": String(Buffer.byteLength(body)),
+      connection: "close",
+    },
+  };
+}
+
 const defaultRetryAfterSeconds = 1;
 
-function problemDetails(error: ServiceError | undefined, requestId: string): ProblemDetails {
+export function problemDetails(error: ServiceError | undefined, requestId: string): ProblemDetails {
   const code = error?.code ?? "UnhandledError";
   const { status, title } = errorKinds[code];
   const detail =
@@ -136,7 +172,12 @@ function asServiceError(error: unknown): ServiceError | undefined {
   return error instanceof Error && "code" in error ? frameworkErrors[String(error.code)]?.() : undefined;
 }
 
-function storeUnavailable({ fate }: StoreUnavailableError): ServiceError {
+function storeUnavailable(error: StoreUnavailableError): ServiceError {
+  if (error instanceof DiskFullError) {
+    const detail = "The disk of the store is full. Nothing was changed. Ask again once the operator has made room.";
+    return new ServiceError("UnavailableError", detail, { retryAfterSeconds: 5 });
+  }
+  const { fate } = error;
   const detail =
     fate === "unknown"
       ? "The store is out of reach. The result of this change is unknown. Retry with the same Idempotency-Key."

@@ -72,6 +72,7 @@ const tags = [
   ["members", "People in an organization, and what they may do there."],
   ["roles", "A role is a name for a set of permissions."],
   ["invitations", "How people become members: by a link that works once."],
+  ["oauth-clients", "Browser applications to which members of an organization sign in."],
   ["audit", "Who changed what, and what was denied to whom."],
   ["service", "The service itself."],
 ] as const;

@@ -38,7 +38,8 @@ export function attemptOf({ headers }: FastifyRequest): number {
 
 /** A key is never accepted and ignored. */
 export const rejectKey: onRequestHookHandler = (request, _reply, done) => {
-  if (request.headers[idempotencyHeader] === undefined || request.method === "GET") return done();
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  if (isRead || request.headers[idempotencyHeader] === undefined) return done();
   throw new ServiceError("ValidationError", "This operation takes no Idempotency-Key. Leave the header out.");
 };
 

@@ -109,6 +109,11 @@ export const TokenParams = Type.Object({
   tokenId: Type.String({ format: "uuid", description: "The API token." }),
 });
 
+export const OAuthClientParams = Type.Object({
+  organizationId,
+  clientId: Type.String({ description: "The OAuth client." }),
+});
+
 export const MemberParams = Type.Object({
   organizationId,
   userId: Type.String({ format: "uuid", description: "The member's user id." }),

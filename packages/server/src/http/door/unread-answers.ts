@@ -14,6 +14,7 @@ export function boundUnreadAnswers(
   const unread = new Map<string, number>();
   let all = 0;
   app.addHook("onSend", (request, reply, payload, done) => {
+    if (request.method === "HEAD") return done(null, payload);
     const isWhole = typeof payload === "string" || Buffer.isBuffer(payload);
     // A large answer is sent in pieces, and its length is told before.
     const size = isWhole ? payload.length : Number(reply.getHeader("content-length") ?? 0);

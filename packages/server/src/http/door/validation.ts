@@ -151,6 +151,8 @@ function readQuery(schema: QuerySchema, received: unknown): Record<string, unkno
   for (const [name, { type }] of Object.entries(schema.properties ?? {})) {
     const text = query[name];
     if (type === "integer" && typeof text === "string" && /^-?\d{1,15}$/.test(text)) query[name] = Number(text);
+    // A list of one is sent in the same way as a single value.
+    else if (type === "array" && typeof text === "string") query[name] = [text];
     else if (type === "boolean" && (text === "true" || text === "false")) query[name] = text === "true";
   }
   return query;

@@ -1,5 +1,3 @@
-import { setMaxListeners } from "node:events";
-import { Readable } from "node:stream";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { isTerminal } from "../../core/job/job-state.ts";
@@ -10,19 +8,13 @@ import { isStillAllowed } from "../door/authorization.ts";
 import { isPositiveInteger } from "../door/paging.ts";
 import { JobParams, noContent } from "../door/schemas.ts";
 import { renderEntry } from "./job-history.ts";
+import { Bell, entriesAtOnce, lookMs, sendStream, serverSentEvent, streamResponse } from "./server-sent.ts";
 
-/** How often a quiet stream looks whether its token still holds, and every how many looks it says that it is alive. */
-const lookMs = 1_000;
+/** Every how many looks a quiet stream says that it is alive. */
 const looksPerHeartbeat = 15;
-const entriesAtOnce = 200;
-
-/** No proxy may hold entries back; and a connection that was kept open after its stream would outlive a closing server. */
-const streamHeaders = { "x-accel-buffering": "no", connection: "close" };
 
 export function jobStreamRoutes(app: App, parts: ServerParts): void {
   const { engine, closing } = parts;
-  // Each stream listens.
-  setMaxListeners(0, closing);
 
   app.get(
     "/organizations/:organizationId/jobs/:jobId/stream",
@@ -42,10 +34,7 @@ export function jobStreamRoutes(app: App, parts: ServerParts): void {
           ),
         }),
         response: {
-          200: {
-            description: "The stream.",
-            content: { "text/event-stream": { schema: Type.Unsafe<Readable>({ type: "string" }) } },
-          },
+          200: streamResponse,
           204: noContent("The job is finished and there is nothing after `Last-Event-ID`: do not connect again."),
         },
       },
@@ -57,14 +46,7 @@ export function jobStreamRoutes(app: App, parts: ServerParts): void {
       if (after > 0 && isFinishedAt(standing, after)) return reply.code(204).send(null);
       const bell = new Bell();
       const unwatch = engine.watchJob(request.params, bell.ring);
-      closing.addEventListener("abort", bell.ring);
-      const stream = Readable.from(follow(parts, request, request.params, after, bell));
-      // Not in the generator: one that was never begun has no `finally`.
-      stream.once("close", () => {
-        unwatch();
-        closing.removeEventListener("abort", bell.ring);
-      });
-      return reply.type("text/event-stream").headers(streamHeaders).send(stream);
+      return sendStream(reply, follow(parts, request, request.params, after, bell), { closing, bell, unwatch });
     },
   );
 }
@@ -87,7 +69,7 @@ async function* follow(
       const found = await engine.readHistory(key, sent, entriesAtOnce);
       if (found === undefined || found.rows.length === 0) return;
       for (const entry of found.rows) {
-        yield `id: ${entry.sequence}\nevent: ${entry.type}\ndata: ${JSON.stringify(renderEntry(entry))}\n\n`;
+        yield serverSentEvent(String(entry.sequence), entry.type, renderEntry(entry));
         sent = entry.sequence;
       }
       // A long history takes a slow reader minutes.
@@ -99,7 +81,7 @@ async function* follow(
   }
 }
 
-function isFinishedAt({ status, sequence }: JobStanding, sent: number): boolean {
+export function isFinishedAt({ status, sequence }: JobStanding, sent: number): boolean {
   return isTerminal(status) && sequence <= sent;
 }
 
@@ -108,21 +90,4 @@ function lastEventId({ headers }: FastifyRequest): number {
   if (text === undefined || text === "" || text === "0") return 0;
   if (typeof text === "string" && isPositiveInteger(text)) return Number(text);
   throw new ServiceError("ValidationError", "Last-Event-ID must be the sequence of the last entry that was received.");
-}
-
-/** Rung when there may be something new. A ring while nobody listens is heard by the next who does. */
-class Bell {
-  #rung = Promise.withResolvers<boolean>();
-
-  readonly ring = (): void => this.#rung.resolve(true);
-
-  /** False when nothing was heard in time. */
-  async heard(timeoutMs: number): Promise<boolean> {
-    const { promise, resolve } = this.#rung;
-    const timer = setTimeout(resolve, timeoutMs, false);
-    const isRung = await promise;
-    clearTimeout(timer);
-    this.#rung = Promise.withResolvers();
-    return isRung;
-  }
 }

@@ -1,4 +1,4 @@
-import type { KoaContextWithOIDC } from "oidc-provider";
+import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { Middleware } from "../../auth/oidc/provider-parts.ts";
 import {
   addressSubject,
@@ -9,13 +9,14 @@ import {
 import type { ServerParts } from "../door/app.ts";
 import { guarded } from "./guarded-endpoints.ts";
 import type { Look } from "./look.ts";
-import { showProblem } from "./problem-page.ts";
+import { showProblem, showTooLate } from "./problem-page.ts";
 
 /** Stands before the page where people type a device's code: a link may carry the code, and nobody tries codes out. */
-export function deviceCodePage({ engine, database }: ServerParts, look: Look): Middleware {
+export function deviceCodePage(provider: Provider, { engine, database }: ServerParts, look: Look): Middleware {
   return async (ctx, next) => {
+    if (goesOnInSession(ctx) && !ctx.cookies.get(provider.cookieName("session"))) return showTooLate(ctx, look);
     if (ctx.path !== guarded.deviceCodePage) return await next();
-    if (ctx.method === "GET") {
+    if (ctx.method !== "POST") {
       // The provider would send a code that comes with a link on by a script. Here a person sends it.
       const code = ctx.query.user_code;
       if (typeof code === "string") typedCodes.set(ctx, code.slice(0, maxCodeLength));
@@ -33,6 +34,15 @@ export function deviceCodePage({ engine, database }: ServerParts, look: Look): M
     await next();
     if (!wrongCodes.has(ctx)) await refundAttempt(database, claims);
   };
+}
+
+/**
+ * True for what follows the page in its session: a code that is sent, and the return from the sign-in. The provider answers these with a form that it
+ * notes in the session, and fails where the browser brings none.
+ */
+function goesOnInSession({ method, path }: KoaContextWithOIDC): boolean {
+  if (method === "POST") return path === guarded.deviceCodePage;
+  return path.toLowerCase().startsWith(`${guarded.deviceCodePage}/`);
 }
 
 const maxCodeLength = 20;

@@ -11,8 +11,7 @@ import { html } from "../pages/html.ts";
 import { goTo, type Interaction, interactionOf, signInPath } from "./interaction.ts";
 import { openJourney, sealJourney } from "./journey-cookie.ts";
 import { type Look, showPage } from "./look.ts";
-import { showProblem } from "./problem-page.ts";
-import { tooLate } from "./provider-pages.ts";
+import { showTooLate } from "./problem-page.ts";
 import { wayOut } from "./sign-in-form.ts";
 
 /**
@@ -29,14 +28,14 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
     const joined = id === undefined ? undefined : singleSignOn.find(id);
     if (uid === undefined || joined === undefined) return await next();
     const interaction = await interactionOf(provider, ctx, uid);
-    if (interaction === undefined) return showTooLate(ctx);
+    if (interaction === undefined) return showTooLate(ctx, look);
     if (isBack === undefined) await leave(ctx, interaction, joined);
     else await finish(ctx, interaction, joined);
   };
 
   function sendOn(ctx: KoaContextWithOIDC, id: string): void {
     const uid = interactionIdOf(new URLSearchParams(ctx.querystring).get("state"));
-    if (uid === undefined || singleSignOn.find(id) === undefined) showTooLate(ctx);
+    if (uid === undefined || singleSignOn.find(id) === undefined) showTooLate(ctx, look);
     else goTo(ctx, `${signInPath(publicUrl(), uid)}/with/${id}/back?${ctx.querystring}`);
   }
 
@@ -62,7 +61,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
     // Used once, however it ends.
     setCookie(ctx, uid, null);
     const journey = openJourney(secrets, uid, joined.provider.id, sealed, engine.now());
-    if (journey === undefined) return showTooLate(ctx);
+    if (journey === undefined) return showTooLate(ctx, look);
     const arrival = new URL(`${redirectUriOf(publicUrl(), joined.provider)}?${ctx.querystring}`);
     const back = await comeBack(joined, arrival, journey, engine.now());
     const { name } = joined.provider;
@@ -92,10 +91,6 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
 
   function cookieName(): string {
     return look.isSecure() ? "__Secure-stepwell-journey" : "stepwell-journey";
-  }
-
-  function showTooLate(ctx: KoaContextWithOIDC): void {
-    showProblem(ctx, look, { status: 400, error: "session_not_found", detail: tooLate });
   }
 
   function showNotSignedIn(ctx: KoaContextWithOIDC, uid: string, detail: string): void {

@@ -16,6 +16,11 @@ export async function interactionOf(
   return found?.uid === uid ? found : undefined;
 }
 
+/** For its pages, whose forms lead on to the client. The provider has checked the address against those of the client. */
+export function formTargetsOf({ params }: Interaction): { readonly formTargets?: readonly string[] } {
+  return typeof params.redirect_uri === "string" ? { formTargets: [new URL(params.redirect_uri).origin] } : {};
+}
+
 /** Its page, as a path. All that its cookies come with is below it. */
 export function signInPath(publicUrl: string, uid: string): string {
   return `${new URL(publicUrl).pathname.replace(/\/+$/, "")}/oidc/sign-in/${uid}`;

@@ -11,6 +11,7 @@ export interface Look {
 
 export function showPage(ctx: KoaContextWithOIDC, look: Look, page: Page): void {
   ctx.status = page.status ?? 200;
-  ctx.set(pageHeaders({ formTargets: look.formTargets() }, look.isSecure()));
+  const formTargets = [...new Set([...look.formTargets(), ...(page.formTargets ?? [])])];
+  ctx.set(pageHeaders({ formTargets }));
   ctx.body = renderPage(page);
 }

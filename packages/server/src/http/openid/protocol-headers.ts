@@ -9,7 +9,7 @@ import { type ProtocolProblem, showProblem } from "./problem-page.ts";
 /** The outermost: headers that every answer has, and answers where nothing within has one. */
 export function protocolHeaders(look: Look): Middleware {
   return async (ctx, next) => {
-    const { "content-type": _, ...headers } = pageHeaders({ formTargets: look.formTargets() }, look.isSecure());
+    const { "content-type": _, ...headers } = pageHeaders({ formTargets: look.formTargets() });
     ctx.set(headers);
     // The provider's own in-between pages send themselves on with a script, whose hash it adds here.
     ctx.set("content-security-policy", `${headers["content-security-policy"]}; script-src 'none'`);

@@ -4,7 +4,7 @@ import { alert, button, field, hiddenField } from "../pages/form.ts";
 import { html } from "../pages/html.ts";
 import { markWrongCode, typedCodeOf } from "./device-code-page.ts";
 import { type Look, showPage } from "./look.ts";
-import { showProblem } from "./problem-page.ts";
+import { showProblem, tooLate } from "./problem-page.ts";
 
 /** The pages that the provider shows by itself. */
 export function providerPages(look: Look): ProviderPages {
@@ -18,9 +18,6 @@ export function providerPages(look: Look): ProviderPages {
     error: (ctx, problem) => showError(ctx, look, problem),
   };
 }
-
-export const tooLate =
-  "This sign-in took too long, was finished already, or your browser did not keep its cookies. Begin again.";
 
 type FormProblem = Exclude<DeviceCodeProblem, "cancelled">;
 

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import { onlyClientOrigins } from "../../auth/oidc/client-origins.ts";
 import { clientOrigins, clientsOf } from "../../auth/oidc/clients.ts";
 import { OpenIdProvider } from "../../auth/oidc/provider.ts";
 import type { App, ServerParts } from "../door/app.ts";
@@ -8,6 +9,7 @@ import { pathOf } from "../door/logged-path.ts";
 import { measure } from "../door/operation.ts";
 import type { RequestMetrics } from "../door/request-metrics.ts";
 import { boundBegunSignIns } from "./begun-sign-ins.ts";
+import { consentPage } from "./consent-page.ts";
 import { deviceCodePage } from "./device-code-page.ts";
 import { externalSignIn } from "./external-sign-in.ts";
 import { oneSpelling } from "./guarded-endpoints.ts";
@@ -16,6 +18,9 @@ import { providerPages } from "./provider-pages.ts";
 import { signInByLink } from "./sign-in-by-link.ts";
 import { signInPage } from "./sign-in-page.ts";
 import { tokenRequests } from "./token-requests.ts";
+
+/** Every page may read these: they say what everybody may know. */
+const publicPaths: ReadonlySet<string> = new Set(["/.well-known/openid-configuration", "/jwks"]);
 
 interface Observers {
   readonly logger: Logger;
@@ -43,10 +48,12 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
     pages: providerPages(look),
     middlewares: (built) => [
       protocolHeaders(look),
+      onlyClientOrigins(isClientOrigin, publicPaths),
       oneSpelling,
       boundBegunSignIns(() => engine.now(), look),
       tokenRequests(openId.ledger),
-      deviceCodePage(parts, look),
+      deviceCodePage(built, parts, look),
+      consentPage(built, parts, look),
       signInByLink(built, parts, look),
       externalSignIn(built, parts, look),
       signInPage(built, parts, look),
@@ -58,6 +65,10 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
         "a sign-in failed for a reason that nobody expected",
       ),
   });
+  function isClientOrigin(origin: string): boolean | Promise<boolean> {
+    return look.formTargets().includes(origin) || openId.clientOrigins.has(origin);
+  }
+
   const measured = measure("OpenIdConnect", metrics);
 
   app.addHook("onRequest", (request, reply, done) => {

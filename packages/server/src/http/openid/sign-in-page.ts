@@ -6,16 +6,14 @@ import { knownDeviceCookie } from "../../auth/passwords/known-device.ts";
 import type { SignInResult } from "../../auth/passwords/password-sign-in.ts";
 import type { ServerParts } from "../door/app.ts";
 import { showWayOut } from "./external-sign-in.ts";
-import { goTo, type Interaction, interactionOf, signInPath } from "./interaction.ts";
+import { formTargetsOf, goTo, type Interaction, interactionOf, signInPath } from "./interaction.ts";
 import type { Look } from "./look.ts";
 import { showPage } from "./look.ts";
-import { showProblem } from "./problem-page.ts";
-import { tooLate } from "./provider-pages.ts";
-import { readBody } from "./request-body.ts";
+import { readForm } from "./posted-form.ts";
+import { showTooLate } from "./problem-page.ts";
 import { signInForm } from "./sign-in-form.ts";
 import { openFirstStep, sealFirstStep } from "./sign-in-steps.ts";
 
-const maxFormBytes = 16 * 1024;
 const wrongPassword = "The e-mail address or the password is not right.";
 const wrongCode = "The code is not right, or was used already. Wait for the next one.";
 
@@ -26,17 +24,10 @@ export function signInPage(provider: Provider, parts: ServerParts, look: Look): 
     const uid = /^\/sign-in\/([\w-]{1,64})$/.exec(ctx.path)?.[1];
     if (uid === undefined || !(ctx.method === "GET" || ctx.method === "POST")) return await next();
     const interaction = await interactionOf(provider, ctx, uid);
-    if (interaction === undefined)
-      return showProblem(ctx, look, { status: 400, error: "session_not_found", detail: tooLate });
+    if (interaction === undefined) return showTooLate(ctx, look);
     if (ctx.method === "GET") return show(site, ctx, interaction, {});
-    // The cookie does not come with another site's form. This is the second belt.
-    if (ctx.get("origin") !== "" && ctx.get("origin") !== new URL(parts.publicUrl()).origin) {
-      const detail = "This form was sent from another site.";
-      return showProblem(ctx, look, { status: 403, error: "access_denied", detail });
-    }
-    const body = ctx.is("application/x-www-form-urlencoded") ? await readBody(ctx.req, maxFormBytes) : Buffer.alloc(0);
-    if (body === undefined) return showTooLarge(ctx, look);
-    await answer(site, ctx, interaction, new URLSearchParams(body.toString("utf8")));
+    const form = await readForm(ctx, parts, look);
+    if (form !== undefined) await answer(site, ctx, interaction, form);
   };
 }
 
@@ -94,9 +85,10 @@ async function answer(
 function show(
   { parts, look }: Site,
   ctx: KoaContextWithOIDC,
-  { uid, params }: Interaction,
+  interaction: Interaction,
   { status = 200, ...view }: SignInView,
 ): void {
+  const { uid, params } = interaction;
   const forDevice = params.client_id === commandLineClientId;
   const email = view.email ?? (typeof params.login_hint === "string" ? params.login_hint : undefined);
   const action = signInPath(parts.publicUrl(), uid);
@@ -104,16 +96,8 @@ function show(
   // A person who signs in elsewhere is not asked for a password here.
   const asksPassword = view.asksPassword ?? (view.email !== undefined || providers.length === 0);
   const content = signInForm({ ...view, email, action, forDevice, asksPassword, externalProviders: providers });
-  showPage(ctx, look, { status, title: view.firstStep === undefined ? "Sign in" : "Second factor", content });
-}
-
-function showTooLarge(ctx: KoaContextWithOIDC, look: Look): void {
-  ctx.set("connection", "close");
-  showProblem(ctx, look, {
-    status: 400,
-    error: "invalid_request",
-    detail: "What was sent is larger than this form.",
-  });
+  const title = view.firstStep === undefined ? "Sign in" : "Second factor";
+  showPage(ctx, look, { status, title, content, ...formTargetsOf(interaction) });
 }
 
 interface SignInView {

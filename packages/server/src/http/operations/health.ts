@@ -35,15 +35,20 @@ function getReadinessRoute(app: App, parts: ServerParts): void {
         "x-permission": "none",
         tags: ["service"],
         summary: "Whether this node takes requests",
-        description: "503 while the store is out of reach and while the node shuts down: send requests elsewhere.",
+        description:
+          "503 while the store is out of reach or its disk is full, and while the node shuts down: send requests elsewhere.",
         response: { 200: Type.Object({ status: oneOf(["ready"]) }, { description: "It does." }) },
       },
     },
     async () => {
       if (engine.isReady()) return { status: "ready" as const };
-      throw new ServiceError("UnavailableError", "This node has no store or is shutting down.", {
-        retryAfterSeconds: 1,
-      });
+      throw new ServiceError(
+        "UnavailableError",
+        "This node has no store, or one whose disk is full, or it is shutting down.",
+        {
+          retryAfterSeconds: 1,
+        },
+      );
     },
   );
 }

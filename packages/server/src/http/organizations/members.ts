@@ -6,7 +6,7 @@ import { findMember, listMembers, type Member } from "../../store/access/members
 import { countApiTokensMadeBy } from "../../store/access/tokens.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { findUsers } from "../../store/people/users.ts";
-import { actOf, callerActOf } from "../door/act.ts";
+import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
 import {
@@ -180,7 +180,7 @@ function leaveOrganizationRoute(app: App, parts: ServerParts): void {
       },
     },
     async (request, reply) => {
-      await leaveOrganization(parts, actOf(request), request.params.organizationId);
+      await leaveOrganization(parts, callerActOf(request), request.params.organizationId);
       return reply.code(204).send(null);
     },
   );

@@ -91,7 +91,8 @@ function listOrganizationsRoute(app: App, parts: ServerParts): void {
         "x-permission": "organization:read",
         tags: ["organizations"],
         summary: "List your organizations",
-        description: "The organizations that the caller may read, newest first. For an API token, its own one.",
+        description:
+          "The organizations that the caller may read, newest first. For an API token and an OAuth client, their own one.",
         querystring: closed({ ...shortListParameters }),
         response: {
           200: Type.Object(
@@ -192,12 +193,15 @@ function namesOf({ config: { maxNameLength } }: ServerParts) {
   };
 }
 
-async function listOwn(database: Database, { principal, organizationId }: Caller, page: Page) {
+async function listOwn(database: Database, { principal, organizationId, client }: Caller, page: Page) {
   if (organizationId !== undefined) {
     const own = await findOrganization(database, organizationId);
     return { organizations: own === undefined ? [] : [own] };
   }
-  const found = await listOrganizationIdsOfUser(database, principal.id, page.after, page.limit);
+  const found =
+    client === undefined
+      ? await listOrganizationIdsOfUser(database, principal.id, page.after, page.limit)
+      : [client.organizationId];
   const { rows, ...next } = page.cut(found, (id) => id);
   const memberships = await findMemberships(database, principal.id, rows);
   const readable = rows.filter((id) => {

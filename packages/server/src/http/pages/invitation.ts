@@ -37,7 +37,7 @@ interface Visit {
  * in the form.
  */
 export function invitationPage(app: App, parts: ServerParts): void {
-  const { engine, database, config, signIn, basePath, publicUrl } = parts;
+  const { engine, database, config, signIn, basePath } = parts;
 
   void app.register(async (scope: App) => {
     parseForms(scope);
@@ -122,14 +122,14 @@ export function invitationPage(app: App, parts: ServerParts): void {
     const content = invitationForms(`${basePath}/invitations/${code}`, shown, forms);
     const isWrong = forms.newProblem !== undefined || forms.knownProblem !== undefined;
     const status = forms.status ?? (isWrong ? errorKinds.ValidationError.status : 200);
-    return sendPage(reply, { status, title: `Join ${shown.organization.displayName}`, content }, isSecure());
+    return sendPage(reply, { status, title: `Join ${shown.organization.displayName}`, content });
   }
 
   function sendJoined(reply: FastifyReply, { shown }: Visit): FastifyReply {
     const { organizationId, displayName } = shown.organization;
     const content = html`<p>You are a member of <strong>${displayName}</strong> now.</p>
 ${linkButton(`Sign in to ${displayName}`, `${basePath}/app/organizations/${organizationId}`)}`;
-    return sendPage(reply, { title: "Welcome", content }, isSecure());
+    return sendPage(reply, { title: "Welcome", content });
   }
 
   /** Errors that are not the visitor's go on to the handler that logs all others. */
@@ -139,11 +139,7 @@ ${linkButton(`Sign in to ${displayName}`, `${basePath}/app/organizations/${organ
     if (error.retryAfterSeconds !== undefined) reply.header("retry-after", String(error.retryAfterSeconds));
     const isUnknown = error.code === "NotFoundError";
     const content = html`<p>${isUnknown ? deadLink : error.message}</p>`;
-    return sendPage(reply, { status, title: "This invitation does not work", content }, isSecure());
-  }
-
-  function isSecure(): boolean {
-    return publicUrl().startsWith("https:");
+    return sendPage(reply, { status, title: "This invitation does not work", content });
   }
 }
 

@@ -13,11 +13,10 @@ export interface Page {
   readonly formTargets?: readonly string[];
 }
 
-/** `isSecure`: clients reach the service by https. */
-export function sendPage(reply: FastifyReply, page: Page, isSecure: boolean): FastifyReply {
+export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   return reply
     .code(page.status ?? 200)
-    .headers(pageHeaders(page, isSecure))
+    .headers(pageHeaders(page))
     .send(renderPage(page));
 }
 
@@ -44,10 +43,7 @@ ${content}
 `.text;
 }
 
-export function pageHeaders(
-  { formTargets = [] }: Pick<Page, "formTargets">,
-  isSecure: boolean,
-): Record<string, string> {
+export function pageHeaders({ formTargets = [] }: Pick<Page, "formTargets">): Record<string, string> {
   return {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": [
@@ -63,6 +59,5 @@ export function pageHeaders(
     "x-frame-options": "DENY",
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
-    ...(isSecure && { "strict-transport-security": "max-age=31536000" }),
   };
 }

@@ -8,7 +8,7 @@ import { errorKinds } from "../door/errors.ts";
 import { alert, button, field, hiddenField, linkButton } from "./form.ts";
 import { fieldIn, parseForms } from "./form-body.ts";
 import { html } from "./html.ts";
-import { type Page, sendPage } from "./page.ts";
+import { sendPage } from "./page.ts";
 
 const path = "/set-password";
 const schema = { hide: true, "x-permission": "none", tags: ["account"] } as const;
@@ -21,7 +21,7 @@ const schema = { hide: true, "x-permission": "none", tags: ["account"] } as cons
 export function setPasswordRoutes(app: App, parts: ServerParts): void {
   void app.register(async (scope: App) => {
     parseForms(scope);
-    scope.setErrorHandler((error, _request, reply) => sendError(parts, reply, error));
+    scope.setErrorHandler((error, _request, reply) => sendError(reply, error));
     showSetPasswordPageRoute(scope, parts);
     submitSetPasswordPageRoute(scope, parts);
   });
@@ -32,7 +32,7 @@ function showSetPasswordPageRoute(app: App, parts: ServerParts): void {
     const { link } = request.query as { readonly link?: unknown };
     const secret = typeof link === "string" ? link : "";
     const user = await findLinkedUser(parts, secret);
-    return user === undefined ? sendDeadLink(parts, reply) : sendForm(parts, reply, { secret, email: user.email });
+    return user === undefined ? sendDeadLink(reply) : sendForm(parts, reply, { secret, email: user.email });
   });
 }
 
@@ -41,7 +41,7 @@ function submitSetPasswordPageRoute(app: App, parts: ServerParts): void {
     const secret = fieldIn(request.body, "link");
     const newPassword = fieldIn(request.body, "password");
     const user = await findLinkedUser(parts, secret);
-    if (user === undefined) return sendDeadLink(parts, reply);
+    if (user === undefined) return sendDeadLink(reply);
     const { email } = user;
     if (newPassword !== fieldIn(request.body, "repeated")) {
       return sendForm(parts, reply, { secret, email, problem: "The two passwords are not the same." });
@@ -49,7 +49,7 @@ function submitSetPasswordPageRoute(app: App, parts: ServerParts): void {
     const result = await setPasswordByLink(parts, { secret, newPassword, address: addressOf(request) });
     switch (result.outcome) {
       case "dead-link":
-        return sendDeadLink(parts, reply);
+        return sendDeadLink(reply);
       case "rejected":
         return sendForm(parts, reply, { secret, email, problem: `The password ${result.problems[0]?.detail}.` });
       case "set":
@@ -82,7 +82,7 @@ ${field({
 ${field({ name: "repeated", label: "The same again", type: "password", autocomplete: "new-password" })}
 ${button("Set the password")}
 </form>`;
-  return send(parts, reply, { status: problem === undefined ? 200 : 400, title: "Choose a password", content });
+  return sendPage(reply, { status: problem === undefined ? 200 : 400, title: "Choose a password", content });
 }
 
 /** Somebody who guesses at the account at this moment must not hold back its owner, who signs in from here next. */
@@ -97,23 +97,19 @@ function keepDevice({ publicUrl }: ServerParts, reply: FastifyReply, device: str
 function sendDone(parts: ServerParts, reply: FastifyReply): FastifyReply {
   const content = html`<p>Sign in with it from now on. All sessions and user tokens that your account had before have ended, whoever had them.</p>
 ${linkButton("Sign in", `${parts.basePath}/`)}`;
-  return send(parts, reply, { title: "Your password is set", content });
+  return sendPage(reply, { title: "Your password is set", content });
 }
 
 /** Shows the same page for used, ended, replaced and invented links. */
-function sendDeadLink(parts: ServerParts, reply: FastifyReply): FastifyReply {
+function sendDeadLink(reply: FastifyReply): FastifyReply {
   const content = html`<p>It was used already, has ended, or was replaced by a newer one. Ask for another where you got this one.</p>`;
-  return send(parts, reply, { status: 404, title: "This link does not work", content });
+  return sendPage(reply, { status: 404, title: "This link does not work", content });
 }
 
 /** Throws an error that is not the visitor's on to where all other errors are logged. */
-function sendError(parts: ServerParts, reply: FastifyReply, error: unknown): FastifyReply {
+function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   if (!(error instanceof ServiceError)) throw error;
   const { status } = errorKinds[error.code];
   if (error.retryAfterSeconds !== undefined) reply.header("retry-after", String(error.retryAfterSeconds));
-  return send(parts, reply, { status, title: "Not now", content: html`<p>${error.message}</p>` });
-}
-
-function send({ publicUrl }: ServerParts, reply: FastifyReply, page: Page): FastifyReply {
-  return sendPage(reply, page, publicUrl().startsWith("https:"));
+  return sendPage(reply, { status, title: "Not now", content: html`<p>${error.message}</p>` });
 }

@@ -10,13 +10,18 @@ const schema = { hide: true, "x-permission": "none", tags: ["account"] } as cons
  * one, whose page takes the cookie for a password, once and within a minute.
  */
 export function signInLinkRoutes(app: App, { engine, database, secrets, basePath, publicUrl }: ServerParts): void {
-  app.get("/sign-in/link/:secret", { schema: { ...schema, operationId: "OpenSignInLink" } }, async (request, reply) => {
+  const options = {
+    // A link works once: a program that only looks at it must not use it up.
+    exposeHeadRoute: false,
+    schema: { ...schema, operationId: "OpenSignInLink" },
+  };
+  app.get("/sign-in/link/:secret", options, async (request, reply) => {
     const isSecure = publicUrl().startsWith("https:");
     const { secret } = request.params as { readonly secret: string };
     const opened = await openSignInLink(database, secrets, secret, engine.now());
     if (opened === undefined) {
       const content = html`<p>It works once, and for ten minutes. Start <code>stepwell dev</code> again for another, or <a href="${basePath}/">sign in</a> with the password that it prints.</p>`;
-      return sendPage(reply, { status: 404, title: "This link does not work any more", content }, isSecure);
+      return sendPage(reply, { status: 404, title: "This link does not work any more", content });
     }
     const { name, path, maxAgeSeconds } = openedLinkCookie(basePath, isSecure);
     const attributes = [`Path=${path}`, `Max-Age=${maxAgeSeconds}`, "HttpOnly", "SameSite=Lax"];

@@ -10,7 +10,8 @@ const aliasPath = "/api-auth-tokens";
  */
 export function aliasApiTokens(app: App): void {
   app.addHook("onRoute", ({ method, routePath, handler, schema, config }) => {
-    if (!routePath.includes(path) || schema?.operationId === undefined) return;
+    // The alias of a GET has a HEAD of its own.
+    if (!routePath.includes(path) || schema?.operationId === undefined || method === "HEAD") return;
     const { operationId, description } = schema;
     app.route({
       method,

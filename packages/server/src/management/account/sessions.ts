@@ -6,13 +6,14 @@ export interface SessionParts extends Pick<RevokingParts, "authenticator"> {
   readonly openId: { readonly sessions: Pick<Sessions, "end"> };
 }
 
-/** Ends a session of the user's own, with every token that was issued in it. Throws 404 when there is none. */
+/** Ends a session of the user's own, with every token that was issued in it. In the session itself that is to sign out. Throws 404 when there is none. */
 export async function endSession(
   { openId, authenticator }: SessionParts,
   { actor, address }: Act,
-  sessionId: string,
+  { sessionId, currentSessionId }: { readonly sessionId: string; readonly currentSessionId: string | undefined },
 ): Promise<void> {
-  const end = { userId: actor.id, sessionId, action: "session-ended", address } as const;
+  const action = sessionId === currentSessionId ? "signed-out" : "session-ended";
+  const end = { userId: actor.id, sessionId, action, address } as const;
   if (!(await openId.sessions.end(end))) throw notFound("session");
   authenticator.forgetUser(actor.id);
 }

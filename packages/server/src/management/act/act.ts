@@ -11,6 +11,8 @@ export interface Act extends RequestSource {
   readonly actor: Actor & { readonly name?: string };
   /** The operation's name in the HTTP document, or one like those for what only the operator does on the store. */
   readonly operation: string;
+  /** The OAuth client of the organization through which the actor acts, if it is one. */
+  readonly clientId?: string | undefined;
 }
 
 /** An act that somebody asked for with a credential, which may have ended or lost a permission since. */

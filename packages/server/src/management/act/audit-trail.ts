@@ -12,6 +12,7 @@ export const auditTargetTypes = [
   "invitation",
   "role",
   "apiToken",
+  "oauthClient",
   "workflow",
   "version",
   "tag",
@@ -76,10 +77,11 @@ type DeniedNote = Omit<AuditNote, "targetId"> & { readonly targetId: string | nu
 
 /** Makes the entry of a change that goes through the group commit: it goes with the command, and is written with what that changes. */
 export function auditOf(
-  { actor, operation: action, requestId, address }: Act,
-  { targetType, targetId, details = {} }: DeniedNote,
+  { actor, operation: action, clientId, requestId, address }: Act,
+  { targetType, targetId, details: noted = {} }: DeniedNote,
   outcome: AuditOutcome = "accepted",
 ): UntimedAuditEntry {
+  const details = clientId === undefined ? noted : { ...noted, clientId };
   const { type, id, name } = actor;
   const who = name === undefined ? { type, id } : { type, id, name };
   return { actor: who, action, outcome, targetType, targetId, requestId, address, details };

@@ -73,7 +73,7 @@ export async function bringMembershipUpToDate(
     return { state: "member", isChanged: true };
   }
   if (changed.roles.length === 0) {
-    await deleteMember(transaction, organizationId, userId);
+    await deleteMember(transaction, key, engine.now());
     const details = { roles: [...before] };
     await recordAudit(transaction, engine, actOf("RemoveMember"), { ...note, details });
     return { state: "no-role", isChanged: true };

@@ -72,14 +72,15 @@ export async function removeMember(
   authenticator.forgetMembership({ organizationId, userId });
 }
 
-/** Ends the membership of the actor. Throws 403 for an API token, which has none, and 409 for the last owner. */
+/** Ends the membership of the actor. Throws 403 for an API token, which has none, and for a client of the organization, and 409 for the last owner. */
 export async function leaveOrganization(
   { database, engine, authenticator }: RevokingParts,
-  act: Act,
+  act: Act & Partial<Pick<CallerAct, "caller">>,
   organizationId: string,
 ): Promise<void> {
   const { type, id } = act.actor;
   if (type !== "user") throw tokenCannotLeave();
+  if (act.caller?.client !== undefined) throw clientCannotLeave();
   await database.transaction(async (transaction) => {
     await lockGrants(transaction, organizationId);
     const member = await findMember(transaction, organizationId, id);
@@ -98,10 +99,17 @@ async function endMembership(
 ): Promise<void> {
   const { organizationId, userId, roles } = member;
   await requireOtherOwner(transaction, member);
-  await deleteMember(transaction, organizationId, userId);
+  await deleteMember(transaction, member, clock.now());
   const details = { roles: [...roles], ...ended };
   const note = { organizationId, targetType: "member", targetId: userId, details } as const;
   await recordAudit(transaction, clock, act, note);
+}
+
+function clientCannotLeave(): ServiceError {
+  return new ServiceError(
+    "AuthorizationError",
+    "An OAuth client of an organization manages no members. Leave the organization in the dashboard.",
+  );
 }
 
 function tokenCannotLeave(): ServiceError {

@@ -2,6 +2,7 @@ import { requireOwnSecondFactor } from "../../auth/permissions/second-factor-dem
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { insertMember } from "../../store/access/members.ts";
+import { deleteOAuthOrigins } from "../../store/access/oauth-clients.ts";
 import { deleteOrganizationKey } from "../../store/access/organization-keys.ts";
 import {
   claimOrganization,
@@ -12,6 +13,7 @@ import {
   updateOrganization as updateOrganizationRow,
 } from "../../store/access/organizations.ts";
 import type { Transaction } from "../../store/home/database.ts";
+import { endClientSessions } from "../../store/people/user-sessions.ts";
 import type { Act, CallerAct, Clock, ManagementParts, RevokingParts } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor } from "../act/grants.ts";
@@ -112,6 +114,8 @@ export async function deleteOrganization(
     if (await hasUnfinishedJobs(transaction, organizationId)) throw unfinishedJobs();
     await deleteOrganizationRow(transaction, organizationId, engine.now());
     await deleteOrganizationKey(transaction, organizationId);
+    await deleteOAuthOrigins(transaction, organizationId);
+    await endClientSessions(transaction, { organizationId }, engine.now());
     const note = { organizationId, targetType: "organization", targetId: organizationId } as const;
     await recordAudit(transaction, engine, act, note);
   });

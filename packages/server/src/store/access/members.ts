@@ -1,5 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import { endClientSessions } from "../people/user-sessions.ts";
+import { deleteOAuthConsents } from "./oauth-clients.ts";
 
 export interface Member {
   readonly organizationId: string;
@@ -159,8 +161,14 @@ const renameRoleOfMemberRows = statement<never>(
    WHERE organization_id = $1 AND ($2 = ANY(roles) OR $2 = ANY(provider_roles))`,
 );
 
-/** Out of both tables. */
-export async function deleteMember(transaction: Transaction, organizationId: string, userId: string): Promise<void> {
+/** Out of both tables, with all that the member agreed to, and their sessions in the organization's clients. */
+export async function deleteMember(
+  transaction: Transaction,
+  { organizationId, userId }: Pick<Member, "organizationId" | "userId">,
+  at: Timestamp,
+): Promise<void> {
+  await deleteOAuthConsents(transaction, organizationId, userId);
+  await endClientSessions(transaction, { organizationId, userId }, at);
   await transaction.query(deleteMemberRow, [organizationId, userId]);
   await transaction.query(deleteUserOrganization, [userId, organizationId]);
 }

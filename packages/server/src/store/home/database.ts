@@ -20,6 +20,10 @@ export interface Database extends Queryable {
    * a PostgreSQL server; the shard where a server is sharded by organization.
    */
   groupOf(organizationId: string): string;
+  /** True from the statement that failed because the store's disk is full until `lookForRoom` finds room. */
+  isFull(): boolean;
+  /** Finds out whether the disk has room again. To be called while `isFull`. */
+  lookForRoom(): Promise<void>;
   /** Clears dead rows of a table away and counts the living for the planner, where nobody else does. */
   vacuum(table: string): Promise<void>;
   close(): Promise<void>;
@@ -112,6 +116,14 @@ export class StatementGivenUpError extends StoreUnavailableError {
   constructor(cause: unknown) {
     super("nothing-written", cause);
     this.name = "StatementGivenUpError";
+  }
+}
+
+/** The disk of the store is full (53100): nothing was written. */
+export class DiskFullError extends StatementGivenUpError {
+  constructor(cause: unknown) {
+    super(cause);
+    this.name = "DiskFullError";
   }
 }
 

@@ -1,6 +1,9 @@
 import { EventEmitter } from "node:events";
 import type { PGlite } from "@electric-sql/pglite";
 
+/** Runs an exchange, and cancels it when it takes too long. */
+type Timed = <Result>(exchange: () => Result) => Result;
+
 /**
  * What node-postgres takes for its socket, with PGlite at the other end. What is written in one turn (a statement is four or five messages,
  * and the statements of a transaction often come together) goes through PGlite in one call, and only the driver parses the answer: a fifth more
@@ -8,12 +11,14 @@ import type { PGlite } from "@electric-sql/pglite";
  */
 export class EmbeddedSocket extends EventEmitter {
   readonly #pglite: PGlite;
+  readonly #timed: Timed;
   #written: Uint8Array[] = [];
   writable = true;
 
-  constructor(pglite: PGlite) {
+  constructor(pglite: PGlite, timed: Timed) {
     super();
     this.#pglite = pglite;
+    this.#timed = timed;
   }
 
   connect(): this {
@@ -59,11 +64,13 @@ export class EmbeddedSocket extends EventEmitter {
     this.#written = [];
     if (request === undefined) return;
     // It runs to its end at once; the promise only carries what it throws.
-    const answered = this.#pglite.execProtocolRawStream(request, {
-      syncToFs: false,
-      // A view of PGlite's own memory, which the next call overwrites.
-      onRawData: (bytes) => this.emit("data", Buffer.from(bytes)),
-    });
+    const answered = this.#timed(() =>
+      this.#pglite.execProtocolRawStream(request, {
+        syncToFs: false,
+        // A view of PGlite's own memory, which the next call overwrites.
+        onRawData: (bytes) => this.emit("data", Buffer.from(bytes)),
+      }),
+    );
     answered.catch((error: unknown) => this.emit("error", error));
   }
 }

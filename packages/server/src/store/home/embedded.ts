@@ -8,15 +8,20 @@ import pg from "pg";
 import { DataDirectoryError } from "./data-directory.ts";
 import type { Database } from "./database.ts";
 import { lockDirectory } from "./directory-lock.ts";
+import { DiskRoom } from "./disk-room.ts";
 import { DurableFileSystem, describeFileError, type SyncOptions } from "./durable-file-system.ts";
 import { EmbeddedSocket } from "./embedded-socket.ts";
 import { ReadLane, sharedLanes } from "./lanes.ts";
 import { columnTypes, poolDatabase } from "./pool.ts";
+import { StatementWatch } from "./statement-watch.ts";
 
 export interface EmbeddedOptions extends SyncOptions {
   readonly dataDir: string;
   readonly bufferMb: number;
+  readonly timeoutMs: number;
   readonly readTimeoutMs: number;
+  /** Told when the store's disk becomes full, and when it has room again. */
+  readonly onFull: (isFull: boolean) => void;
 }
 
 /**
@@ -31,9 +36,11 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     // PGlite makes its files readable and writable for all, and a copy from a backup may have lost its mode.
     chmodSync(cluster, 0o700);
     const pglite = await openCluster(cluster, options);
+    const { timeoutMs, readTimeoutMs } = options;
+    const watch = new StatementWatch(cancelMark(pglite), Math.min(timeoutMs, readTimeoutMs));
     // PGlite is one session: a pool of one queues reads behind a transaction, as they must be. Whose turn it is, the lanes say.
     const pool = new pg.Pool({
-      stream: () => new EmbeddedSocket(pglite),
+      stream: () => new EmbeddedSocket(pglite, (exchange) => watch.run(shared.limitMs(), exchange)),
       user: "postgres",
       database: "postgres",
       max: 1,
@@ -47,8 +54,10 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
           .then(() => done(), done);
       },
     } as unknown as pg.PoolConfig);
-    const { engine, requests, reads } = sharedLanes(pool);
-    const bounds = { maxRunning: 1, maxRunningPerOrganization: 1, deadlineMs: options.readTimeoutMs };
+    // The engine's own statements are bounded by how much they take at once, and a migration must end.
+    const shared = sharedLanes(pool, { requests: timeoutMs, reads: readTimeoutMs });
+    const { engine, requests, reads } = shared;
+    const bounds = { maxRunning: 1, maxRunningPerOrganization: 1, deadlineMs: readTimeoutMs };
     return poolDatabase(
       { engine, requests, reads: new ReadLane(reads, bounds) },
       {
@@ -57,7 +66,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
         isShared: false,
         // A statement runs to its end before anything else does: some milliseconds' worth.
         sliceRows: 5_000,
+        room: new DiskRoom(options.onFull),
         closeHome: async () => {
+          watch.close();
           // Changes that are only in the log would have to be replayed at the next start.
           await pglite.exec("CHECKPOINT");
           await pglite.close();
@@ -69,6 +80,23 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     unlock();
     throw error;
   }
+}
+
+/** Marks the statement that runs as to be cancelled, as PostgreSQL does on a cancel request: it looks there wherever a statement may be broken off. */
+function cancelMark(pglite: PGlite): (isWanted: boolean) => void {
+  const { wasmMemory, _QueryCancelPending, _InterruptPending } = pglite.Module as unknown as Interruptible;
+  return (isWanted) => {
+    const memory = new Int32Array(wasmMemory.buffer);
+    memory[_QueryCancelPending / Int32Array.BYTES_PER_ELEMENT] = isWanted ? 1 : 0;
+    if (isWanted) memory[_InterruptPending / Int32Array.BYTES_PER_ELEMENT] = 1;
+  };
+}
+
+/** PGlite's module has the addresses of PostgreSQL's variables; its types do not say. */
+interface Interruptible {
+  readonly wasmMemory: { readonly buffer: ArrayBuffer };
+  readonly _QueryCancelPending: number;
+  readonly _InterruptPending: number;
 }
 
 /** PGlite's own defaults turn fsync off ("-F"), which is right in a browser and wrong here. */

@@ -9,9 +9,16 @@ import { ReadTime } from "./read-time.ts";
  */
 export interface Lane {
   readonly pool: pg.Pool;
+  /**
+   * The settings with which each transaction on this connection begins, where its session keeps none: a connection pooler gives each transaction
+   * another session.
+   */
+  readonly settingsOf?: SettingsOf;
   /** Runs `work`, which takes one connection of the pool, when it is its turn. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
 }
+
+export type SettingsOf = (client: pg.PoolClient) => readonly string[];
 
 export interface Lanes {
   readonly engine: Lane;
@@ -20,15 +27,24 @@ export interface Lanes {
 }
 
 /** A lane that has connections of its own: the pool keeps the order. */
-export function ownLane(pool: pg.Pool): Lane {
-  return { pool, run: (work) => work() };
+export function ownLane({ pool, settingsOf }: Pick<Lane, "pool" | "settingsOf">): Lane {
+  return { pool, ...(settingsOf && { settingsOf }), run: (work) => work() };
+}
+
+interface SharedLanes {
+  readonly engine: Lane;
+  readonly requests: Lane;
+  readonly reads: Lane;
+  /** How long a statement of the lane that has the session may take; undefined: to its end. */
+  readonly limitMs: () => number | undefined;
 }
 
 /** The lanes of a store with one session. Whoever comes first in this order goes first, whenever the session is free. */
-export function sharedLanes(pool: pg.Pool): { engine: Lane; requests: Lane; reads: Lane } {
+export function sharedLanes(pool: pg.Pool, limits: { readonly requests: number; readonly reads: number }): SharedLanes {
   const session = new SharedSession();
+  const limitsMs = [undefined, limits.requests, limits.reads] as const;
   const lane = (priority: Priority): Lane => ({ pool, run: (work) => session.run(priority, work) });
-  return { engine: lane(0), requests: lane(1), reads: lane(2) };
+  return { engine: lane(0), requests: lane(1), reads: lane(2), limitMs: () => limitsMs[session.holder] };
 }
 
 type Priority = 0 | 1 | 2;
@@ -37,15 +53,19 @@ type Priority = 0 | 1 | 2;
 class SharedSession {
   readonly #waiting: readonly (() => void)[][] = [[], [], []];
   #isTaken = false;
+  /** The lane that has the session. */
+  holder: Priority = 0;
 
   async run<Result>(priority: Priority, work: () => Promise<Result>): Promise<Result> {
     if (this.#isTaken) await new Promise<void>((resolve) => this.#waiting[priority]?.push(resolve));
     this.#isTaken = true;
+    this.holder = priority;
     try {
       return await work();
     } finally {
       // The next in line takes over at once, so that nobody slips in between.
       const next = this.#waiting.find((queue) => queue.length > 0)?.shift();
+      this.holder = 0;
       if (next === undefined) this.#isTaken = false;
       else next();
     }
@@ -79,7 +99,7 @@ export class ReadLane {
   /** The lane as one read has it, whose time begins now. Throws `ReadDeadlineError` for what is not begun in time, or what the server ended. */
   forRead(organizationId: string): Lane {
     const lateAt = performance.now() + this.#deadlineMs;
-    return { pool: this.pool, run: (work) => this.#run(organizationId, lateAt, work) };
+    return { ...this.#lane, run: (work) => this.#run(organizationId, lateAt, work) };
   }
 
   async #run<Result>(organizationId: string, lateAt: number, work: () => Promise<Result>): Promise<Result> {

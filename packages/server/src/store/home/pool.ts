@@ -1,6 +1,7 @@
 import pg from "pg";
 import {
   type Database,
+  DiskFullError,
   isStoreAway,
   type Queryable,
   RowHeldError,
@@ -11,6 +12,7 @@ import {
   TransactionAbortedError,
   type TransactionOptions,
 } from "./database.ts";
+import type { DiskRoom } from "./disk-room.ts";
 import type { Lane, Lanes } from "./lanes.ts";
 
 export interface PoolOptions {
@@ -21,6 +23,7 @@ export interface PoolOptions {
   readonly isShared: boolean;
   /** `Reader.sliceRows`. */
   readonly sliceRows: number | null;
+  readonly room: DiskRoom;
   readonly closeHome: () => Promise<void>;
 }
 
@@ -33,6 +36,8 @@ export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
       sliceRows: options.sliceRows,
     }),
     groupOf: options.groupOf,
+    isFull: () => options.room.isFull,
+    lookForRoom: () => options.room.look(transactionBy(engine, options)),
     async vacuum(table) {
       await engine.run(() => engine.pool.query(`VACUUM (ANALYZE) ${pg.escapeIdentifier(table)}`));
     },
@@ -60,9 +65,10 @@ export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
 function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
   return async (statement, values) => {
     try {
-      return await lane.run(() => run(lane.pool, statement, values, options));
+      return await lane.run(() => runAlone(lane, statement, values, options));
     } catch (error) {
       const meaning = meaningOf(error, "nothing-written");
+      options.room.note(meaning);
       // A statement alone commits by itself: when its answer is lost, so is the knowledge whether it did.
       const mayBeWritten = isStoreAway(meaning) && !statement.text.startsWith("SELECT");
       throw mayBeWritten ? new StoreUnavailableError("unknown", error) : meaning;
@@ -74,9 +80,10 @@ function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"
   return (work, bounds = {}) =>
     lane.run(async () => {
       const client = await connect(lane.pool);
+      const settings = lane.settingsOf?.(client) ?? [];
       const failures: unknown[] = [];
       try {
-        const result = await work(begin(client, options, failures, bounds));
+        const result = await work(begin(client, options, failures, { ...bounds, settings }));
         await commit(client);
         client.release();
         return result;
@@ -84,10 +91,35 @@ function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"
         // Statements go out together: those after the one that failed say only that another one did.
         const isAfterFailure = sqlState(error) === "25P02" && failures.length > 0;
         const meaning = meaningOf(isAfterFailure ? failures[0] : error, "nothing-written");
+        options.room.note(meaning);
         await giveBack(client, meaning);
         throw meaning;
       }
     });
+}
+
+/**
+ * A statement by itself. Where the session keeps no settings it becomes a transaction with them, and all of it goes out together, so that it costs no
+ * round trip more.
+ */
+async function runAlone<Row>(
+  lane: Lane,
+  statement: Statement<Row>,
+  values: readonly unknown[],
+  options: PoolOptions,
+): Promise<Row[]> {
+  if (lane.settingsOf === undefined) return await run(lane.pool, statement, values, options);
+  const client = await connect(lane.pool);
+  const settings = lane.settingsOf(client);
+  const inTransaction = settings.length > 0;
+  const begun = inTransaction ? asked(client.query(["BEGIN", ...settings].join("; "))) : undefined;
+  const answer = run(client, statement, values, options);
+  const committed = inTransaction ? asked(client.query("COMMIT")) : undefined;
+  const all = await Promise.allSettled([answer, begun, committed]);
+  const failed = all.find((one) => one.status === "rejected");
+  client.release(failed !== undefined && isStoreAway(meaningOf(failed.reason, "nothing-written")));
+  if (failed !== undefined) throw failed.reason;
+  return await answer;
 }
 
 async function run<Row>(
@@ -107,14 +139,15 @@ function begin(
   client: pg.PoolClient,
   options: PoolOptions,
   failures: unknown[],
-  { lockTimeoutMs, isKeyed = false }: TransactionOptions,
+  { lockTimeoutMs, isKeyed = false, settings }: TransactionOptions & { readonly settings: readonly string[] },
 ): Queryable {
   // Settings of this transaction alone: a connection pooler gives each transaction another session.
-  const settings = [
+  const all = [
+    ...settings,
     ...(lockTimeoutMs !== undefined && options.isShared ? [`SET LOCAL lock_timeout = ${lockTimeoutMs}`] : []),
     ...(isKeyed ? ["SET LOCAL plan_cache_mode = force_generic_plan"] : []),
   ];
-  const begun = asked(client.query(["BEGIN", ...settings].join("; ")));
+  const begun = asked(client.query(["BEGIN", ...all].join("; ")));
   begun.catch(() => {});
   return {
     async query(statement, values) {
@@ -172,12 +205,13 @@ function meaningOf(error: unknown, fate: "nothing-written" | "unknown"): unknown
     return new StoreUnavailableError("unknown", error);
   }
   if (state === undefined) return error;
+  if (state === "53100") return new DiskFullError(error);
   if (state === "55P03") return new RowHeldError(error);
   if (givenUp.test(state)) return new StatementGivenUpError(error);
   return connectionTrouble.test(state) ? new StoreUnavailableError(fate, error) : error;
 }
 
-/** A statement that was cancelled, mostly by its time; too little memory or disk. */
+/** A statement that was cancelled, mostly by its time; too little memory, or another bound of the server. */
 const givenUp = /^(57014|53)/;
 
 /**

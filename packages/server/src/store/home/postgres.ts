@@ -1,6 +1,7 @@
 import pg from "pg";
 import type { Database } from "./database.ts";
-import { ownLane, ReadLane } from "./lanes.ts";
+import { DiskRoom } from "./disk-room.ts";
+import { type Lane, ownLane, ReadLane } from "./lanes.ts";
 import { columnTypes, poolDatabase } from "./pool.ts";
 
 export interface PostgresOptions {
@@ -13,6 +14,8 @@ export interface PostgresOptions {
   readonly onConnectionLost: (error: Error) => void;
   /** Told of each connection that leads to a connection pooler and not to the server. */
   readonly onPooler: () => void;
+  /** Told when the store's disk becomes full, and when it has room again. */
+  readonly onFull: (isFull: boolean) => void;
 }
 
 /** The store on a PostgreSQL server, 15 or newer. Connects on first use. */
@@ -35,6 +38,7 @@ export function openPostgres(options: PostgresOptions): Database {
     groupOf: () => "server",
     isShared: true,
     sliceRows: null,
+    room: new DiskRoom(options.onFull),
     closeHome: async () => {},
   });
 }
@@ -46,7 +50,12 @@ export function laneSizes(poolSize: number): { engine: number; requests: number;
   return { engine, requests: poolSize - engine - reads, reads };
 }
 
-function openPool(options: PostgresOptions, size: number, statementTimeoutMs: number): pg.Pool {
+function openPool(options: PostgresOptions, size: number, statementTimeoutMs: number): Required<Omit<Lane, "run">> {
+  const settings = {
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: options.timeoutMs,
+  };
+  const pooled = new WeakSet<object>();
   const pool = new pg.Pool({
     connectionString: withStrictTls(options.databaseUrl),
     max: size,
@@ -54,8 +63,6 @@ function openPool(options: PostgresOptions, size: number, statementTimeoutMs: nu
     connectionTimeoutMillis: Math.min(options.timeoutMs, 3_000),
     // The server should end a statement that takes too long. This is for one that does not answer at all.
     query_timeout: statementTimeoutMs + 500,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: options.timeoutMs,
     // Statements that do not wait for each other's answers go out together.
     pipeline: true,
     keepAlive: true,
@@ -63,11 +70,13 @@ function openPool(options: PostgresOptions, size: number, statementTimeoutMs: nu
     types: columnTypes,
     // After a failover a pool may reach the old primary, or a standby: take no connection that cannot write.
     verify: (client: pg.PoolClient, done: (error?: Error) => void) => {
-      const ask = "SELECT pg_is_in_recovery() AS recovering, pg_backend_pid() AS pid";
-      client.query<{ recovering: boolean; pid: number }>(ask).then(
+      const { processID } = client as unknown as { readonly processID: number | null };
+      client.query<{ recovering: boolean; isOwn: boolean }>(lookAtSession(processID ?? 0, settings)).then(
         ({ rows: [row] }) => {
-          // A pooler gives each client a process number of its own making, for cancelling.
-          if (row?.pid !== (client as unknown as { processID: number }).processID) options.onPooler();
+          if (row?.isOwn === false) {
+            pooled.add(client);
+            options.onPooler();
+          }
           done(row?.recovering === true ? standbyError() : undefined);
         },
         (error: Error) => done(error),
@@ -77,7 +86,18 @@ function openPool(options: PostgresOptions, size: number, statementTimeoutMs: nu
   pool.on("error", options.onConnectionLost);
   // The pool hears only of idle clients. One that breaks in use rejects its query too; unheard, its event would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
-  return pool;
+  const local = Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = ${value}`);
+  return { pool, settingsOf: (client) => (pooled.has(client) ? local : []) };
+}
+
+/**
+ * Asks what session this is, and in the same round trip gives it its settings, if it is the client's own. A pooler refuses settings in the message that opens a
+ * connection, and hands a session with ours to others. It is known by the process number of its own making that it gives to each client, for cancelling.
+ */
+function lookAtSession(processId: number, settings: Readonly<Record<string, number>>): string {
+  const isOwn = `pg_backend_pid() = ${processId}`;
+  const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
+  return `SELECT pg_is_in_recovery() AS recovering, ${isOwn} AS "isOwn", CASE WHEN ${isOwn} THEN concat(${set.join(", ")}) END`;
 }
 
 /** The driver treats every mode that asks for TLS as verify-full, and warns on standard error that this may change. */

@@ -144,7 +144,7 @@ const troubles: readonly (readonly [RegExp, Say])[] = [
   [
     /unsupported startup parameter/,
     ({ place, message }) =>
-      `the connection pooler at ${place} refuses a setting of the session (${message}). In PgBouncer set ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout.`,
+      `the connection pooler at ${place} refuses a setting that the address names (${message}). Take it out of the address, or add it to PgBouncer's ignore_startup_parameters.`,
   ],
   [/^(26000|42P05) /, () => forgetfulPooler],
   [

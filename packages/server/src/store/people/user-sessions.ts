@@ -6,14 +6,29 @@ import { type Queryable, statement } from "../home/database.ts";
 export interface UserSession {
   readonly userId: string;
   readonly sessionId: string;
-  /** What proved who it is: `password`, `link` for a link of `stepwell dev`, `device` for a device that was let in from a browser, or an issuer outside. */
+  /**
+   * What proved who it is: `password`, `link` for a link of `stepwell dev`, `device` for a device and `application` for an organization's client that was
+   * let in from a browser, or an issuer outside.
+   */
   readonly signedInBy: string;
+  /** The client of an organization that the session is good for; null: the service itself. */
+  readonly client: SessionClient | null;
   readonly userAgent: string;
   readonly address: string;
   readonly createdAt: Timestamp;
   readonly lastSeenAt: Timestamp;
   readonly expiresAt: Timestamp;
 }
+
+export interface SessionClient {
+  readonly organizationId: string;
+  readonly clientId: string;
+  readonly name: string;
+}
+
+const sessionClient = `
+  CASE WHEN client_id IS NOT NULL
+    THEN json_build_object('organizationId', organization_id, 'clientId', client_id, 'name', client_name) END AS client`;
 
 /** Facts of a session that its user is not shown. */
 export interface SessionOrigin {
@@ -37,6 +52,9 @@ export async function insertUserSession(db: Queryable, session: NewUserSession):
     new Date(session.createdAt).toISOString(),
     new Date(session.lastSeenAt).toISOString(),
     new Date(session.expiresAt).toISOString(),
+    session.client?.organizationId ?? null,
+    session.client?.clientId ?? null,
+    session.client?.name ?? null,
     session.authenticatedAt === null ? null : new Date(session.authenticatedAt).toISOString(),
     session.deviceId,
     session.isVouchedFor,
@@ -47,13 +65,15 @@ const insertUserSessionRow = statement<never>(
   "insert_user_session",
   "global",
   `INSERT INTO user_session (user_id, session_id, signed_in_by, user_agent, address, created_at, last_seen_at, expires_at,
-     authenticated_at, device_id, is_vouched_for)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+     organization_id, client_id, client_name, authenticated_at, device_id, is_vouched_for)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 );
 
 export interface OpenSession extends Pick<NewUserSession, "lastSeenAt" | "expiresAt">, SessionOrigin {
   readonly userName: string;
   readonly email: string;
+  /** The client of an organization that the session is good for; null: the service itself. */
+  readonly clientId: string | null;
 }
 
 /** The session with its user, unless it was ended or the user is disabled. Whether its time is over is for the caller to judge. */
@@ -71,7 +91,7 @@ const findOpenSessionRow = statement<OpenSession>(
   "global",
   `SELECT app_user.display_name AS "userName", app_user.email, user_session.last_seen_at AS "lastSeenAt",
      user_session.expires_at AS "expiresAt", user_session.authenticated_at AS "authenticatedAt",
-     user_session.device_id AS "deviceId", user_session.is_vouched_for AS "isVouchedFor"
+     user_session.client_id AS "clientId", user_session.device_id AS "deviceId", user_session.is_vouched_for AS "isVouchedFor"
    FROM user_session
    JOIN app_user USING (user_id)
    WHERE user_session.user_id = $1 AND user_session.session_id = $2 AND user_session.ended_at IS NULL
@@ -94,7 +114,7 @@ const listUserSessionRows = statement<UserSession>(
   "list_user_sessions",
   "global",
   `SELECT user_id AS "userId", session_id AS "sessionId", signed_in_by AS "signedInBy", user_agent AS "userAgent", address,
-     created_at AS "createdAt", last_seen_at AS "lastSeenAt", expires_at AS "expiresAt"
+     created_at AS "createdAt", last_seen_at AS "lastSeenAt", expires_at AS "expiresAt", ${sessionClient}
    FROM user_session
    WHERE user_id = $1 AND ended_at IS NULL AND expires_at > $2 AND last_seen_at > $3 AND ($4::uuid IS NULL OR session_id < $4)
    ORDER BY session_id DESC
@@ -102,24 +122,56 @@ const listUserSessionRows = statement<UserSession>(
   "each-time",
 );
 
-/** False when there is no such session, or it was ended before. */
+/** Undefined when there is no such session, or it was ended before. */
 export async function endUserSession(
   db: Queryable,
   userId: string,
   sessionId: string,
   at: Timestamp,
-): Promise<boolean> {
-  const rows = await db.query(endUserSessionRow, [userId, sessionId, new Date(at).toISOString()]);
-  return rows.length > 0;
+): Promise<EndedSession | undefined> {
+  const [row] = await db.query(endUserSessionRow, [userId, sessionId, new Date(at).toISOString()]);
+  return row;
 }
 
-const endUserSessionRow = statement<{ sessionId: string }>(
+export interface EndedSession {
+  readonly userId: string;
+  readonly sessionId: string;
+  /** The client of an organization that the session was good for; null: the service itself. */
+  readonly clientId: string | null;
+}
+
+const endUserSessionRow = statement<EndedSession>(
   "end_user_session",
   "global",
   `UPDATE user_session
    SET ended_at = $3
    WHERE user_id = $1 AND session_id = $2 AND ended_at IS NULL
-   RETURNING session_id AS "sessionId"`,
+   RETURNING user_id AS "userId", session_id AS "sessionId", client_id AS "clientId"`,
+);
+
+/** Whose sessions end: those in all clients of an organization, or in one of them, or those of one user. */
+export interface ClientSessions {
+  readonly organizationId: string;
+  readonly clientId?: string | null;
+  readonly userId?: string | null;
+}
+
+export async function endClientSessions(
+  db: Queryable,
+  { organizationId, clientId = null, userId = null }: ClientSessions,
+  at: Timestamp,
+): Promise<EndedSession[]> {
+  return await db.query(endClientSessionRows, [organizationId, clientId, userId, new Date(at).toISOString()]);
+}
+
+const endClientSessionRows = statement<EndedSession>(
+  "end_client_sessions",
+  "global",
+  `UPDATE user_session
+   SET ended_at = $4
+   WHERE organization_id = $1 AND ($2::text IS NULL OR client_id = $2) AND ($3::uuid IS NULL OR user_id = $3) AND ended_at IS NULL
+   RETURNING user_id AS "userId", session_id AS "sessionId", client_id AS "clientId"`,
+  "each-time",
 );
 
 /** `ownerId` is the user, `tokenId` the session. */

@@ -125,7 +125,14 @@ onEveryStore((home) => {
 
   async function expectAsBefore({ operation, options, body }: AskedAnswer): Promise<void> {
     const { sentence: _, ...before } = body as Record<string, unknown>;
-    expect(await readAll(api, operation, options)).toMatchObject(before);
+    const expected = operation === "ListRoles" ? { roles: rolesWithMore(before.roles) } : before;
+    expect(await readAll(api, operation, options)).toMatchObject(expected);
+  }
+
+  /** A role that is built in may permit more than it did: later builds add permissions. */
+  function rolesWithMore(roles: unknown): object[] {
+    const known = roles as { readonly permissions: readonly string[] }[];
+    return known.map((role) => ({ ...role, permissions: expect.arrayContaining([...role.permissions]) }));
   }
 
   test.each(atRest)("the job %s, which moves no more by itself, reads as the build before answered", async (name) => {

@@ -8,7 +8,7 @@ import { ConfirmDialog } from "../../../parts/dialogs/ConfirmDialog.tsx";
 import { EmptyState } from "../../../parts/states/EmptyState.tsx";
 import { toast } from "../../../parts/states/toasts.ts";
 import { Time } from "../../../parts/words/Time.tsx";
-import { session } from "../../../session/session.ts";
+import { signOut } from "../../../session/sign-out.ts";
 import { texts } from "../../../texts/texts.ts";
 import { deviceName } from "./device-name.ts";
 
@@ -49,7 +49,11 @@ function columnsFor(onEnd: (session: UserSession) => void): readonly Column<User
       id: "by",
       header: words.by,
       isOptional: true,
-      cell: ({ signedInBy }) => <span title={signedInBy}>{words.ways[signedInBy] ?? signedInBy}</span>,
+      cell: ({ signedInBy, application }) => {
+        const way =
+          application === undefined ? (words.ways[signedInBy] ?? signedInBy) : words.application(application.name);
+        return <span title={way}>{way}</span>;
+      },
     },
     { id: "address", header: words.address, isOptional: true, cell: ({ address }) => address },
     { id: "began", header: words.began, isOptional: true, cell: ({ createdAt }) => <Time at={createdAt} isRelative /> },
@@ -66,7 +70,7 @@ function columnsFor(onEnd: (session: UserSession) => void): readonly Column<User
       width: "128px",
       cell: (one) =>
         one.isCurrent ? (
-          <Button kind="quiet" onClick={() => session.signOut()}>
+          <Button kind="quiet" onClick={() => void signOut()}>
             {texts.shell.signOut}
           </Button>
         ) : (

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ServerSentReader } from "../../src/api/server-sent.ts";
+import { ServerSentReader } from "../../../src/api/live/server-sent.ts";
 
 const text =
   ': the history follows\n\nid: 1\nevent: job.submitted\ndata: {"a": "ä: b"}\n\n: still here\n\nid: 2\r\ndata: one\r\ndata: two\r\n\r\nid: 3\ndata: unfinished\n';
 
 const events = [
-  { id: "1", data: '{"a": "ä: b"}' },
-  { id: "2", data: "one\ntwo" },
+  { type: "job.submitted", data: '{"a": "ä: b"}' },
+  { type: "", data: "one\ntwo" },
 ];
 
 test("events come out whole, comments do not, and what is not finished waits", () => {

@@ -1,6 +1,6 @@
 /** One event of a stream, as far as we use them. */
 export interface ServerSentEvent {
-  readonly id: string;
+  readonly type: string;
   readonly data: string;
 }
 
@@ -10,7 +10,7 @@ export interface ServerSentEvent {
  */
 export class ServerSentReader {
   #rest = "";
-  #id = "";
+  #type = "";
   #data: string[] = [];
 
   /** The events that are whole by now. */
@@ -27,14 +27,15 @@ export class ServerSentReader {
 
   #readLine(line: string): ServerSentEvent | undefined {
     if (line === "") {
-      const event = { id: this.#id, data: this.#data.join("\n") };
+      const event = { type: this.#type, data: this.#data.join("\n") };
       const isEvent = this.#data.length > 0;
+      this.#type = "";
       this.#data = [];
       return isEvent ? event : undefined;
     }
     const [, field, value = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
     if (field === "data") this.#data.push(value);
-    else if (field === "id") this.#id = value;
+    else if (field === "event") this.#type = value;
     return undefined;
   }
 }

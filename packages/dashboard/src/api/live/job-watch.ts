@@ -1,0 +1,176 @@
+import { historyPage, type JobKey } from "../job.ts";
+import { asProblem, ProblemError } from "../problem.ts";
+import { firstSignMs, type HistoryEntry, type JobName, type StreamNews, silenceMs } from "./many-jobs-stream.ts";
+import { sharedStream } from "./shared-stream.ts";
+
+export interface JobFeed {
+  /** The job's history up to now, in order. */
+  readonly entries: readonly HistoryEntry[];
+  /** `polling`: nothing comes by the stream, so the page asks. */
+  readonly connection: "connecting" | "live" | "polling" | "interrupted" | "finished";
+  /** Why nothing more is told of the job and nothing will be. */
+  readonly error?: ProblemError;
+}
+
+const nothing: JobFeed = { entries: [], connection: "connecting" };
+const pollMs = 2_000;
+/** A finished job may be resumed by somebody else. */
+const finishedPollMs = 10_000;
+/** After something was done here that is to be seen, the stream has this long to tell of it. */
+const ownActMs = 1_000;
+
+const watches = new Set<JobWatch>();
+
+/** Somebody has just done something with the job on this page. */
+export function expectNews({ organizationId, jobId }: JobKey): void {
+  sharedStream.lookAgain();
+  for (const watch of watches) if (watch.name === `${organizationId}/${jobId}`) watch.expectNews();
+}
+
+/** Follows one job for as long as somebody listens: by the stream that all pages share, or by asking where nothing comes by it. */
+export class JobWatch {
+  readonly name: JobName;
+  readonly #key: JobKey;
+  #feed = nothing;
+  readonly #listeners = new Set<() => void>();
+  #stop: AbortController | undefined;
+  /** Until then the stream counts as one that works. */
+  #aliveUntil = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The page of the history where the last reading ended. */
+  #pageToken: string | undefined;
+
+  constructor(key: JobKey) {
+    this.#key = key;
+    this.name = `${key.organizationId}/${key.jobId}`;
+  }
+
+  get sequence(): number {
+    return this.#feed.entries.at(-1)?.sequence ?? 0;
+  }
+
+  readonly current = (): JobFeed => this.#feed;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    this.#stop ??= this.#begin();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#stop?.abort();
+      this.#stop = undefined;
+    };
+  };
+
+  readonly expectNews = (): void => this.#askIn(this.#isStreamAlive ? ownActMs : 0);
+
+  readonly hear = (news: StreamNews): void => {
+    if (this.#feed.error !== undefined) return;
+    switch (news.type) {
+      case "entries":
+        this.#add(news.entries);
+        return;
+      case "alive":
+        this.#aliveUntil = performance.now() + silenceMs;
+        this.#askIn(silenceMs);
+        this.#become({ connection: this.#isFinished ? "finished" : "live" });
+        return;
+      case "unreadable":
+        this.#fail(new ProblemError(news.problem));
+        return;
+      case "lost":
+        this.#aliveUntil = 0;
+        this.#askIn(firstSignMs);
+        if (this.#feed.connection !== "polling") this.#become({ connection: "interrupted" });
+        return;
+    }
+  };
+
+  #begin(): AbortController {
+    const stop = new AbortController();
+    const { signal } = stop;
+    const unwatch = sharedStream.watch(this);
+    watches.add(this);
+    signal.addEventListener("abort", () => {
+      unwatch();
+      watches.delete(this);
+      clearTimeout(this.#timer);
+    });
+    document.addEventListener("visibilitychange", () => this.#askIn(firstSignMs), { signal });
+    this.#askIn(firstSignMs);
+    return stop;
+  }
+
+  /** Unless the stream is heard of earlier. */
+  #askIn(ms: number): void {
+    clearTimeout(this.#timer);
+    if (this.#feed.error === undefined) this.#timer = setTimeout(() => void this.#ask(), ms);
+  }
+
+  async #ask(): Promise<void> {
+    const stop = this.#stop;
+    // Whoever looks at the page again finds it asking again.
+    if (stop === undefined || document.visibilityState === "hidden") return;
+    try {
+      await this.#readHistory(stop.signal);
+      if (stop.signal.aborted) return;
+      if (!this.#isStreamAlive) this.#become({ connection: this.#isFinished ? "finished" : "polling" });
+    } catch (thrown) {
+      if (stop.signal.aborted) return;
+      const error = asProblem(thrown);
+      if (isFinal(error)) {
+        this.#fail(error);
+        return;
+      }
+      if (!this.#isStreamAlive) this.#become({ connection: "interrupted" });
+    }
+    if (this.#isStreamAlive) this.#askIn(silenceMs);
+    else this.#askIn(this.#isFinished ? finishedPollMs : pollMs);
+  }
+
+  async #readHistory(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const { entries, nextPageToken } = await historyPage(this.#key, this.#pageToken, signal);
+      this.#add(entries);
+      if (nextPageToken === undefined) return;
+      this.#pageToken = nextPageToken;
+    }
+  }
+
+  /** Passes over what is here already, and what comes before that for which this page has just asked. */
+  #add(received: readonly HistoryEntry[]): void {
+    let next = this.sequence + 1;
+    const fresh = received.filter(({ sequence }) => {
+      const isNext = sequence === next;
+      if (isNext) next += 1;
+      return isNext;
+    });
+    if (fresh.length > 0) this.#become({ entries: [...this.#feed.entries, ...fresh] });
+  }
+
+  #fail(error: ProblemError): void {
+    clearTimeout(this.#timer);
+    this.#become({ connection: "interrupted", error });
+  }
+
+  get #isStreamAlive(): boolean {
+    return performance.now() < this.#aliveUntil;
+  }
+
+  get #isFinished(): boolean {
+    const type = this.#feed.entries.at(-1)?.type;
+    return type === "job.succeeded" || type === "job.failed" || type === "job.cancelled";
+  }
+
+  #become(change: Partial<JobFeed>): void {
+    const isSame = change.entries === undefined && change.error === undefined;
+    if (isSame && change.connection === this.#feed.connection) return;
+    this.#feed = { ...this.#feed, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Trying again helps against networks and restarts, not against what is not there or not allowed. */
+function isFinal({ status }: ProblemError): boolean {
+  return status === 400 || status === 401 || status === 403 || status === 404;
+}

@@ -1,0 +1,182 @@
+import { baseUrl } from "../../base-url.ts";
+import { signedInFetch } from "../api.ts";
+import type { Schemas } from "../document.ts";
+import type { Problem } from "../problem.ts";
+import { type ServerSentEvent, ServerSentReader } from "./server-sent.ts";
+
+export type HistoryEntry = Schemas["HistoryEntry"];
+
+/** `<organizationId>/<jobId>`, as the service takes it. */
+export type JobName = string;
+
+/** Of each job the sequence of the last entry that is there. */
+export type Positions = ReadonlyMap<JobName, number>;
+
+/** What the stream tells of its jobs. */
+export type StreamNews =
+  | { readonly type: "entries"; readonly name: JobName; readonly entries: readonly HistoryEntry[] }
+  | { readonly type: "unreadable"; readonly name: JobName; readonly problem: Problem }
+  /** The service has just been heard of, and it tells of these jobs. */
+  | { readonly type: "alive"; readonly names: readonly JobName[] }
+  | { readonly type: "lost" };
+
+/** More than the service says that it is there, so that one late heartbeat means nothing. */
+export const silenceMs = 12_000;
+/** A stream of which nothing comes in this time is held back by something on the way. */
+export const firstSignMs = 3_000;
+/** The service takes no more. The pages of other jobs ask for themselves. */
+const maxJobs = 50;
+const firstPauseMs = 250;
+const longestPauseMs = 8_000;
+/** A job that has ended may be resumed by somebody else; to ask costs next to nothing. */
+const endedPauseMs = 10_000;
+/** Whatever holds streams back is not gone a moment later. */
+const heldBackPauseMs = 60_000;
+
+/** Follows many jobs by one stream, over interruptions, until it is stopped. */
+export class ManyJobsStream {
+  readonly #tell: (news: StreamNews) => void;
+  readonly #stopped: AbortSignal;
+  /** The jobs that are followed, each with the sequence of the last entry that came. */
+  #sequences = new Map<JobName, number>();
+  /** Aborted when waiting or reading any longer makes no sense. */
+  #turn = new AbortController();
+  /** How the last reading ended, until the next one begins. */
+  #outcome: Outcome | undefined;
+
+  constructor(stopped: AbortSignal, tell: (news: StreamNews) => void) {
+    this.#tell = tell;
+    this.#stopped = stopped;
+    stopped.addEventListener("abort", this.#next, { once: true });
+    window.addEventListener("online", this.#next, { signal: stopped });
+    window.addEventListener("offline", this.#next, { signal: stopped });
+    void this.#run();
+  }
+
+  /** Follows these jobs and no others, each after this sequence; `again` says of which earlier entries are needed once more. */
+  follow(jobs: Positions, again: Positions): void {
+    const sequences = new Map<JobName, number>();
+    for (const [name, after] of [...jobs].slice(0, maxJobs)) {
+      const known = this.#sequences.get(name);
+      sequences.set(name, known === undefined ? after : Math.min(known, again.get(name) ?? known));
+    }
+    const isSame =
+      sequences.size === this.#sequences.size &&
+      [...sequences].every(([name, sequence]) => this.#sequences.get(name) === sequence);
+    this.#sequences = sequences;
+    if (!isSame) this.#next();
+  }
+
+  /** Somebody has just done something with a job: one that had ended may go on. */
+  readonly lookAgain = (): void => {
+    if (this.#outcome === "ended" || this.#outcome === "lost") this.#next();
+  };
+
+  readonly #next = (): void => this.#turn.abort();
+
+  async #run(): Promise<void> {
+    let pauseMs = firstPauseMs;
+    while (!this.#stopped.aborted) {
+      this.#turn = new AbortController();
+      const { signal } = this.#turn;
+      this.#outcome = undefined;
+      const outcome = await this.#follow(signal);
+      if (signal.aborted) continue;
+      this.#outcome = outcome;
+      if (outcome === "lost") this.#tell({ type: "lost" });
+      await pause(outcome === "lost" || outcome === "read" ? pauseMs : pauses[outcome], signal);
+      pauseMs = outcome === "lost" ? Math.min(pauseMs * 2, longestPauseMs) : firstPauseMs;
+    }
+  }
+
+  async #follow(changed: AbortSignal): Promise<Outcome> {
+    if (this.#sequences.size === 0) return "idle";
+    return navigator.onLine ? await this.#readOnce(changed) : "lost";
+  }
+
+  /** Reads until the stream ends, the jobs change, or nothing is heard. */
+  async #readOnce(changed: AbortSignal): Promise<Outcome> {
+    const names = [...this.#sequences.keys()];
+    const silent = new AbortController();
+    const openedAt = performance.now();
+    let heardAt: number | undefined;
+    try {
+      let timer = setTimeout(() => silent.abort(), firstSignMs);
+      const response = await this.#connect(AbortSignal.any([changed, silent.signal])).finally(() =>
+        clearTimeout(timer),
+      );
+      if (response.status === 204) {
+        this.#tell({ type: "alive", names });
+        return "ended";
+      }
+      if (!response.ok) return response.status < 500 && response.status !== 429 ? "heldBack" : "lost";
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+      const events = new ServerSentReader();
+      for (;;) {
+        const firstLeftMs = firstSignMs - (performance.now() - openedAt);
+        timer = setTimeout(() => silent.abort(), heardAt === undefined ? firstLeftMs : silenceMs);
+        const { value, done = true } = (await reader?.read().finally(() => clearTimeout(timer))) ?? {};
+        if (done) return "read";
+        heardAt = performance.now();
+        this.#receive(events.read(value ?? ""));
+        this.#tell({ type: "alive", names });
+      }
+    } catch {
+      if (!silent.signal.aborted) return "lost";
+      // What passed once and then fell silent may be a connection that broke unnoticed.
+      const hasPassed = heardAt !== undefined && heardAt - openedAt > firstSignMs;
+      return hasPassed ? "lost" : "heldBack";
+    }
+  }
+
+  async #connect(signal: AbortSignal): Promise<Response> {
+    const query = new URLSearchParams([...this.#sequences.keys()].map((name) => ["job", name]));
+    const headers = { accept: "text/event-stream", "last-event-id": [...this.#sequences.values()].join(".") };
+    return await signedInFetch(new Request(`${baseUrl}/stream?${query}`, { headers, signal, cache: "no-store" }));
+  }
+
+  /** What came at once is handed on at once, since each time the pages draw themselves anew. */
+  #receive(events: readonly ServerSentEvent[]): void {
+    const received = new Map<JobName, HistoryEntry[]>();
+    for (const { type, data } of events) {
+      const { organizationId, jobId, ...told } = JSON.parse(data) as Told;
+      const name = `${organizationId}/${jobId}`;
+      const entries = received.get(name) ?? [];
+      received.set(name, entries);
+      if (told.entry !== undefined) entries.push(told.entry);
+      else if (type === "job.unreadable") this.#tell({ type: "unreadable", name, problem: told.problem as Problem });
+    }
+    for (const [name, entries] of received) {
+      // Somebody may have asked for earlier entries of it meanwhile.
+      for (const { sequence } of entries)
+        if (this.#sequences.get(name) === sequence - 1) this.#sequences.set(name, sequence);
+      this.#tell({ type: "entries", name, entries });
+    }
+  }
+}
+
+type Outcome = "read" | "ended" | "lost" | "heldBack" | "idle";
+
+const pauses = { ended: endedPauseMs, heldBack: heldBackPauseMs, idle: 2 ** 31 - 1 } as const;
+
+interface Told {
+  readonly organizationId: string;
+  readonly jobId: string;
+  readonly entry?: HistoryEntry;
+  readonly problem?: Problem;
+}
+
+async function pause(ms: number, ended: AbortSignal): Promise<void> {
+  if (ended.aborted) return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    ended.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

@@ -1,0 +1,205 @@
+import { baseUrl } from "../../base-url.ts";
+import { session } from "../../session/session.ts";
+import { type JobName, ManyJobsStream, type Positions, type StreamNews } from "./many-jobs-stream.ts";
+
+/** Somebody on this page who follows a job. */
+export interface JobListener {
+  readonly name: JobName;
+  /** The sequence of the last entry that is here. */
+  readonly sequence: number;
+  readonly hear: (news: StreamNews) => void;
+}
+
+/** A page that nobody sees takes part in nothing. Somebody who only looks into another tab for a moment finds it as it was. */
+const hiddenMs = 2_000;
+
+/**
+ * One stream for all pages that a browser has open: over HTTP/1.1 it gives one host six connections, and a stream per page would take them all. One
+ * page leads; it holds a lock, has the stream, and hands on over a channel what comes. When it closes or is hidden, another one gets the lock.
+ */
+class SharedStream {
+  readonly #listeners = new Set<JobListener>();
+  #sharing: Sharing | undefined;
+  #hiding: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    session.subscribe(() => this.#look());
+    document.addEventListener("visibilitychange", () => this.#look());
+    // A page that may be kept to go back to must hold nothing.
+    window.addEventListener("pagehide", () => this.#leave());
+    window.addEventListener("pageshow", () => this.#look());
+  }
+
+  /** Tells the listener what happens to its job. Answers how to stop that. */
+  watch(listener: JobListener): () => void {
+    this.#listeners.add(listener);
+    this.#look();
+    return () => {
+      this.#listeners.delete(listener);
+      this.#look();
+    };
+  }
+
+  /** Somebody has just done something with a job on this page. */
+  lookAgain(): void {
+    this.#sharing?.lookAgain();
+  }
+
+  #look(): void {
+    clearTimeout(this.#hiding);
+    const { state } = session;
+    if (state.status !== "signed-in" || this.#listeners.size === 0) {
+      this.#leave();
+      return;
+    }
+    if (document.visibilityState === "hidden") {
+      this.#hiding = setTimeout(() => this.#leave(), hiddenMs);
+      return;
+    }
+    // Whoever signs in as somebody else has another session, and shares nothing with it.
+    const name = `stepwell ${baseUrl} ${state.user.sessionId}`;
+    if (this.#sharing === undefined) this.#sharing = new Sharing(name, this.#positions, (news) => this.#hear(news));
+    else this.#sharing.tellWhatIsWanted();
+  }
+
+  readonly #positions = (): Positions =>
+    lowest([...this.#listeners].map(({ name, sequence }) => [name, sequence] as const));
+
+  #leave(): void {
+    this.#sharing?.leave();
+    this.#sharing = undefined;
+  }
+
+  #hear(news: StreamNews): void {
+    for (const listener of [...this.#listeners]) if (concerns(news, listener.name)) listener.hear(news);
+  }
+}
+
+export const sharedStream = new SharedStream();
+
+function concerns(news: StreamNews, name: JobName): boolean {
+  if (news.type === "lost") return true;
+  return news.type === "alive" ? news.names.includes(name) : news.name === name;
+}
+
+type Message =
+  | { readonly type: "news"; readonly news: StreamNews }
+  /** A page that has begun to lead asks what the others want. */
+  | { readonly type: "lead" }
+  | { readonly type: "lookAgain" }
+  | { readonly type: "want"; readonly page: string; readonly jobs: Positions };
+
+/** A page's part in the sharing, from when it is first seen until it is hidden. */
+class Sharing {
+  readonly #page = crypto.randomUUID();
+  readonly #name: string;
+  readonly #hear: (news: StreamNews) => void;
+  readonly #left = new AbortController();
+  readonly #channel: BroadcastChannel | undefined;
+  /** While this page leads. */
+  #stream: ManyJobsStream | undefined;
+  /** What each page wants, as far as the leading one knows. */
+  readonly #wanted = new Map<string, Positions>();
+  readonly #positions: () => Positions;
+
+  constructor(name: string, positions: () => Positions, hear: (news: StreamNews) => void) {
+    this.#name = name;
+    this.#positions = positions;
+    this.#hear = hear;
+    // Without these, each page has a stream of its own.
+    if (!("locks" in navigator) || !("BroadcastChannel" in window)) {
+      this.#lead();
+      return;
+    }
+    this.#channel = new BroadcastChannel(name);
+    this.#channel.onmessage = ({ data }: MessageEvent<Message>) => this.#receive(data);
+    void this.#takePart();
+  }
+
+  tellWhatIsWanted(): void {
+    const jobs = this.#positions();
+    if (this.#stream === undefined) this.#post({ type: "want", page: this.#page, jobs });
+    else this.#follow(this.#page, jobs);
+  }
+
+  lookAgain(): void {
+    if (this.#stream === undefined) this.#post({ type: "lookAgain" });
+    else this.#stream.lookAgain();
+  }
+
+  /** The leading page knows by the page's lock that it is gone. */
+  leave(): void {
+    this.#left.abort();
+    this.#channel?.close();
+  }
+
+  async #takePart(): Promise<void> {
+    await this.#hold(this.#lockOf(this.#page));
+    this.tellWhatIsWanted();
+    await this.#hold(this.#name);
+    if (!this.#left.signal.aborted) this.#lead();
+  }
+
+  #lead(): void {
+    this.#stream = new ManyJobsStream(this.#left.signal, (news) => {
+      this.#post({ type: "news", news });
+      this.#hear(news);
+    });
+    this.tellWhatIsWanted();
+    this.#post({ type: "lead" });
+  }
+
+  #receive(message: Message): void {
+    if (message.type === "news") this.#hear(message.news);
+    else if (message.type === "lead") this.tellWhatIsWanted();
+    else if (message.type === "lookAgain") this.#stream?.lookAgain();
+    else if (this.#stream !== undefined) this.#follow(message.page, message.jobs);
+  }
+
+  #follow(page: string, jobs: Positions): void {
+    if (page !== this.#page && !this.#wanted.has(page)) void this.#forgetWhenGone(page);
+    this.#wanted.set(page, jobs);
+    this.#stream?.follow(this.#all(), jobs);
+  }
+
+  async #forgetWhenGone(page: string): Promise<void> {
+    const isGone = await navigator.locks
+      .request(this.#lockOf(page), { signal: this.#left.signal }, () => true)
+      .catch(() => false);
+    if (!isGone) return;
+    this.#wanted.delete(page);
+    this.#stream?.follow(this.#all(), new Map());
+  }
+
+  #all(): Positions {
+    return lowest([...this.#wanted.values()].flatMap((jobs) => [...jobs]));
+  }
+
+  /** Returns once this page holds the lock, which it then keeps until it leaves; or once it has left, or the browser gives it no lock. */
+  async #hold(name: string): Promise<void> {
+    const { signal } = this.#left;
+    const { promise: held, resolve } = Promise.withResolvers<void>();
+    const left = new Promise<void>((leave) => signal.addEventListener("abort", () => leave(), { once: true }));
+    const keep = () => {
+      resolve();
+      return left;
+    };
+    navigator.locks.request(name, { signal }, keep).catch(resolve);
+    await held;
+  }
+
+  #lockOf(page: string): string {
+    return `${this.#name} ${page}`;
+  }
+
+  #post(message: Message): void {
+    if (!this.#left.signal.aborted) this.#channel?.postMessage(message);
+  }
+}
+
+/** Of each job as far as all are that follow it, so that nobody misses anything. */
+function lowest(positions: readonly (readonly [JobName, number])[]): Positions {
+  const found = new Map<JobName, number>();
+  for (const [name, sequence] of positions) found.set(name, Math.min(sequence, found.get(name) ?? sequence));
+  return found;
+}

@@ -1,0 +1,41 @@
+import type { WholeJob } from "../../api/job.ts";
+import type { HistoryEntry } from "../../api/live/many-jobs-stream.ts";
+
+type Entry = Omit<HistoryEntry, "sequence">;
+
+/** A job's history as far as GetJob tells it: which steps it went through, and where it is. Attempts and pauses in between are not known. */
+export function entriesOf(job: WholeJob): HistoryEntry[] {
+  const { createdAt, startedAt, finishedAt, updatedAt, status, error } = job;
+  const entries: Entry[] = [{ type: "job.submitted", at: createdAt }];
+  if (startedAt !== undefined) entries.push({ type: "job.started", at: startedAt });
+  for (const step of job.steps) entries.push(...entriesOfStep(step));
+  const { awaiting } = job.currentStep ?? {};
+  if (awaiting !== undefined) {
+    entries.push({ type: "step.waiting", at: awaiting.since, eventIds: awaiting.eventIds });
+    for (const eventId of awaiting.receivedEventIds)
+      entries.push({ type: "event.received", at: updatedAt, eventId, outcome: "matched" });
+  }
+  const at = finishedAt ?? updatedAt;
+  if (status === "SUCCEEDED") entries.push({ type: "job.succeeded", at });
+  else if (status === "FAILED") entries.push({ type: "job.failed", at, ...(error !== undefined && { error }) });
+  else if (status === "CANCELLED") entries.push({ type: "job.cancelled", at });
+  else if (status === "PENDING" && startedAt !== undefined) entries.push({ type: "job.resumed", at });
+  return entries.map((entry) => ({ ...entry, sequence: 0 }));
+}
+
+/** How many step runs the job had, those included that GetJob leaves out. */
+export function stepRunCount({ steps, earlierStepRuns = {} }: WholeJob): number {
+  return Object.values(earlierStepRuns).reduce((sum, count) => sum + count, steps.length);
+}
+
+function entriesOfStep(run: WholeJob["steps"][number]): Entry[] {
+  const { name: step, visit, input, output, attempts, status, startedAt, retryAt } = run;
+  const error = run.error !== undefined && { error: run.error };
+  const at = run.finishedAt ?? startedAt;
+  const entries: Entry[] = [{ type: "step.started", at: startedAt, step, visit, input }];
+  if (attempts > 1) entries.push({ type: "step.attemptStarted", at: startedAt, attempt: attempts });
+  if (retryAt !== undefined) entries.push({ type: "step.attemptFailed", at, retryAt, ...error });
+  if (status === "success") entries.push({ type: "step.succeeded", at, output });
+  if (status === "failure") entries.push({ type: "step.failed", at, ...error });
+  return entries;
+}

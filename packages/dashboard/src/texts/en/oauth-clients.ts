@@ -1,0 +1,26 @@
+export const oauthClients = {
+  title: "Applications",
+  caption: "Browser applications to which members of this organization sign in, the newest first",
+  name: "Name",
+  clientId: "Client id",
+  redirectUris: "Redirect URIs",
+  created: "Created",
+  create: "Create",
+  createTitle: "Create an application",
+  createText:
+    "A browser application to which members sign in. It acts for each of them in this organization only, and manages no tokens, members or roles.",
+  createAction: "Create",
+  nameHint: "Members read it when they are asked to let the application in.",
+  redirectUrisHint:
+    "Where the browser goes after the sign-in, one on each line, exactly as the application sends it: https://, or http:// on localhost and 127.0.0.1.",
+  createdToast: (name: string) => `The application ${name} is created`,
+  copyIdOf: (name: string) => `Copy the client id of ${name}`,
+  remove: "Delete",
+  removeNamed: (name: string) => `Delete the application ${name}`,
+  removeTitle: (name: string) => `Delete the application ${name}?`,
+  removeText:
+    "Everybody who is signed in to it is signed out there, within seconds. Its client id is never used again.",
+  removed: (name: string) => `The application ${name} is deleted`,
+  emptyTitle: "No application yet",
+  empty: "Members can sign in to a browser application of your own, which then calls this organization for them.",
+} as const;

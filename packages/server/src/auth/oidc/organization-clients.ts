@@ -1,0 +1,52 @@
+import type { ClientMetadata } from "oidc-provider";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import {
+  deleteOAuthConsent,
+  type FoundOAuthClient,
+  findOAuthClient,
+  hasOAuthConsent,
+  type OAuthClient,
+} from "../../store/access/oauth-clients.ts";
+import type { Queryable, Transaction } from "../../store/home/database.ts";
+import { type EndedSession, endClientSessions } from "../../store/people/user-sessions.ts";
+import { organizationOfClient } from "../credentials/token-form.ts";
+import { sharedMetadata } from "./clients.ts";
+
+/** The client of an organization with this id. Undefined for every other id, and when its organization is deleted. */
+export async function findOrganizationClient(db: Queryable, clientId: string): Promise<FoundOAuthClient | undefined> {
+  const organizationId = organizationOfClient(clientId);
+  return organizationId === undefined ? undefined : await findOAuthClient(db, organizationId, clientId);
+}
+
+/** Whether a client of an organization may act for the user: both still belong to it, and the user agreed. */
+export async function mayActFor(db: Queryable, clientId: string, userId: string): Promise<boolean> {
+  const organizationId = organizationOfClient(clientId);
+  return organizationId !== undefined && (await hasOAuthConsent(db, { organizationId, clientId, userId }));
+}
+
+/** Takes back what the user agreed to, and ends the sessions that the client has with them. Answers these. */
+export async function withdrawConsent(
+  transaction: Transaction,
+  { clientId, userId }: { readonly clientId: string; readonly userId: string },
+  at: Timestamp,
+): Promise<readonly EndedSession[]> {
+  const organizationId = organizationOfClient(clientId);
+  if (organizationId === undefined) return [];
+  const consent = { organizationId, clientId, userId };
+  await deleteOAuthConsent(transaction, consent);
+  return await endClientSessions(transaction, consent, at);
+}
+
+/** As the provider takes it. `web`, although some of them are at home on a loopback address: the provider lets `native` ones change their port. */
+export function metadataOf({ clientId, name, redirectUris }: OAuthClient): ClientMetadata {
+  return {
+    ...sharedMetadata,
+    client_id: clientId,
+    client_name: name,
+    application_type: "web",
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    redirect_uris: [...redirectUris],
+    post_logout_redirect_uris: [],
+  };
+}

@@ -1,0 +1,222 @@
+import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { notFound, ServiceError } from "../../core/service-error.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { isStillAllowed, requireJob } from "../door/authorization.ts";
+import { problemDetails } from "../door/errors.ts";
+import { closed, noContent } from "../door/schemas.ts";
+import { renderEntry } from "./job-history.ts";
+import { isFinishedAt } from "./job-stream.ts";
+import { Bell, entriesAtOnce, lookMs, sendStream, serverSentEvent, streamResponse } from "./server-sent.ts";
+
+/** As many as a person has open; each counts as one of the requests that wait for a job. */
+const maxJobs = 50;
+/** A client that hears nothing for two of these knows that something between it and us holds the stream back. */
+const heartbeatMs = 5_000;
+/** Every how often a job is looked at of which no change was told. */
+const rereadMs = 15_000;
+
+/** A browser gives one host six connections over HTTP/1.1, so all of its pages share one stream. */
+export function manyJobsStreamRoutes(app: App, parts: ServerParts): void {
+  const { closing } = parts;
+
+  app.get(
+    "/stream",
+    {
+      // Each job is held against the bounds of a narrow token by itself.
+      config: { bounds: { workflows: "handler", tags: "unaffected" } },
+      schema: {
+        operationId: "WatchJobs",
+        "x-permission": "any",
+        tags: ["jobs"],
+        summary: "Watch many jobs",
+        description: `Server-sent events for up to ${maxJobs} jobs on one connection. Needs \`job:read\` in the organization of each job. There is one event for each history entry: \`event\` is its type, \`data\` is \`{organizationId, jobId, entry}\`, where \`entry\` is what GetJobHistory answers. The \`id\` of each event says how far the stream is in all of its jobs; after an interruption go on with \`Last-Event-ID\` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event \`job.unreadable\` tells of it, with \`data\` \`{organizationId, jobId, problem}\`. The stream ends once all jobs are finished or unreadable. A comment comes at least every ${heartbeatMs / 1_000} s.`,
+        querystring: closed({
+          job: Type.Array(
+            Type.String({
+              pattern: "^[^/]{1,64}/[^/]{1,64}$",
+              "x-rule": "must be the id of an organization and the id of one of its jobs, with a slash in between",
+              example: "01890a5d-ac96-774b-bcce-b302099a8057/01890a5d-ac96-774b-bcce-b302099a8058",
+            }),
+            {
+              minItems: 1,
+              maxItems: maxJobs,
+              uniqueItems: true,
+              description: "`<organizationId>/<jobId>`; give the parameter once for each job.",
+            },
+          ),
+        }),
+        headers: Type.Object({
+          "Last-Event-ID": Type.Optional(
+            Type.String({
+              pattern: "^[0-9]{1,9}(\\.[0-9]{1,9})*$",
+              description:
+                "The `id` of the last event that was received: for each job, in the order of the request, the sequence of the last entry that was received (0 for none), with dots in between.",
+            }),
+          ),
+        }),
+        response: {
+          200: streamResponse,
+          204: noContent("All jobs are finished, and there is nothing after `Last-Event-ID`: do not connect again."),
+        },
+      },
+    },
+    async (request, reply) => {
+      const jobs = watchedJobs(request, request.query.job);
+      await checkAll(parts, request, jobs);
+      if (request.headers["last-event-id"] !== undefined && (await areAllFinished(parts, jobs)))
+        return reply.code(204).send(null);
+      const bell = new Bell();
+      const unwatch = watchAll(parts, jobs, bell);
+      return sendStream(reply, follow(parts, request, jobs, bell), { closing, bell, unwatch });
+    },
+  );
+}
+
+interface WatchedJob {
+  readonly key: JobKey;
+  /** The sequence of the last entry that was sent. */
+  sent: number;
+  /** There may be entries that were not sent. */
+  isNew: boolean;
+  isFinished: boolean;
+  /** Why it cannot be read. */
+  problem: ServiceError | undefined;
+  /** Whether the client knows of the problem. */
+  isTold: boolean;
+}
+
+async function* follow(
+  parts: ServerParts,
+  request: FastifyRequest,
+  jobs: readonly WatchedJob[],
+  bell: Bell,
+): AsyncGenerator<string> {
+  const { engine, closing } = parts;
+  yield ": the histories of the jobs follow\n\n";
+  let heartbeatAt = performance.now() + heartbeatMs;
+  let rereadAt = performance.now() + rereadMs;
+  while (!closing.aborted) {
+    if (performance.now() >= rereadAt) {
+      for (const job of jobs) job.isNew = true;
+      rereadAt = performance.now() + rereadMs;
+    }
+    for (const job of await lookAtNew(parts, jobs)) {
+      // What came before may have taken a slow reader minutes.
+      if (!(await isStillAllowed(request, "any", parts))) return;
+      await check(parts, request, job);
+      if (job.problem !== undefined) continue;
+      const before = job.sent;
+      // A long history waits for its turn, so that the others are not held up by it.
+      const found = await engine.readHistory(job.key, job.sent, entriesAtOnce);
+      if (found === undefined) job.problem = notFound("job");
+      for (const entry of found?.rows ?? []) {
+        job.sent = entry.sequence;
+        yield serverSentEvent(idOf(jobs), entry.type, { ...job.key, entry: renderEntry(entry) });
+      }
+      job.isNew ||= job.sent > before;
+    }
+    for (const job of jobs) {
+      if (job.problem === undefined || job.isTold) continue;
+      job.isTold = true;
+      yield serverSentEvent(idOf(jobs), "job.unreadable", {
+        ...job.key,
+        problem: problemDetails(job.problem, request.id),
+      });
+    }
+    const hasMore = jobs.some(({ isNew }) => isNew);
+    if (!hasMore && jobs.every(isOver)) return;
+    if (performance.now() >= heartbeatAt) {
+      yield ": still here\n\n";
+      heartbeatAt = performance.now() + heartbeatMs;
+    }
+    if (!hasMore) await bell.heard(lookMs);
+    if (!(await isStillAllowed(request, "any", parts))) return;
+    await checkAll(parts, request, jobs);
+  }
+}
+
+/** Asks how far the jobs have come of which there may be something new. Answers those of which there is. */
+async function lookAtNew({ engine }: ServerParts, jobs: readonly WatchedJob[]): Promise<WatchedJob[]> {
+  const due = jobs.filter(({ isNew, problem }) => isNew && problem === undefined);
+  for (const job of jobs) job.isNew = false;
+  const standings = await Promise.all(due.map(({ key }) => engine.readStanding(key)));
+  return due.filter((job, index) => {
+    const standing = standings[index];
+    if (standing === undefined) job.problem = notFound("job");
+    else job.isFinished = isFinishedAt(standing, job.sent);
+    return standing !== undefined && standing.sequence > job.sent;
+  });
+}
+
+async function checkAll(parts: ServerParts, request: FastifyRequest, jobs: readonly WatchedJob[]): Promise<void> {
+  await Promise.all(jobs.map((job) => check(parts, request, job)));
+}
+
+/** Notes whether the caller may not read the job (any more). Throws what says nothing about a job, such as a store that is out of reach. */
+async function check(parts: ServerParts, request: FastifyRequest, job: WatchedJob): Promise<void> {
+  if (job.problem !== undefined) return;
+  try {
+    await requireJob(request.caller, job.key, "job:read", parts);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code === "UnavailableError") throw error;
+    job.problem = error;
+  }
+}
+
+/** Not where a job cannot be read: the client may not know of that. */
+async function areAllFinished(parts: ServerParts, jobs: readonly WatchedJob[]): Promise<boolean> {
+  await lookAtNew(parts, jobs);
+  for (const job of jobs) job.isNew = true;
+  return jobs.every(({ isFinished, problem }) => isFinished && problem === undefined);
+}
+
+/** Throws when too many requests wait for jobs already. */
+function watchAll({ engine }: ServerParts, jobs: readonly WatchedJob[], bell: Bell): () => void {
+  const unwatches: (() => void)[] = [];
+  const unwatch = () => {
+    for (const stop of unwatches) stop();
+  };
+  try {
+    for (const job of jobs) {
+      if (job.problem !== undefined) continue;
+      const ring = () => {
+        job.isNew = true;
+        bell.ring();
+      };
+      unwatches.push(engine.watchJob(job.key, ring));
+    }
+  } catch (error) {
+    unwatch();
+    throw error;
+  }
+  return unwatch;
+}
+
+function watchedJobs({ headers }: FastifyRequest, names: readonly string[]): WatchedJob[] {
+  const sequences = lastSequences(headers["last-event-id"], names.length);
+  return names.map((name, index) => {
+    const [organizationId = "", jobId = ""] = name.toLowerCase().split("/");
+    const key = { organizationId, jobId };
+    const sent = sequences[index] ?? 0;
+    return { key, sent, isNew: true, isFinished: false, problem: undefined, isTold: false };
+  });
+}
+
+function lastSequences(text: string | string[] | undefined, count: number): readonly number[] {
+  if (text === undefined || text === "") return [];
+  const sequences = typeof text === "string" && /^\d{1,9}(\.\d{1,9})*$/.test(text) ? text.split(".").map(Number) : [];
+  if (sequences.length === count) return sequences;
+  const message =
+    "Last-Event-ID must be the id of the last event that was received: one sequence for each `job` of the request, in their order, with dots in between.";
+  throw new ServiceError("ValidationError", message);
+}
+
+function idOf(jobs: readonly WatchedJob[]): string {
+  return jobs.map(({ sent }) => sent).join(".");
+}
+
+function isOver({ isFinished, problem }: WatchedJob): boolean {
+  return isFinished || problem !== undefined;
+}

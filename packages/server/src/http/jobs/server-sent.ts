@@ -1,0 +1,62 @@
+import { setMaxListeners } from "node:events";
+import { Readable } from "node:stream";
+import type { FastifyReply } from "fastify";
+import { Type } from "typebox";
+
+/** How often a quiet stream looks whether its token still holds. */
+export const lookMs = 1_000;
+export const entriesAtOnce = 200;
+
+/** No proxy may hold entries back; and a connection that was kept open after its stream would outlive a closing server. */
+const streamHeaders = { "x-accel-buffering": "no", connection: "close" };
+
+export const streamResponse = {
+  description: "The stream.",
+  content: { "text/event-stream": { schema: Type.Unsafe<Readable>({ type: "string" }) } },
+};
+
+/** Rung when there may be something new, and when the server begins to close. A ring while nobody listens is heard by the next who does. */
+export class Bell {
+  #rung = Promise.withResolvers<boolean>();
+
+  readonly ring = (): void => this.#rung.resolve(true);
+
+  /** False when nothing was heard in time. */
+  async heard(timeoutMs: number): Promise<boolean> {
+    const { promise, resolve } = this.#rung;
+    const timer = setTimeout(resolve, timeoutMs, false);
+    const isRung = await promise;
+    clearTimeout(timer);
+    this.#rung = Promise.withResolvers();
+    return isRung;
+  }
+}
+
+interface Streamed {
+  readonly closing: AbortSignal;
+  readonly bell: Bell;
+  /** Stops what rings the bell. */
+  readonly unwatch: () => void;
+}
+
+/** Answers with the pieces as they come. */
+export function sendStream(
+  reply: FastifyReply,
+  pieces: AsyncGenerator<string>,
+  { closing, bell, unwatch }: Streamed,
+): FastifyReply {
+  // Each stream listens.
+  setMaxListeners(0, closing);
+  closing.addEventListener("abort", bell.ring);
+  const stream = Readable.from(pieces);
+  // Not in the generator: one that was never begun has no `finally`.
+  stream.once("close", () => {
+    unwatch();
+    closing.removeEventListener("abort", bell.ring);
+  });
+  return reply.type("text/event-stream").headers(streamHeaders).send(stream);
+}
+
+export function serverSentEvent(id: string, type: string, data: object): string {
+  return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,84 @@
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+
+/** What the thread is told. */
+export interface StatementWatchData {
+  /** Two numbers that both sides see: the exchange that runs, 0 for none, and how many milliseconds it may take. */
+  readonly shared: SharedArrayBuffer;
+  /** Under which the thread finds `cancel` in this process. */
+  readonly watchId: number;
+  readonly lookMs: number;
+}
+
+/** Cancels an exchange if that is the one that runs, and says whether it was. */
+type CancelExchange = (exchange: number) => boolean;
+
+const cancels = new Map<number, CancelExchange>();
+(globalThis as Record<symbol, unknown>)[Symbol.for("stepwell.statement-watch")] = cancels;
+let lastWatchId = 0;
+
+/**
+ * Cancels statements of the embedded store that take too long. They run in this thread, where no timer fires before they end. So another thread watches
+ * the time, and has this one call `mark` in the middle of the statement, as a debugger would: V8 stops compiled WebAssembly for that at the next loop or call.
+ */
+export class StatementWatch {
+  readonly #mark: (isWanted: boolean) => void;
+  readonly #state: Int32Array;
+  readonly #watchId: number;
+  readonly #thread: Worker | undefined;
+  #lastExchange = 0;
+  #isMarked = false;
+
+  /** `mark` is called in the middle of an exchange that is to be cancelled, and once more after it, so that the next one is not. */
+  constructor(mark: (isWanted: boolean) => void, shortestLimitMs: number) {
+    this.#mark = mark;
+    const shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
+    this.#state = new Int32Array(shared);
+    lastWatchId += 1;
+    this.#watchId = lastWatchId;
+    cancels.set(this.#watchId, (exchange) => {
+      if (Atomics.load(this.#state, 0) !== exchange) return false;
+      this.#isMarked = true;
+      mark(true);
+      return true;
+    });
+    const lookMs = Math.min(250, Math.max(10, Math.round(shortestLimitMs / 10)));
+    this.#thread = startThread({ shared, watchId: this.#watchId, lookMs });
+  }
+
+  /** Runs `work`, which does not wait for anything; undefined: as long as it takes. */
+  run<Result>(limitMs: number | undefined, work: () => Result): Result {
+    if (limitMs === undefined) return work();
+    this.#lastExchange = (this.#lastExchange % maxExchange) + 1;
+    Atomics.store(this.#state, 1, limitMs);
+    Atomics.store(this.#state, 0, this.#lastExchange);
+    try {
+      return work();
+    } finally {
+      Atomics.store(this.#state, 0, 0);
+      if (this.#isMarked) this.#mark(false);
+      this.#isMarked = false;
+    }
+  }
+
+  close(): void {
+    cancels.delete(this.#watchId);
+    void this.#thread?.terminate();
+  }
+}
+
+const maxExchange = 2 ** 31 - 1;
+
+function startThread(workerData: StatementWatchData): Worker | undefined {
+  // A Node.js that was built without it runs statements to their end.
+  if (!process.features.inspector) return undefined;
+  const thread = new Worker(new URL(`./statement-watch-thread${extname(import.meta.url)}`, import.meta.url), {
+    workerData,
+    resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
+    env: {},
+    execArgv: [],
+  });
+  thread.unref();
+  thread.on("error", (error) => process.emitWarning(`Long statements are not cancelled any more: ${error.message}`));
+  return thread;
+}

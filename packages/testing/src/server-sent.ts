@@ -1,0 +1,19 @@
+export interface StreamedEvent<Data> {
+  readonly id: string;
+  readonly type: string;
+  readonly data: Data;
+}
+
+/** Reads a stream as an EventSource would; `return` ends it early. */
+export async function* eventsOf<Data>(response: Response): AsyncGenerator<StreamedEvent<Data>> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    for (let end = text.indexOf("\n\n"); end !== -1; end = text.indexOf("\n\n")) {
+      const match = /^id: (.+)\nevent: (.+)\ndata: (.+)$/.exec(text.slice(0, end));
+      text = text.slice(end + 2);
+      if (match !== null) yield { id: match[1] ?? "", type: match[2] ?? "", data: JSON.parse(match[3] ?? "") };
+    }
+  }
+}
