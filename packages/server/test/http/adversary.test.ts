@@ -33,6 +33,7 @@ onOneStore((home) => {
     STEPWELL_TOKEN_SUBMITS_PER_MINUTE: "0",
     STEPWELL_MAX_ROLES: "10000",
     STEPWELL_MAX_OPEN_INVITATIONS: "10000",
+    STEPWELL_MAX_OAUTH_CLIENTS: "10000",
   });
   let own: World;
   let things: Things;
