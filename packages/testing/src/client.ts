@@ -73,6 +73,12 @@ export class Client {
     return answer;
   }
 
+  /** A call whose answer is left as it came: nothing holds it against the document. */
+  async ask(operationId: string, options: CallOptions): Promise<Answer<string>> {
+    const { method, path } = (await readDocument(this.#baseUrl)).operation(operationId);
+    return await this.#exchange(method, fill(path, { ...this.#bound, ...options.params }), options);
+  }
+
   /** A call that must be refused with this code. */
   async refused(operationId: string, code: string, options: CallOptions = {}): Promise<Answer<ProblemBody>> {
     const status = statusOfCode[code];
@@ -97,6 +103,12 @@ export class Client {
   }
 
   async #send<Body>(method: string, path: string, options: CallOptions): Promise<Answer<Body>> {
+    const answer = await this.#exchange(method, path, options);
+    const isJson = /[/+]json(;|$)/.test(answer.headers.get("content-type") ?? "");
+    return { ...answer, body: (isJson ? JSON.parse(answer.body) : answer.body) as Body };
+  }
+
+  async #exchange(method: string, path: string, options: CallOptions): Promise<Answer<string>> {
     const url = new URL(this.#baseUrl + path);
     for (const [name, value] of Object.entries(options.query ?? {})) url.searchParams.set(name, String(value));
     const headers = new Headers(options.headers);
@@ -104,9 +116,7 @@ export class Client {
     if (options.body !== undefined && !headers.has("content-type")) headers.set("content-type", "application/json");
     const body = typeof options.body === "string" ? options.body : JSON.stringify(options.body);
     const response = await fetch(url, { method, headers, ...(options.body !== undefined && { body }) });
-    const text = await response.text();
-    const isJson = /[/+]json(;|$)/.test(response.headers.get("content-type") ?? "");
-    return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as Body };
+    return { status: response.status, headers: response.headers, body: await response.text() };
   }
 }
 

@@ -17,15 +17,31 @@ interface OperationDeclaration {
   readonly summary?: string;
   readonly tags: readonly string[];
   readonly security: readonly object[];
-  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
-  readonly requestBody?: { readonly required: boolean };
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  };
   readonly responses: Readonly<
     Record<string, { readonly description: string; readonly content?: Record<string, object> }>
   >;
 }
 
+/** As much of a JSON schema as the document uses in requests. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+}
+
 interface RawDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationDeclaration>>>>;
+  readonly components?: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
 /** The served document, as a test asks it. */

@@ -42,19 +42,6 @@ onEveryStore((home) => {
     expect((await api.call("ListJobEvents", { params })).body).toEqual({ events: [] });
   });
 
-  test("an unknown job and another organization's are the same 404", async () => {
-    const { api } = await waitingJob();
-    const foreign = await waitingJob();
-    const body = { eventId: "approved" };
-    const unknown = await api.refused("SendJobEvent", "NotFoundError", {
-      params: { jobId: "00000000-0000-7000-8000-000000000000" },
-      body,
-    });
-    const other = await api.refused("SendJobEvent", "NotFoundError", { params: foreign.params, body });
-    expect({ ...other.body, requestId: "" }).toEqual({ ...unknown.body, requestId: "" });
-    expect(await send(foreign.api, foreign.params, "approved")).toBe("matched");
-  });
-
   test("an event that a later step awaits is kept, and counts when that step is reached", async () => {
     const { api, params } = await waitingJob(definitionOf(waitStep("one", ["a"], "two"), waitStep("two", ["b"], null)));
     expect(await send(api, params, "b", { early: true })).toBe("buffered");

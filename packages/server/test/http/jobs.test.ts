@@ -107,14 +107,6 @@ onEveryStore((home) => {
     expect((await api.call("ListJobs")).body).toEqual({ jobs: [] });
   });
 
-  test("another organization's workflow is as unknown as none", async () => {
-    const { api } = await service.newOrganization();
-    const foreign = await deploy((await service.newOrganization()).api, straightDefinition);
-    const unknown = await api.refused("SubmitJob", "NotFoundError", { body: { workflowId: unknownId } });
-    const other = await api.refused("SubmitJob", "NotFoundError", { body: { workflowId: foreign.workflowId } });
-    expect({ ...other.body, requestId: "" }).toEqual({ ...unknown.body, requestId: "" });
-  });
-
   test("an input that does not fit is 400 with pointers into the body, and no job is made", async () => {
     const { api } = await service.newOrganization();
     const schema = {

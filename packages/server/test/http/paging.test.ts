@@ -2,14 +2,12 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, straightDefinition, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
+import { storeActivity, storeSession, storeUserToken } from "@stepwell/testing/stored-account.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { builtInRoles } from "../../src/auth/permissions/permissions.ts";
 import { isName } from "../../src/http/door/schemas.ts";
-import { addUserToken } from "../../src/management/account/user-tokens.ts";
-import { insertAccountActivity } from "../../src/store/people/account-activity.ts";
-import { insertUserSession } from "../../src/store/people/user-sessions.ts";
 import { insertWorkflow } from "../../src/store/workflows/workflows.ts";
 
 interface ListOf {
@@ -40,8 +38,8 @@ onEveryStore((home) => {
     for (let index = 1; index < rowCount; index += 1) {
       await service.newOrganization(owner);
       await service.newMember(organization, ["viewer"]);
-      await storeUserToken(owner.userId, `u${index}`);
-      await storeActivity(owner.userId);
+      await storeUserToken(service, owner.userId, `u${index}`);
+      await storeActivity(service, owner.userId);
       await api.call("RegisterWorkflow", { body: { name: `w${index}` } });
       await registerVersion(api, workflowId, straightDefinition);
       await api.call("SetWorkflowVersionTag", { params: { workflowId, tag: `t${index}` }, body: { versionId } });
@@ -58,9 +56,9 @@ onEveryStore((home) => {
       await api.call("CreateApiToken", { body: { name: `t${index}`, permissions: ["job:read"] } });
       await api.call("CreateInvitation", { body: { roles: ["viewer"] } });
       await api.call("CreateOAuthClient", { body: { name: `c${index}`, redirectUris: ["https://app.example.org/"] } });
-      await storeSession(owner.userId);
+      await storeSession(service, owner.userId);
     }
-    await storeActivity(owner.userId);
+    await storeActivity(service, owner.userId);
     const cases: Case[] = [
       { operation: "ListOrganizations", rows: "organizations", identity: "organizationId", unpaged: 26 },
       { operation: "ListWorkflows", rows: "workflows", identity: "workflowId", unpaged: 26 },
@@ -103,28 +101,6 @@ onEveryStore((home) => {
         expect(await insertWorkflow(transaction, workflow)).toBe(true);
       }
     });
-  }
-
-  async function storeActivity(userId: string): Promise<void> {
-    const { engine, database } = service.running;
-    const how = { action: "signed-in", address: "", details: {} } as const;
-    await insertAccountActivity(database, { userId, activityId: engine.newId(), happenedAt: engine.now(), ...how });
-  }
-
-  /** Straight into the store, since each one that is asked for hashes a password. */
-  async function storeUserToken(userId: string, name: string): Promise<void> {
-    const { engine, database } = service.running;
-    const wanted = { userId, tokenId: engine.newId(), name, createdAt: engine.now(), expiresAt: null };
-    await database.transaction((transaction) => addUserToken(transaction, wanted));
-  }
-
-  async function storeSession(userId: string): Promise<void> {
-    const { engine, database } = service.running;
-    const at = engine.now();
-    const times = { createdAt: at, lastSeenAt: at, expiresAt: at + 60_000 };
-    const origin = { client: null, authenticatedAt: null, deviceId: null, isVouchedFor: false };
-    const how = { signedInBy: "password", userAgent: "test", address: "", ...origin };
-    await insertUserSession(database, { userId, sessionId: engine.newId(), ...how, ...times });
   }
 
   /** Without a page size, every page is as large as the list makes it. */

@@ -116,6 +116,28 @@ onOneStore((home) => {
       isArrival,
     );
     expect([mixedUp.status, isArrival(mixedUp.url)]).toEqual([403, false]);
+    // Acme announces that its answers name it (RFC 9207), so one that does not is somebody else's.
+    const nameless = await awaySignedIn();
+    const without = new URL(nameless.wayBack);
+    expect(without.searchParams.get("iss")).toBe(world.acme.issuer);
+    without.searchParams.delete("iss");
+    const end = await nameless.browser.open(without, isArrival);
+    expect([end.status, isArrival(end.url)]).toEqual([403, false]);
+  });
+
+  test("two issuers that give two persons one subject speak of two accounts", async () => {
+    const login = "one-subject";
+    const claims = { email_verified: true, groups: ["staff"] };
+    await world.acme.setAccount(login, { ...claims, email: "one@acme.test" });
+    await world.globex.setAccount(login, { ...claims, email: "one@globex.test" });
+    const subjects = [];
+    for (const id of ["acme", "globex", "acme"] as const) {
+      subjects.push((await world.signIn(id, login)).tokens?.claims()?.sub);
+    }
+    expect(subjects[0]).toBeDefined();
+    expect(subjects[1]).toBeDefined();
+    expect(subjects[0]).not.toBe(subjects[1]);
+    expect(subjects[2]).toBe(subjects[0]);
   });
 
   test("whoever is refused there reads so, and can go back to the sign-in", async () => {

@@ -85,15 +85,6 @@ onOneStore((home) => {
     }
   });
 
-  test("another organization is as unknown to a narrow token as to any other", async () => {
-    const foreign = await service.newOrganization();
-    const { workflowId } = world.ids;
-    for (const bound of Object.values(boundTo).map((of) => of(world.ids).inside)) {
-      const there = (await narrowToken(bound)).bind({ organizationId: foreign.organizationId });
-      await there.refused("GetWorkflow", "NotFoundError", { params: { workflowId } });
-    }
-  });
-
   test("lists hold only what lies inside of the bound, and count only that", async () => {
     const { api, organizationId } = await service.newOrganization();
     const [one, other] = [await deploy(api, waitingDefinition), await deploy(api, waitingDefinition)];

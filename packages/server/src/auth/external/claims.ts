@@ -11,7 +11,8 @@ export interface ExternalClaims {
   readonly roleValues: readonly string[] | undefined;
 }
 
-type RawClaims = Readonly<Record<string, unknown>>;
+/** As the issuer sent them: any name, any value. */
+export type RawClaims = Readonly<Record<string, unknown>>;
 
 /** Undefined without a subject: then it is nobody. */
 export function readClaims(provider: ExternalProvider, raw: RawClaims): ExternalClaims | undefined {

@@ -1,6 +1,6 @@
 import type * as OpenIdClient from "openid-client";
 import type { Timestamp } from "../../core/job/job-state.ts";
-import { type ExternalClaims, readClaims } from "./claims.ts";
+import { type ExternalClaims, type RawClaims, readClaims } from "./claims.ts";
 import { type DiscoveredIssuer, maxSkewSeconds } from "./issuer.ts";
 import { verifySigned } from "./signed-token.ts";
 import type { JoinedProvider } from "./single-sign-on.ts";
@@ -88,7 +88,7 @@ export async function comeBack(
     const idToken = await verifySigned(issuer, tokens.id_token ?? "", provider.clientId, now);
     if (idToken === undefined) return notValid(new Error("The id token's signature or claims do not hold."));
     const others = await userInfoFor(openid, joined, discovered, { ...idToken.claims }, tokens.access_token);
-    const claims = readClaims(provider, { ...others, ...idToken.claims });
+    const claims = readClaims(provider, together(others, idToken.claims));
     if (claims === undefined) return notValid(new Error("The id token names no subject."));
     // Who is in no group is often not told so: nothing said of roles is none.
     const named = { ...claims, roleValues: claims.roleValues ?? [] };
@@ -117,13 +117,19 @@ async function userInfoFor(
   openid: typeof OpenIdClient,
   { provider }: JoinedProvider,
   { configuration }: DiscoveredIssuer,
-  claims: Readonly<Record<string, unknown>>,
+  claims: RawClaims,
   accessToken: string,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<RawClaims> {
   const { roleClaim } = provider;
   const hasAll = claims.email !== undefined && (roleClaim === undefined || claims[roleClaim] !== undefined);
   if (hasAll || configuration.serverMetadata().userinfo_endpoint === undefined) return {};
   return await openid.fetchUserInfo(configuration, accessToken, String(claims.sub));
+}
+
+/** The id token counts first. That an address is verified is said of the address beside it, and of no other one. */
+function together(others: RawClaims, idToken: RawClaims): RawClaims {
+  const { email, email_verified } = idToken.email === undefined ? others : idToken;
+  return { ...others, ...idToken, email, email_verified };
 }
 
 function notValid(cause: unknown): Return {

@@ -62,8 +62,8 @@ export interface Page {
 type IsKey = (key: string) => boolean;
 
 /**
- * Reads the page that a request asks for. A token is bound to the operation, the path (and so the organization) and the filters: one
- * that is made up, mixed up or another list's is rejected, not misread.
+ * Reads the page that a request asks for. A token is bound to the operation, the path (and so the organization, or else the caller) and the
+ * filters: one that is made up, mixed up or another list's is rejected, not misread.
  */
 export function pageOf(request: FastifyRequest, isKey: IsKey = isUuid): Page {
   return readPage(request, isKey, 25);
@@ -117,7 +117,14 @@ const bindingLength = 12;
 
 function bindingOf(request: FastifyRequest, filters: object): string {
   const entries = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
-  const bound = [request.routeOptions.schema?.operationId, request.params, entries];
+  const { organizationId } = request.params as { readonly organizationId?: string };
+  const bound = [
+    request.routeOptions.schema?.operationId,
+    request.params,
+    entries,
+    // Where the path names no organization, the list is the caller's own.
+    ...(organizationId === undefined ? [request.caller.principal.id] : []),
+  ];
   return hash("sha256", JSON.stringify(bound), "base64url").slice(0, bindingLength);
 }
 

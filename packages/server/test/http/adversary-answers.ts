@@ -1,0 +1,41 @@
+import type { Answer } from "@stepwell/testing/client.ts";
+import type { Attack } from "./adversary-attacks.ts";
+import type { Pair } from "./adversary-things.ts";
+import type { MatrixCaller, World } from "./authorization-rows.ts";
+
+/** One caller's try of one attack. */
+export interface Cell {
+  readonly attack: Attack;
+  readonly caller: MatrixCaller;
+  /** The own ids beside what is attacked. Acting may use them up, so each side has some. */
+  readonly ids: Readonly<Record<keyof Pair, World["ids"]>>;
+}
+
+/** Everything that a caller can see of an answer, with a mark for each value that the request named. */
+export function seenIn({ attack, ids }: Cell, { status, headers, body }: Answer<string>, side: keyof Pair): string {
+  const requestId = headers.get("x-request-id") ?? "";
+  const shown = [...headers].filter(([name]) => !unlike.has(name)).sort();
+  let text = JSON.stringify([status, shown, body]).replaceAll(requestId, "(request)");
+  attack.pairs.forEach((pair, index) => {
+    text = text.replaceAll(pair[side], `(value ${index})`);
+  });
+  for (const [name, id] of Object.entries(ids[side])) {
+    if (typeof id === "string" && id.length > 8) text = text.replaceAll(id, `(own ${name})`);
+  }
+  return status < 300 ? withoutWhatIsNew(text) : text;
+}
+
+/** Times and counters of the connection, which differ between any two answers. */
+const unlike = new Set(["date", "x-request-id", "x-amzn-requestid"]);
+
+function withoutWhatIsNew(text: string): string {
+  return text
+    .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "(id)")
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "(time)")
+    .replace(/\bst[a-z]_[\w-]{4,}/g, "(secret)")
+    .replace(/\["content-length","\d+"\],/, "")
+    .replace(/\\"versionNumber\\":\d+/g, "(number)")
+    .replace(/\\"submittedByUser\\":\\"[^"]*"/, "(name)")
+    .replace(/\\"key\\":\\"organization-[^"]*"/g, "(key of a new organization)")
+    .replace(/(?<=-)[0-9a-f]{8}\b/g, "(ending)");
+}

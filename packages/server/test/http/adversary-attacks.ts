@@ -1,0 +1,102 @@
+import type { CallOptions } from "@stepwell/testing/client.ts";
+import type { ApiDocument, Operation } from "@stepwell/testing/document.ts";
+import { fieldsOf, labelOf, type RequestField, withValue } from "@stepwell/testing/request-fields.ts";
+import { type Pair, type Things, thingsFor } from "./adversary-things.ts";
+import { isInOrganization } from "./authorization-callers.ts";
+import { type Row, rows, type World } from "./authorization-rows.ts";
+
+/** One way to write what is another organization's into a request, or else what never existed. */
+export interface Attack {
+  readonly operation: Operation;
+  readonly row: Row;
+  readonly label: string;
+  /** Undefined where everything in the request is another organization's. */
+  readonly field: RequestField | undefined;
+  /** True where the value has the form that the field asks for. */
+  readonly fits: boolean;
+  /** Made by those to whom the organization of all others is another one. */
+  readonly isFromOutside: boolean;
+  readonly pairs: readonly Pair[];
+  readonly options: (ids: World["ids"], side: keyof Pair) => CallOptions;
+}
+
+/** Writes into each field the thing that belongs there, with `isWhole` also everything else that has its form, and then all ids at once. */
+export async function attacksOn(
+  operation: Operation,
+  { document, own, things, isWhole }: { document: ApiDocument; own: World; things: Things; isWhole: boolean },
+): Promise<readonly Attack[]> {
+  const row = rows[operation.operationId];
+  if (row === undefined) return [];
+  const attacks: Attack[] = [];
+  for (const field of fieldsOf(document, operation)) {
+    const wanted = thingsFor(field, operation);
+    for (const [index, thing] of (isWhole ? wanted : wanted.slice(0, 1)).entries()) {
+      const pair = await things.pair(thing, operation);
+      if (pair === undefined) continue;
+      attacks.push({
+        operation,
+        row,
+        label: `${operation.operationId}: ${thing} in ${labelOf(field)}`,
+        field,
+        fits: index === 0 && field.kind !== "fixed" && thing !== "pageToken",
+        isFromOutside: false,
+        pairs: withParts(pair),
+        options: (ids, side) => withValue(row.call(ids), field, pair[side], (name) => besideOf(name, ids)),
+      });
+    }
+  }
+  return isInOrganization(operation) ? [...attacks, ...attacksWithAll(operation, row, own, things)] : attacks;
+}
+
+/** Then nobody can act on anything: what is named is not the caller's. */
+export function namesTheirs({ field }: Attack): boolean {
+  return field === undefined || (field.place === "path" && field.kind === "id");
+}
+
+function attacksWithAll(operation: Operation, row: Row, own: World, things: Things): readonly Attack[] {
+  const { operationId } = operation;
+  const idsOf = { theirs: things.idsOf("theirs"), nobodys: things.idsOf("nobodys") };
+  const names = Object.keys(idsOf.theirs) as (keyof World["ids"])[];
+  const all = names.map((name) => ({ theirs: idsOf.theirs[name], nobodys: idsOf.nobodys[name] }));
+  const pairs = all.filter(({ theirs, nobodys }) => theirs !== nobodys);
+  const ownPair = { theirs: own.ids.organizationId, nobodys: idsOf.nobodys.organizationId };
+  const within = (ids: World["ids"], organizationId: string): CallOptions => {
+    const options = row.call(ids);
+    return { ...options, params: { ...options.params, organizationId } };
+  };
+  const shared = { operation, row, field: undefined, fits: true, isFromOutside: false };
+  const inOwn: Attack = {
+    ...shared,
+    label: `${operationId}: everything of another organization in the own one`,
+    pairs,
+    options: (ids, side) => within(idsOf[side], ids.organizationId),
+  };
+  return [
+    {
+      ...shared,
+      label: `${operationId}: everything of another organization`,
+      pairs,
+      options: (_ids, side) => within(idsOf[side], idsOf[side].organizationId),
+    },
+    ...(row.names === "nothing" ? [] : [inOwn]),
+    {
+      ...shared,
+      label: `${operationId}: an organization in which the callers are nobody`,
+      isFromOutside: true,
+      pairs: [ownPair],
+      options: (ids, side) => within(ids, ownPair[side]),
+    },
+  ];
+}
+
+/** A name may be made of two ids, which the answer then shows each by itself. */
+function withParts(pair: Pair): readonly Pair[] {
+  const [theirs, nobodys] = [pair.theirs.split("/"), pair.nobodys.split("/")];
+  if (theirs.length === 1) return [pair];
+  return [pair, ...theirs.map((part, index) => ({ theirs: part, nobodys: nobodys[index] ?? part }))];
+}
+
+/** The own thing of that name. */
+function besideOf(name: string, ids: World["ids"]): string {
+  return (ids as Readonly<Record<string, string>>)[name] ?? "other";
+}

@@ -1,0 +1,50 @@
+import { ask } from "@stepwell/testing/audit-rows.ts";
+import type { TestService } from "@stepwell/testing/service.ts";
+
+/** Every row of every table as text, without the times at which something was last used, and without what a node writes about itself. */
+export async function rowsOfStore({ running: { database } }: TestService): Promise<ReadonlySet<string>> {
+  const tables = await ask<{ name: string }>(
+    database,
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'",
+  );
+  const found = new Set<string>();
+  for (const { name } of tables.filter(({ name }) => !countersOf.has(name))) {
+    const text = `SELECT (to_jsonb(found) - '{last_used_at,last_seen_at}'::text[])::text AS row FROM "${name}" AS found`;
+    for (const { row } of await ask<{ row: string }>(database, text)) found.add(`${name} ${row}`);
+  }
+  return found;
+}
+
+/** Heartbeats, counts of requests and of wrong passwords and codes, sums of metrics, and the seals of entries that are looked at themselves. */
+const countersOf: ReadonlySet<string> = new Set([
+  "node",
+  "rate_usage",
+  "sign_in_backoff",
+  "metric_change",
+  "metric_rollup",
+  "audit_unsealed",
+  "audit_seal",
+  "audit_sealed",
+]);
+
+/** Rows that are there now and were not, and the other way around. */
+export function changedRows(before: ReadonlySet<string>, after: ReadonlySet<string>): readonly string[] {
+  return [...before.symmetricDifference(after)];
+}
+
+/** Whether the row is the record of one of these requests, in this organization, that was denied. */
+export function isDenialOf(row: string, organizationId: string, requestIds: ReadonlySet<string>): boolean {
+  const { table, columns } = partsOf(row);
+  const isDenial = table === "audit_entry" && columns.outcome === "denied";
+  return isDenial && columns.organization_id === organizationId && requestIds.has(String(columns.request_id));
+}
+
+export function isRowOf(row: string, owner: { readonly organizationId: string; readonly userId: string }): boolean {
+  const { columns } = partsOf(row);
+  return columns.organization_id === owner.organizationId || columns.user_id === owner.userId;
+}
+
+function partsOf(row: string): { readonly table: string; readonly columns: Readonly<Record<string, unknown>> } {
+  const end = row.indexOf(" ");
+  return { table: row.slice(0, end), columns: JSON.parse(row.slice(end + 1)) };
+}

@@ -1,0 +1,12 @@
+/** As many as keep a service busy while its store commits. */
+const maxAtOnce = 8;
+
+/** Does the work for each item, for some of them side by side. */
+export async function atOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  await Promise.all(
+    Array.from({ length: maxAtOnce }, async () => {
+      for (const item of waiting) await work(item);
+    }),
+  );
+}

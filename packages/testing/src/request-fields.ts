@@ -1,0 +1,101 @@
+import type { CallOptions } from "./client.ts";
+import type { ApiDocument, Operation, Schema } from "./document.ts";
+
+/** One place of a request into which a caller writes a value. */
+export interface RequestField {
+  readonly place: "path" | "query" | "header" | "body";
+  /** Names from the outside to the inside; `[]` is each item of a list, `{}` a value under a name of the caller's own. */
+  readonly path: readonly string[];
+  /** The last of these names. */
+  readonly name: string;
+  /** `id`: a UUID; `text`: any other text or value of the caller's own; `fixed`: a number, a time, one of a few words. */
+  readonly kind: "id" | "text" | "fixed";
+  /** The fields beside it, and beside each object around it, that must be there as well. */
+  readonly besides: readonly (readonly string[])[];
+}
+
+/** All fields that the document says an operation takes. */
+export function fieldsOf(document: ApiDocument, { declaration }: Operation): readonly RequestField[] {
+  const parameters = (declaration.parameters ?? []).flatMap(({ name, in: place, schema }) =>
+    leavesOf(document, schema, [name], []).map((leaf) => ({ ...leaf, place: place as RequestField["place"] })),
+  );
+  const body = declaration.requestBody?.content["application/json"]?.schema;
+  const inBody = body === undefined ? [] : leavesOf(document, body, [], []);
+  const fields = [...parameters, ...inBody.map((leaf) => ({ ...leaf, place: "body" as const }))];
+  // Two forms that a value may have can hold the same field.
+  return [...new Map(fields.map((field) => [labelOf(field), field])).values()];
+}
+
+/** How a field is written in a report: `body workflowVersion.versionId`. */
+export function labelOf({ place, path }: Pick<RequestField, "place" | "path">): string {
+  return `${place} ${path.join(".")}`;
+}
+
+/** Writes this value into the field of a request. `beside` gives the fields that must then be there too. */
+export function withValue(
+  options: CallOptions,
+  { place, path, besides }: RequestField,
+  value: string,
+  beside: (name: string) => string,
+): CallOptions {
+  const [first = ""] = path;
+  if (place === "path") return { ...options, params: { ...options.params, [first]: value } };
+  if (place === "query") return { ...options, query: { ...options.query, [first]: value } };
+  if (place === "header") return { ...options, headers: { ...options.headers, [first]: value } };
+  const completed = besides.reduce(
+    (body, other) => put(body, other, (present) => present ?? beside(other.at(-1) ?? "")),
+    options.body,
+  );
+  return { ...options, body: put(completed, path, () => value) };
+}
+
+type Leaf = Omit<RequestField, "place">;
+
+function leavesOf(
+  document: ApiDocument,
+  schema: Schema,
+  path: readonly string[],
+  besides: RequestField["besides"],
+): Leaf[] {
+  if (schema.$ref !== undefined) return leavesOf(document, componentOf(document, schema.$ref), path, besides);
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap((form) => leavesOf(document, form, path, besides));
+  if (schema.items !== undefined) return leavesOf(document, schema.items, [...path, "[]"], besides);
+  const { properties, required = [] } = schema;
+  if (properties !== undefined) {
+    return Object.entries(properties).flatMap(([name, inner]) => {
+      const others = required.filter((other) => other !== name && isText(properties[other]));
+      return leavesOf(document, inner, [...path, name], [...besides, ...others.map((other) => [...path, other])]);
+    });
+  }
+  if (schema.type === "null") return [];
+  if (schema.type === "object") return path.length === 0 ? [] : [leaf([...path, "{}"], "text", besides)];
+  return [leaf(path, kindOf(schema), besides)];
+}
+
+function leaf(path: readonly string[], kind: Leaf["kind"], besides: RequestField["besides"]): Leaf {
+  return { path, name: path.findLast((name) => name !== "[]" && name !== "{}") ?? "", kind, besides };
+}
+
+function kindOf({ type, format, enum: words }: Schema): Leaf["kind"] {
+  if (format === "uuid") return "id";
+  const isOwnText = words === undefined && format !== "date-time" && (type === undefined || type === "string");
+  return isOwnText ? "text" : "fixed";
+}
+
+function isText(schema: Schema | undefined): boolean {
+  return schema?.type === "string" && schema.enum === undefined;
+}
+
+function componentOf({ raw }: ApiDocument, reference: string): Schema {
+  const component = raw.components?.schemas[reference.replace("#/components/schemas/", "")];
+  if (component === undefined) throw new Error(`The document has no ${reference}.`);
+  return component;
+}
+
+function put(target: unknown, [name, ...rest]: readonly string[], change: (present: unknown) => unknown): unknown {
+  if (name === undefined) return change(target);
+  if (name === "[]") return [put(undefined, rest, change)];
+  const key = name === "{}" ? "id" : name;
+  const object = typeof target === "object" && target !== null ? (target as Readonly<Record<string, unknown>>) : {};
+  return { ...object, [key]: put(object[key], rest, change) };
+}
