@@ -34,6 +34,7 @@ function withoutWhatIsNew(text: string): string {
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "(time)")
     .replace(/\bst[a-z]_[\w-]{4,}/g, "(secret)")
     .replace(/\["content-length","\d+"\],/, "")
+    .replace(/\\";r=\d+/g, ";r=(left)")
     .replace(/\\"versionNumber\\":\d+/g, "(number)")
     .replace(/\\"submittedByUser\\":\\"[^"]*"/, "(name)")
     .replace(/\\"key\\":\\"organization-[^"]*"/g, "(key of a new organization)")
