@@ -16,6 +16,8 @@ export function seenIn({ attack, ids }: Cell, { status, headers, body }: Answer<
   const requestId = headers.get("x-request-id") ?? "";
   const shown = [...headers].filter(([name]) => !unlike.has(name)).sort();
   let text = JSON.stringify([status, shown, body]).replaceAll(requestId, "(request)");
+  // How much of a maximum of the caller's own is left.
+  text = text.replace(/;r=\d+/g, ";r=(left)");
   attack.pairs.forEach((pair, index) => {
     text = text.replaceAll(pair[side], `(value ${index})`);
   });
@@ -34,7 +36,6 @@ function withoutWhatIsNew(text: string): string {
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "(time)")
     .replace(/\bst[a-z]_[\w-]{4,}/g, "(secret)")
     .replace(/\["content-length","\d+"\],/, "")
-    .replace(/\\";r=\d+/g, ";r=(left)")
     .replace(/\\"versionNumber\\":\d+/g, "(number)")
     .replace(/\\"submittedByUser\\":\\"[^"]*"/, "(name)")
     .replace(/\\"key\\":\\"organization-[^"]*"/g, "(key of a new organization)")

@@ -98,10 +98,7 @@ function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"
     });
 }
 
-/**
- * A statement by itself. Where the session keeps no settings it becomes a transaction with them, and all of it goes out together, so that it costs no
- * round trip more.
- */
+/** A statement by itself, in a session with its settings. */
 async function runAlone<Row>(
   lane: Lane,
   statement: Statement<Row>,
@@ -110,14 +107,28 @@ async function runAlone<Row>(
 ): Promise<Row[]> {
   if (lane.settingsOf === undefined) return await run(lane.pool, statement, values, options);
   const client = await connect(lane.pool);
-  const settings = lane.settingsOf(client);
-  const inTransaction = settings.length > 0;
-  const begun = inTransaction ? asked(client.query(["BEGIN", ...settings].join("; "))) : undefined;
-  const answer = run(client, statement, values, options);
-  const committed = inTransaction ? asked(client.query("COMMIT")) : undefined;
-  const all = await Promise.allSettled([answer, begun, committed]);
-  const failed = all.find((one) => one.status === "rejected");
-  client.release(failed !== undefined && isStoreAway(meaningOf(failed.reason, "nothing-written")));
+  try {
+    const settings = lane.settingsOf(client);
+    const ask = () => run(client, statement, values, options);
+    const rows = await (settings.length === 0 ? ask() : askWith(client, settings, ask));
+    client.release();
+    return rows;
+  } catch (error) {
+    client.release(isStoreAway(meaningOf(error, "nothing-written")));
+    throw error;
+  }
+}
+
+/** Asks in a transaction of its own with these settings. All of it goes out together, so that it costs no round trip more. */
+async function askWith<Row>(
+  client: pg.PoolClient,
+  settings: readonly string[],
+  ask: () => Promise<Row[]>,
+): Promise<Row[]> {
+  const begun = asked(client.query(["BEGIN", ...settings].join("; ")));
+  const answer = ask();
+  const committed = asked(client.query("COMMIT"));
+  const failed = (await Promise.allSettled([answer, begun, committed])).find((one) => one.status === "rejected");
   if (failed !== undefined) throw failed.reason;
   return await answer;
 }
