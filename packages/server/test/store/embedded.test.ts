@@ -170,12 +170,12 @@ test.skipIf(!canInject)("a commit whose sync fails is not reported, and the proc
   const directory = await copyOfTemplate();
   const child = await openInProcess(directory);
   expect(await child.ask("before")).toBe("before");
-  const strace = await breakSyncsOf(child.pid);
+  const straceEnded = once(await breakSyncsOf(child.pid), "exit");
 
   await expect(child.ask("after")).rejects.toThrow("has ended");
 
   expect(await child.ended()).toBe(7);
-  await once(strace, "exit");
+  await straceEnded;
   // What was on the disk before is whole.
   expect(await readNotes(await open(directory))).toContain("before");
 });
