@@ -17,10 +17,10 @@ interface CreateUserTokenProps {
   readonly onClose: () => void;
 }
 
-/** Asks what the token is for, how long it holds, and that it is really the account's owner who asks. */
+/** Asks what the token is for and how long it holds, and lets the person confirm who they are. */
 export function CreateUserToken({ account, onClose }: CreateUserTokenProps) {
   const words = texts.userTokens;
-  const asksCode = account.secondFactorEnabledAt !== undefined;
+  const asksCode = account.hasPassword && account.secondFactorEnabledAt !== undefined;
   const [name, setName] = useState("");
   const [expiry, setExpiry] = useState<ExpiryDays>("90");
   const [proof, setProof] = useState(emptyProof);
@@ -35,7 +35,11 @@ export function CreateUserToken({ account, onClose }: CreateUserTokenProps) {
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: userTokensQuery.queryKey }),
   });
-  const problems = fieldProblems(create.error, ["/name", "/expiresAt", ...proofPointers]);
+  const problems = fieldProblems(create.error, [
+    "/name",
+    "/expiresAt",
+    ...(account.hasPassword ? proofPointers(asksCode) : []),
+  ]);
   if (create.data !== undefined) {
     return (
       <SecretDialog

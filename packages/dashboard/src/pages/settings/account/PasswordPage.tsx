@@ -42,7 +42,8 @@ function Password({ account }: { readonly account: Account }) {
       await queries.invalidateQueries({ queryKey: accountQueryKey });
     },
   });
-  const problems = fieldProblems(change.error, ["/currentPassword", "/newPassword", "/code"]);
+  const shown = ["/currentPassword", "/newPassword", ...(hasSecondFactor ? ["/code"] : [])];
+  const problems = fieldProblems(change.error, shown);
   const bound = (name: keyof typeof blank) => ({
     value: typed[name],
     onChange: (event: { readonly target: { readonly value: string } }) =>
