@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Account } from "../../../api/account.ts";
+import { type Account, accountQueryKey } from "../../../api/account.ts";
 import { fieldProblems } from "../../../api/problem.ts";
 import { createUserToken, userTokensQuery } from "../../../api/user-tokens.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
@@ -34,6 +34,8 @@ export function CreateUserToken({ account, onClose }: CreateUserTokenProps) {
         ...(asksCode && { code: proof.code.trim() }),
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: userTokensQuery.queryKey }),
+    // What confirms the person may have changed elsewhere: the form then asks for that.
+    onError: () => queries.invalidateQueries({ queryKey: accountQueryKey }),
   });
   const problems = fieldProblems(create.error, [
     "/name",
