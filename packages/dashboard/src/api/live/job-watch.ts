@@ -70,6 +70,7 @@ export class JobWatch {
     if (this.#feed.error !== undefined) return;
     switch (news.type) {
       case "entries":
+        this.#isLeftOut = false;
         this.#add(news.entries);
         return;
       case "alive":
@@ -160,8 +161,9 @@ export class JobWatch {
     if (fresh.length > 0) this.#become({ entries: [...this.#feed.entries, ...fresh] });
   }
 
+  /** Stops looking: a job that cannot be read must not keep the stream of the others from its end. */
   #fail(error: ProblemError): void {
-    clearTimeout(this.#timer);
+    this.#stop?.abort();
     this.#become({ connection: "interrupted", error });
   }
 

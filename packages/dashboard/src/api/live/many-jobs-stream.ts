@@ -26,9 +26,11 @@ export const silenceMs = 12_000;
 export const firstSignMs = 3_000;
 /** The service follows no more jobs on one stream. The pages of the others ask by themselves. */
 const maxJobs = 50;
+/** The type of the event that tells of a job that cannot be read. */
+const unreadable = "job.unreadable";
 const firstPauseMs = 250;
 const longestPauseMs = 8_000;
-/** A job that has ended may be resumed by somebody else; to ask costs next to nothing. */
+/** The pause where no job has more to tell. One that has ended may be resumed by somebody else, and to ask costs next to nothing. */
 const endedPauseMs = 10_000;
 /** The pause after a stream that something on the way held back, which is not gone a moment later. */
 const heldBackPauseMs = 60_000;
@@ -100,6 +102,7 @@ export class ManyJobsStream {
     const silent = new AbortController();
     const openedAt = performance.now();
     let heardAt: number | undefined;
+    let isPartUnreadable = false;
     try {
       let timer = setTimeout(() => silent.abort(), firstSignMs);
       const response = await this.#connect(AbortSignal.any([changed, silent.signal])).finally(() =>
@@ -116,9 +119,12 @@ export class ManyJobsStream {
         const firstLeftMs = firstSignMs - (performance.now() - openedAt);
         timer = setTimeout(() => silent.abort(), heardAt === undefined ? firstLeftMs : silenceMs);
         const { value, done = true } = (await reader?.read().finally(() => clearTimeout(timer))) ?? {};
-        if (done) return "read";
+        // The service ends a stream whose jobs have ended or cannot be read, and would do so again at once.
+        if (done) return isPartUnreadable ? "ended" : "read";
         heardAt = performance.now();
-        this.#receive(events.read(value ?? ""));
+        const received = events.read(value ?? "");
+        isPartUnreadable ||= received.some(({ type }) => type === unreadable);
+        this.#receive(received);
         this.#tell({ type: "alive", names });
       }
     } catch {
@@ -144,7 +150,7 @@ export class ManyJobsStream {
       const entries = received.get(name) ?? [];
       received.set(name, entries);
       if (told.entry !== undefined) entries.push(told.entry);
-      else if (type === "job.unreadable") this.#tell({ type: "unreadable", name, problem: told.problem as Problem });
+      else if (type === unreadable) this.#tell({ type: "unreadable", name, problem: told.problem as Problem });
     }
     for (const [name, entries] of received) {
       // Somebody may have asked for earlier entries of it meanwhile.
