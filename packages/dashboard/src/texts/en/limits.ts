@@ -10,7 +10,7 @@ export const rateLimits = {
 
 export const limits = {
   title: "Limits",
-  text: "How many of each thing this organization may have. At a limit nothing more of its kind is made or admitted; compiled definitions alone make room for each other. The operator of the service sets the limits, for all or for this organization alone.",
+  text: "How many of each thing this organization may have. At a limit nothing more of its kind is made or admitted. Memory for compiled definitions is an exception: those that were used longest ago make room. The operator of the service sets the limits, for all or for this organization alone.",
   names: {
     apiTokens: "API tokens",
     members: "Members and open invitations",
