@@ -313,7 +313,13 @@ export const settings = {
     365,
     "The longest life of an invitation. Whoever finds its link later shall find it dead.",
   ),
-  maxOAuthClients: integer("STEPWELL_MAX_OAUTH_CLIENTS", 50, 0, 10_000, "Clients of one organization: a short list."),
+  maxOAuthClients: integer(
+    "STEPWELL_MAX_OAUTH_CLIENTS",
+    50,
+    0,
+    10_000,
+    "OAuth clients of one organization: a short list.",
+  ),
   maxUserTokens: integer(
     "STEPWELL_MAX_USER_TOKENS",
     50,

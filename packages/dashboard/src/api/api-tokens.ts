@@ -38,7 +38,7 @@ export function apiTokenQuery(key: ApiTokenKey) {
 export interface ApiTokenWish {
   readonly name: string;
   readonly permissions: GrantablePermission[];
-  /** null: never. */
+  /** Null: the token has no end. */
   readonly expiresAt?: string | null;
   readonly boundTo?: NonNullable<ApiToken["boundTo"]>;
 }
@@ -47,7 +47,7 @@ export interface ApiTokenWish {
 export interface ApiTokenChange {
   readonly name?: string;
   readonly permissions?: GrantablePermission[];
-  /** null: never. */
+  /** Null: the token has no end. */
   readonly expiresAt?: string | null;
   /** null: nothing beside its permissions. */
   readonly boundTo?: NonNullable<ApiToken["boundTo"]> | null;

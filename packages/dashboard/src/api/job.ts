@@ -22,7 +22,7 @@ export function jobQuery(key: JobKey) {
     queryKey: [...jobQueryKey(key), "itself"],
     queryFn: async ({ signal }) =>
       await resultOf(api.GET("/organizations/{organizationId}/jobs/{jobId}", { params: { path: key }, signal })),
-    // The first picture of it; what changes afterwards is told by its history.
+    // This is the first picture of the job; its history tells what changes afterwards.
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

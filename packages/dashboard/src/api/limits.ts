@@ -28,7 +28,7 @@ export function limitsQuery(organizationId: string) {
   });
 }
 
-/** How many organizations the person who is signed in created, of how many they may. */
+/** The limits of the account of the person who is signed in. */
 export const accountLimitsQuery = queryOptions({
   queryKey: ["account", "limits"],
   queryFn: async ({ signal }) => await resultOf(api.GET("/account/limits", { signal })),

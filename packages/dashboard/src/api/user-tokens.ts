@@ -17,7 +17,7 @@ export const userTokensQuery = infiniteQueryOptions({
 
 export interface UserTokenWish {
   readonly name: string;
-  /** null: never. */
+  /** Null: the token has no end. */
   readonly expiresAt?: string | null;
   readonly password?: string;
   readonly code?: string;

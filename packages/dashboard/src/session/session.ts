@@ -77,7 +77,7 @@ class Session {
     }
   }
 
-  /** Leaves for the provider, which leads back to where the person is now. `asksAgain`: it asks who they are although they are signed in. */
+  /** Leaves for the provider, which leads back to where the person is now. With `asksAgain` it asks who they are although they are signed in. */
   async signIn({ asksAgain = false } = {}): Promise<void> {
     const { url, pending } = await authorizationRequest(here());
     if (asksAgain) url.searchParams.set("prompt", "login");
@@ -89,7 +89,7 @@ class Session {
   leave(): void {
     this.#tokens = undefined;
     clearTimeout(this.#timer);
-    // Nothing of the pages asks for anything any more.
+    // From here on no page asks the service for anything.
     this.#become({ status: "starting" });
     // A browser may keep the page as it stands and show it to whoever goes back to it.
     window.addEventListener("pageshow", ({ persisted }) => persisted && window.location.reload());

@@ -1,11 +1,12 @@
 import { account, activity, secondFactor, sessions, userTokens } from "./en/account.ts";
 import { apiTokens } from "./en/api-tokens.ts";
-import { audit, limits, rateLimits } from "./en/audit.ts";
+import { audit } from "./en/audit.ts";
 import { editor } from "./en/editor.ts";
 import { graph } from "./en/graph.ts";
 import { home } from "./en/home.ts";
 import { job } from "./en/job.ts";
 import { jobs } from "./en/jobs.ts";
+import { limits, rateLimits } from "./en/limits.ts";
 import { invitations, members, roles, secondFactorDemand } from "./en/members.ts";
 import { oauthClients } from "./en/oauth-clients.ts";
 import { actor, charts, json, parts, problem, status } from "./en/parts.ts";

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { definitionOf, noopStep, waitingDefinition, waitStep } from "@stepwell/testing/definitions.ts";
 import { HttpProxy } from "@stepwell/testing/http-proxy.ts";
 import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
@@ -40,6 +41,15 @@ onOneStore((home) => {
     });
     await pages[0]?.page.getByText("Live updates do not reach this page.").waitFor();
     await expectApprovals(pages);
+  });
+
+  test("the page of a job that there is not says so, and asks for no stream again and again", async () => {
+    browser.expectFault(/404/);
+    const owner = await newOwner(service);
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs/${randomUUID()}`, owner);
+    await page.getByText("There is no such job", { exact: false }).first().waitFor();
+    await page.waitForLoadState("networkidle");
   });
 
   inWholeMatrix(() => {

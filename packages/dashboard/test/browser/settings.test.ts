@@ -4,6 +4,7 @@ import { onOneStore } from "@stepwell/testing/stores.ts";
 import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { limitOrganizations } from "../../../server/src/operator/accounts.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { newOwner, type Owner, sendSignIn, signInAt } from "./support/people.ts";
@@ -100,6 +101,13 @@ onOneStore((home) => {
       await page.getByLabel("Name of the organization").fill("Acme");
       await page.getByLabel("Key (optional)").fill(key);
       await expectAccessible(page, "the form of an organization");
+      await limitOrganizations(service.running.database, person.email, 0);
+      browser.expectFault(/403/);
+      await press(page, "button", "Create organization");
+      const refusal = page.getByRole("alert").filter({ hasText: "You may create no organizations here" });
+      // Advice to ask an owner for a permission would lead nowhere.
+      expect(await refusal.innerText()).not.toContain("owner");
+      await limitOrganizations(service.running.database, person.email, null);
       await press(page, "button", "Create organization");
       await page.getByRole("button", { name: "Organization: Acme" }).click();
       await page.getByRole("menuitemradio", { name: `Acme (${key})`, exact: true }).waitFor();

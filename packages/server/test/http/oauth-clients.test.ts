@@ -136,6 +136,7 @@ onOneStore((home) => {
       const body = { name: "one more", redirectUris: [appUri] };
       const refused = await a.api.refused("CreateOAuthClient", "ConflictError", { body });
       expect(refused.body.detail).toContain("at most 20");
+      expect(refused.body.detail).toContain("STEPWELL_MAX_OAUTH_CLIENTS");
     });
 
     test("another organization's client, a built-in one and an unknown one are the same 404", async () => {

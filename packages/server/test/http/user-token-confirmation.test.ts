@@ -105,6 +105,7 @@ onOneStore((home) => {
       const { body: problem } = await client.refused("CreateUserToken", "ConflictError", { body });
       expect(problem.detail).toContain(`at most ${maxUserTokens} user tokens`);
       expect(problem.detail).toContain("Revoke one");
+      expect(problem.detail).toContain("STEPWELL_MAX_USER_TOKENS");
       const list = (await client.call<{ userTokens: { userTokenId: string }[] }>("ListUserTokens")).body.userTokens;
       const [other] = list.filter(({ userTokenId }) => userTokenId !== tokenId);
       await client.call("RevokeUserToken", { params: { userTokenId: other?.userTokenId ?? "" } });

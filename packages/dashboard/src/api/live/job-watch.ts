@@ -8,7 +8,7 @@ export interface JobFeed {
   readonly entries: readonly HistoryEntry[];
   /** `polling`: nothing comes by the stream, so the page asks. */
   readonly connection: "connecting" | "live" | "polling" | "interrupted" | "finished";
-  /** Why nothing more is told of the job and nothing will be. */
+  /** The reason why nothing more of the job will come. */
   readonly error?: ProblemError;
 }
 
@@ -16,12 +16,12 @@ const nothing: JobFeed = { entries: [], connection: "connecting" };
 const pollMs = 2_000;
 /** A finished job may be resumed by somebody else. */
 const finishedPollMs = 10_000;
-/** After something was done here that is to be seen, the stream has this long to tell of it. */
+/** The stream has this long to tell of something that was done on this page. Then the page asks. */
 const ownActMs = 1_000;
 
 const watches = new Set<JobWatch>();
 
-/** Somebody has just done something with the job on this page. */
+/** Makes the page look for what somebody has just done with the job on it. */
 export function expectNews({ organizationId, jobId }: JobKey): void {
   sharedStream.lookAgain();
   for (const watch of watches) if (watch.name === `${organizationId}/${jobId}`) watch.expectNews();
@@ -34,9 +34,9 @@ export class JobWatch {
   #feed = nothing;
   readonly #listeners = new Set<() => void>();
   #stop: AbortController | undefined;
-  /** Until then the stream counts as one that works. */
+  /** The time until which the stream counts as one that works. */
   #aliveUntil = 0;
-  /** The stream goes on without this job: its organization has as many requests waiting as it may have. */
+  /** True while the stream goes on without this job, since its organization has as many requests waiting as it may have. */
   #isLeftOut = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The page of the history where the last reading ended. */
@@ -70,6 +70,7 @@ export class JobWatch {
     if (this.#feed.error !== undefined) return;
     switch (news.type) {
       case "entries":
+        this.#isLeftOut = false;
         this.#add(news.entries);
         return;
       case "alive":
@@ -113,7 +114,7 @@ export class JobWatch {
     return stop;
   }
 
-  /** Unless the stream is heard of earlier. */
+  /** Asks for the history after this time, unless the stream is heard of earlier. */
   #askIn(ms: number): void {
     clearTimeout(this.#timer);
     if (this.#feed.error === undefined) this.#timer = setTimeout(() => void this.#ask(), ms);
@@ -149,7 +150,7 @@ export class JobWatch {
     }
   }
 
-  /** Passes over what is here already, and what comes before that for which this page has just asked. */
+  /** Adds the entries that come next. Others are here already, or follow on some that this page has just asked for. */
   #add(received: readonly HistoryEntry[]): void {
     let next = this.sequence + 1;
     const fresh = received.filter(({ sequence }) => {
@@ -160,8 +161,9 @@ export class JobWatch {
     if (fresh.length > 0) this.#become({ entries: [...this.#feed.entries, ...fresh] });
   }
 
+  /** Stops looking: a job that cannot be read must not keep the stream of the others from its end. */
   #fail(error: ProblemError): void {
-    clearTimeout(this.#timer);
+    this.#stop?.abort();
     this.#become({ connection: "interrupted", error });
   }
 

@@ -9,10 +9,10 @@ export type HistoryEntry = Schemas["HistoryEntry"];
 /** `<organizationId>/<jobId>`, as the service takes it. */
 export type JobName = string;
 
-/** Of each job the sequence of the last entry that is there. */
+/** The sequence of the last entry that is there, for each job. */
 export type Positions = ReadonlyMap<JobName, number>;
 
-/** What the stream tells of its jobs. */
+/** One thing that the stream tells. */
 export type StreamNews =
   | { readonly type: "entries"; readonly name: JobName; readonly entries: readonly HistoryEntry[] }
   | { readonly type: "unreadable"; readonly name: JobName; readonly problem: Problem }
@@ -20,17 +20,19 @@ export type StreamNews =
   | { readonly type: "alive"; readonly names: readonly JobName[] }
   | { readonly type: "lost" };
 
-/** More than the service says that it is there, so that one late heartbeat means nothing. */
+/** A stream that is silent for longer is lost. The service says every 5 s that it is there, so one late heartbeat means nothing. */
 export const silenceMs = 12_000;
 /** A stream of which nothing comes in this time is held back by something on the way. */
 export const firstSignMs = 3_000;
-/** The service takes no more. The pages of other jobs ask for themselves. */
+/** The service follows no more jobs on one stream. The pages of the others ask by themselves. */
 const maxJobs = 50;
+/** The type of the event that tells of a job that cannot be read. */
+const unreadable = "job.unreadable";
 const firstPauseMs = 250;
 const longestPauseMs = 8_000;
-/** A job that has ended may be resumed by somebody else; to ask costs next to nothing. */
+/** The pause where no job has more to tell. One that has ended may be resumed by somebody else, and to ask costs next to nothing. */
 const endedPauseMs = 10_000;
-/** Whatever holds streams back is not gone a moment later. */
+/** The pause after a stream that something on the way held back, which is not gone a moment later. */
 const heldBackPauseMs = 60_000;
 
 /** Follows many jobs by one stream, over interruptions, until it is stopped. */
@@ -67,7 +69,7 @@ export class ManyJobsStream {
     if (!isSame) this.#next();
   }
 
-  /** Somebody has just done something with a job: one that had ended may go on. */
+  /** Looks at once, because somebody has just done something with a job: one that had ended may go on. */
   readonly lookAgain = (): void => {
     if (this.#outcome === "ended" || this.#outcome === "lost") this.#next();
   };
@@ -100,6 +102,7 @@ export class ManyJobsStream {
     const silent = new AbortController();
     const openedAt = performance.now();
     let heardAt: number | undefined;
+    let isPartUnreadable = false;
     try {
       let timer = setTimeout(() => silent.abort(), firstSignMs);
       const response = await this.#connect(AbortSignal.any([changed, silent.signal])).finally(() =>
@@ -116,9 +119,12 @@ export class ManyJobsStream {
         const firstLeftMs = firstSignMs - (performance.now() - openedAt);
         timer = setTimeout(() => silent.abort(), heardAt === undefined ? firstLeftMs : silenceMs);
         const { value, done = true } = (await reader?.read().finally(() => clearTimeout(timer))) ?? {};
-        if (done) return "read";
+        // The service ends a stream whose jobs have ended or cannot be read, and would do so again at once.
+        if (done) return isPartUnreadable ? "ended" : "read";
         heardAt = performance.now();
-        this.#receive(events.read(value ?? ""));
+        const received = events.read(value ?? "");
+        isPartUnreadable ||= received.some(({ type }) => type === unreadable);
+        this.#receive(received);
         this.#tell({ type: "alive", names });
       }
     } catch {
@@ -135,7 +141,7 @@ export class ManyJobsStream {
     return await signedInFetch(new Request(`${baseUrl}/stream?${query}`, { headers, signal, cache: "no-store" }));
   }
 
-  /** What came at once is handed on at once, since each time the pages draw themselves anew. */
+  /** Hands on at once what came at once, since the pages draw themselves anew each time. */
   #receive(events: readonly ServerSentEvent[]): void {
     const received = new Map<JobName, HistoryEntry[]>();
     for (const { type, data } of events) {
@@ -144,7 +150,7 @@ export class ManyJobsStream {
       const entries = received.get(name) ?? [];
       received.set(name, entries);
       if (told.entry !== undefined) entries.push(told.entry);
-      else if (type === "job.unreadable") this.#tell({ type: "unreadable", name, problem: told.problem as Problem });
+      else if (type === unreadable) this.#tell({ type: "unreadable", name, problem: told.problem as Problem });
     }
     for (const [name, entries] of received) {
       // Somebody may have asked for earlier entries of it meanwhile.

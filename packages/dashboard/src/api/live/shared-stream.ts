@@ -40,7 +40,7 @@ class SharedStream {
     };
   }
 
-  /** Somebody has just done something with a job on this page. */
+  /** Makes the stream look at once, because somebody has just done something with a job on this page. */
   lookAgain(): void {
     this.#sharing?.lookAgain();
   }
@@ -96,9 +96,9 @@ class Sharing {
   readonly #hear: (news: StreamNews) => void;
   readonly #left = new AbortController();
   readonly #channel: BroadcastChannel | undefined;
-  /** While this page leads. */
+  /** The stream is here while this page leads. */
   #stream: ManyJobsStream | undefined;
-  /** What each page wants, as far as the leading one knows. */
+  /** The jobs that each page wants, as far as this page has been told. */
   readonly #wanted = new Map<string, Positions>();
   readonly #positions: () => Positions;
 
@@ -197,7 +197,7 @@ class Sharing {
   }
 }
 
-/** Of each job as far as all are that follow it, so that nobody misses anything. */
+/** Answers for each job how far all are that follow it, so that nobody misses anything. */
 function lowest(positions: readonly (readonly [JobName, number])[]): Positions {
   const found = new Map<JobName, number>();
   for (const [name, sequence] of positions) found.set(name, Math.min(sequence, found.get(name) ?? sequence));

@@ -16,7 +16,7 @@ interface RemovalDialogProps {
   /** Of the lists in which it was. */
   readonly queryKey: QueryKey;
   readonly onRemoved?: () => void;
-  /** Further choices, below the description. */
+  /** More choices, which stand below the description. */
   readonly children?: ReactNode;
 }
 

@@ -12,14 +12,13 @@ interface ProblemProps {
 
 /** What went wrong, what to do, and the request's id for whoever looks for it in the logs. */
 export function Problem({ error, onRetry }: ProblemProps) {
-  const { title, message, code, requestId, errors } = asProblem(error);
+  const { title, message, requestId, errors } = asProblem(error);
   return (
     <div className="problem" role="alert">
       <Icon name="alert" />
       <div className="problem-text">
         <p className="problem-title">{title}</p>
         <p>{message}</p>
-        {code === "AuthorizationError" && <p>{texts.problem.missingPermission}</p>}
         {errors.length > 0 && (
           <ul>
             {errors.map(({ pointer, detail }) => (

@@ -73,6 +73,8 @@ export const sessions = {
   endNamed: (device: string, began: string) => `End the session of ${device} that began at ${began}`,
   endTitle: (device: string) => `End the session of ${device}?`,
   endText: "Whoever uses it must sign in again, within seconds.",
+  endApplicationText: (name: string) =>
+    `All of your sessions of the application ${name} end within seconds, in other browsers too. When you sign in there again, you are asked again whether to let it in.`,
   ended: "The session is ended",
   none: "No session holds",
 } as const;
@@ -85,7 +87,7 @@ export const userTokens = {
   createText:
     "It acts as you, in every organization of yours. For a program take an API token of the organization: it can do less.",
   freshSignIn:
-    "You sign in by a provider outside. To confirm that it is you, sign in there again; then create the token within 10 minutes.",
+    "You have no password here, so a fresh sign-in at your provider confirms that it is you. Sign in there again, then create the token within 10 minutes.",
   signInAgain: "Sign in again",
   createdTitle: (name: string) => `The user token ${name}`,
   revokeText: "Whatever uses it is refused at once. It cannot be taken back.",

@@ -8,7 +8,7 @@ export const oauthClients = {
   create: "Create",
   createTitle: "Create an application",
   createText:
-    "A browser application to which members sign in. It acts for each of them in this organization only, and manages no tokens, members or roles.",
+    "A browser application to which members sign in, in the API an OAuth client. It acts for each of them in this organization only, and manages no tokens, members or roles.",
   createAction: "Create",
   nameHint: "Members read it when they are asked to let the application in.",
   redirectUrisHint:

@@ -55,7 +55,6 @@ export const problem = {
   request: (requestId: string) => `Request ${requestId}`,
   copyRequestId: "Copy the request's id",
   tryAgain: "Try again",
-  missingPermission: "Ask an owner of the organization for the permission; Settings show what each role may do.",
   ofField: (details: readonly string[]) =>
     details.map((detail) => `${detail[0]?.toUpperCase()}${detail.slice(1)}.`).join(" "),
 } as const;

@@ -1,6 +1,7 @@
 import { recordAccountActivity } from "../../auth/account-activity.ts";
 import { requireLasting } from "../../auth/credentials/lasting-credential.ts";
 import { createToken } from "../../auth/credentials/token-form.ts";
+import { settings } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import type { Transaction } from "../../store/home/database.ts";
@@ -113,7 +114,7 @@ async function requireRoomForUserToken(
   maxUserTokens: number,
 ): Promise<void> {
   if ((await countUserTokens(transaction, userId, now)) < maxUserTokens) return;
-  const detail = `An account has at most ${maxUserTokens} user tokens that hold. Revoke one that is not used any more; ListUserTokens shows when each was last used.`;
+  const detail = `An account has at most ${maxUserTokens} user tokens that hold. Revoke one that is not used any more; ListUserTokens shows when each was last used. The operator of the service can raise the maximum: ${settings.maxUserTokens.variable}.`;
   throw new ServiceError("ConflictError", detail);
 }
 

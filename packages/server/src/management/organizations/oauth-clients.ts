@@ -4,6 +4,7 @@ import type { ClientOrigins } from "../../auth/oidc/client-origins.ts";
 import { originsOf } from "../../auth/oidc/clients.ts";
 import { grantHashOf } from "../../auth/oidc/grant-id.ts";
 import { problemOfRedirectUri } from "../../auth/oidc/redirect-uri.ts";
+import { settings } from "../../config.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { findMember } from "../../store/access/members.ts";
 import {
@@ -122,6 +123,6 @@ function requireRedirectUris(redirectUris: readonly string[], ownOrigins: readon
 function tooManyClients(maxOAuthClients: number): ServiceError {
   return new ServiceError(
     "ConflictError",
-    `An organization has at most ${maxOAuthClients} OAuth clients. Delete one first.`,
+    `An organization has at most ${maxOAuthClients} OAuth clients. Delete one first. The operator of the service can raise the maximum: ${settings.maxOAuthClients.variable}.`,
   );
 }

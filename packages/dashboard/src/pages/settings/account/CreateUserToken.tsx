@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Account } from "../../../api/account.ts";
+import { type Account, accountQueryKey } from "../../../api/account.ts";
 import { fieldProblems } from "../../../api/problem.ts";
 import { createUserToken, userTokensQuery } from "../../../api/user-tokens.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
@@ -17,10 +17,10 @@ interface CreateUserTokenProps {
   readonly onClose: () => void;
 }
 
-/** Asks what the token is for, how long it holds, and that it is really the account's owner who asks. */
+/** Asks what the token is for and how long it holds, and lets the person confirm who they are. */
 export function CreateUserToken({ account, onClose }: CreateUserTokenProps) {
   const words = texts.userTokens;
-  const asksCode = account.secondFactorEnabledAt !== undefined;
+  const asksCode = account.hasPassword && account.secondFactorEnabledAt !== undefined;
   const [name, setName] = useState("");
   const [expiry, setExpiry] = useState<ExpiryDays>("90");
   const [proof, setProof] = useState(emptyProof);
@@ -34,8 +34,14 @@ export function CreateUserToken({ account, onClose }: CreateUserTokenProps) {
         ...(asksCode && { code: proof.code.trim() }),
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: userTokensQuery.queryKey }),
+    // What confirms the person may have changed elsewhere: the form then asks for that.
+    onError: () => queries.invalidateQueries({ queryKey: accountQueryKey }),
   });
-  const problems = fieldProblems(create.error, ["/name", "/expiresAt", ...proofPointers]);
+  const problems = fieldProblems(create.error, [
+    "/name",
+    "/expiresAt",
+    ...(account.hasPassword ? proofPointers(asksCode) : []),
+  ]);
   if (create.data !== undefined) {
     return (
       <SecretDialog

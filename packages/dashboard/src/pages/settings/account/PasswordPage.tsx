@@ -41,8 +41,11 @@ function Password({ account }: { readonly account: Account }) {
       toast({ kind: "success", text: keepUserTokens ? words.passwordChanged : words.passwordAndTokensChanged });
       await queries.invalidateQueries({ queryKey: accountQueryKey });
     },
+    // A second factor may have been set up elsewhere: the form then asks for its code.
+    onError: () => queries.invalidateQueries({ queryKey: accountQueryKey }),
   });
-  const problems = fieldProblems(change.error, ["/currentPassword", "/newPassword", "/code"]);
+  const shown = ["/currentPassword", "/newPassword", ...(hasSecondFactor ? ["/code"] : [])];
+  const problems = fieldProblems(change.error, shown);
   const bound = (name: keyof typeof blank) => ({
     value: typed[name],
     onChange: (event: { readonly target: { readonly value: string } }) =>

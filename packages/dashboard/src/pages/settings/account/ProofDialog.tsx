@@ -25,7 +25,7 @@ export function ProofDialog<Result>(props: ProofDialogProps<Result>) {
     mutationFn: () => act({ password: proof.password, code: proof.code.trim() }),
     onSuccess: onDone,
   });
-  const problems = fieldProblems(prove.error, proofPointers);
+  const problems = fieldProblems(prove.error, proofPointers(true));
   return (
     <Dialog isOpen onClose={onClose} title={title} description={text}>
       <form

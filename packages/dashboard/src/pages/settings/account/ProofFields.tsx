@@ -2,7 +2,7 @@ import type { fieldProblems } from "../../../api/problem.ts";
 import { Field } from "../../../parts/controls/Field.tsx";
 import { texts } from "../../../texts/texts.ts";
 
-/** What confirms that an act is the person's own. */
+/** The fields that confirm that an act is the person's own. */
 export interface TypedProof {
   readonly password: string;
   readonly code: string;
@@ -10,8 +10,10 @@ export interface TypedProof {
 
 export const emptyProof: TypedProof = { password: "", code: "" };
 
-/** The problems that these fields show. */
-export const proofPointers = ["/password", "/code"] as const;
+/** The pointers whose problems these fields show. A problem with a field that is not here must be shown elsewhere. */
+export function proofPointers(asksCode: boolean): readonly string[] {
+  return asksCode ? ["/password", "/code"] : ["/password"];
+}
 
 interface ProofFieldsProps {
   readonly proof: TypedProof;

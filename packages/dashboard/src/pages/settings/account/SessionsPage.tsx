@@ -91,7 +91,7 @@ interface EndSessionProps {
   readonly onClose: () => void;
 }
 
-function EndSession({ ended: { sessionId, userAgent }, onClose }: EndSessionProps) {
+function EndSession({ ended: { sessionId, userAgent, application }, onClose }: EndSessionProps) {
   const words = texts.sessions;
   const queries = useQueryClient();
   const end = useMutation({
@@ -107,7 +107,7 @@ function EndSession({ ended: { sessionId, userAgent }, onClose }: EndSessionProp
       isOpen
       onClose={onClose}
       title={words.endTitle(deviceName(userAgent))}
-      description={words.endText}
+      description={application === undefined ? words.endText : words.endApplicationText(application.name)}
       action={words.end}
       isDanger
       isBusy={end.isPending}

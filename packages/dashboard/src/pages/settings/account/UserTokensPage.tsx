@@ -7,6 +7,7 @@ import { ListPanel } from "../../../parts/data/ListPanel.tsx";
 import type { Column } from "../../../parts/data/Table.tsx";
 import { RemovalDialog } from "../../../parts/dialogs/RemovalDialog.tsx";
 import { EmptyState } from "../../../parts/states/EmptyState.tsx";
+import { Problem } from "../../../parts/states/Problem.tsx";
 import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { lifeColumns, prefixColumn, revokeColumn } from "../token-columns.tsx";
@@ -15,7 +16,7 @@ import { CreateUserToken } from "./CreateUserToken.tsx";
 export function UserTokensPage() {
   const words = texts.userTokens;
   const query = useInfiniteQuery(userTokensQuery);
-  const { data: account } = useQuery(accountQuery);
+  const account = useQuery(accountQuery);
   const [isCreating, setCreating] = useState(false);
   const [doomed, setDoomed] = useState<UserToken | undefined>();
   return (
@@ -29,12 +30,17 @@ export function UserTokensPage() {
         columns={columnsFor(setDoomed)}
         empty={<EmptyState title={words.emptyTitle} text={words.empty} />}
         actions={
-          <Button icon="plus" isBusy={isCreating && account === undefined} onClick={() => setCreating(true)}>
+          <Button icon="plus" isBusy={isCreating && account.isPending} onClick={() => setCreating(true)}>
             {words.create}
           </Button>
         }
       />
-      {isCreating && account !== undefined && <CreateUserToken account={account} onClose={() => setCreating(false)} />}
+      {isCreating && account.data === undefined && account.error !== null && (
+        <Problem error={account.error} onRetry={() => void account.refetch()} />
+      )}
+      {isCreating && account.data !== undefined && (
+        <CreateUserToken account={account.data} onClose={() => setCreating(false)} />
+      )}
       {doomed !== undefined && <RevokeUserToken token={doomed} onClose={() => setDoomed(undefined)} />}
     </>
   );

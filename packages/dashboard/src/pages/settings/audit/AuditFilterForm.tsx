@@ -62,6 +62,8 @@ export function AuditFilterForm({ search, onChange }: AuditFilterFormProps) {
 
 /** Operations that are looked for most; any other can be typed. */
 const actions = [
+  "UpdateOrganization",
+  "UpdateOrganizationLimits",
   "CreateApiToken",
   "RevokeApiToken",
   "RotateApiToken",

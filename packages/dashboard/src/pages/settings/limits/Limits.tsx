@@ -6,11 +6,11 @@ import { Skeleton } from "../../../parts/states/Skeleton.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { UsedPart } from "./UsedPart.tsx";
 
-/** How many of each thing the organization has, of how many it may have. */
+/** Shows how many of each thing the organization has, of how many it may have, and the same of the person's own account. */
 export function Limits({ organizationId }: { readonly organizationId: string }) {
   const words = texts.limits;
   const { data, error, refetch } = useQuery(limitsQuery(organizationId));
-  const { data: account } = useQuery(accountLimitsQuery);
+  const account = useQuery(accountLimitsQuery);
   return (
     <Panel title={words.title}>
       <div className="stack">
@@ -22,7 +22,7 @@ export function Limits({ organizationId }: { readonly organizationId: string }) 
             {data.limits.map((limit) => (
               <OneLimit key={limit.name} limit={limit} />
             ))}
-            {account?.limits.map(({ name, maximum, usedCount, isOwn }) => (
+            {account.data?.limits.map(({ name, maximum, usedCount, isOwn }) => (
               <UsedPart
                 key={name}
                 name={words.accountNames[name]}
@@ -36,6 +36,7 @@ export function Limits({ organizationId }: { readonly organizationId: string }) 
             ))}
           </div>
         )}
+        {account.error !== null && <Problem error={account.error} onRetry={() => void account.refetch()} />}
       </div>
     </Panel>
   );

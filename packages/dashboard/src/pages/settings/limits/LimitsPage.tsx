@@ -5,7 +5,7 @@ import { Limits } from "./Limits.tsx";
 import { RateLimits } from "./RateLimits.tsx";
 import "./LimitsPage.css";
 
-/** How many of each thing the organization may have and has, and how much of each rate is used in this minute. */
+/** The limits of an organization: how many of each thing it may have, and how many requests it may make in a minute. */
 export function LimitsPage() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });
   return (

@@ -7,7 +7,7 @@ import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { UsedPart } from "./UsedPart.tsx";
 
-/** How much of each rate is used in this minute. */
+/** Shows how much of each rate limit is used in this minute. */
 export function RateLimits({ organizationId }: { readonly organizationId: string }) {
   const words = texts.rateLimits;
   const { data, error, refetch } = useQuery(rateLimitsQuery(organizationId));

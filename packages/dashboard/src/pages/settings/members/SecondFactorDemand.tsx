@@ -27,8 +27,13 @@ export function SecondFactorDemand({ organizationId }: { readonly organizationId
   });
   if (data === undefined) return null;
   const act = isOn ? words.turnOff : words.turnOn;
+  const open = () => {
+    // Nothing of an earlier try is shown.
+    change.reset();
+    setOpen(true);
+  };
   return (
-    <Panel title={words.title} actions={mayUpdate && <Button onClick={() => setOpen(true)}>{act}</Button>}>
+    <Panel title={words.title} actions={mayUpdate && <Button onClick={open}>{act}</Button>}>
       <p>{isOn ? words.on : words.off}</p>
       <ConfirmDialog
         isOpen={isOpen}

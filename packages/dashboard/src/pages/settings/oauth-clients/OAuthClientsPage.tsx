@@ -14,7 +14,7 @@ import { texts } from "../../../texts/texts.ts";
 import { CreateOAuthClient } from "./CreateOAuthClient.tsx";
 import { DeleteOAuthClient } from "./DeleteOAuthClient.tsx";
 
-/** Browser applications to which members sign in. */
+/** The browser applications to which members sign in. */
 export function OAuthClientsPage() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });
   return (
