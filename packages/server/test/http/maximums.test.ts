@@ -60,6 +60,14 @@ onOneStore((home) => {
     expect(headers.get("ratelimit")).toMatch(/, "apiTokens";r=2$/);
   });
 
+  test("an answer tells nothing of what is left where nothing was made", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    await service.setMaximums(organizationId, { members: 1 });
+    const { headers } = await api.refused("CreateInvitation", "ConflictError", { body: { roles: ["viewer"] } });
+    expect(headers.get("ratelimit")).not.toContain("openInvitations");
+    expect(headers.get("ratelimit-policy")).not.toContain("openInvitations");
+  });
+
   test("the operator gives one organization a maximum of its own, which holds from the next request on, and takes it back", async () => {
     const { api, organizationId } = await service.newOrganization();
     await service.setMaximums(organizationId, { apiTokens: 1 });
