@@ -313,14 +313,6 @@ export const settings = {
     365,
     "The longest life of an invitation. Whoever finds its link later shall find it dead.",
   ),
-  maxOAuthClients: integer("STEPWELL_MAX_OAUTH_CLIENTS", 50, 0, 10_000, "Clients of one organization: a short list."),
-  maxUserTokens: integer(
-    "STEPWELL_MAX_USER_TOKENS",
-    50,
-    1,
-    10_000,
-    "User tokens of one account that hold at once: each can do all that the person can, and nobody watches over more.",
-  ),
   maxConnections: integer("STEPWELL_MAX_CONNECTIONS", 20_000, 1, 1_000_000, "Open client connections."),
   maxUnreadAnswersMb: integer(
     "STEPWELL_MAX_UNREAD_ANSWERS_MB",

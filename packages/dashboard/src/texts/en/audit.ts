@@ -71,6 +71,7 @@ export const limits = {
   text: "How many of each thing this organization may have. At a limit nothing more of its kind can be made. The operator of the service sets the limits, for all or for this organization alone.",
   names: {
     apiTokens: "API tokens",
+    oauthClients: "Applications",
     members: "Members and open invitations",
     openInvitations: "Open invitations",
     roles: "Own roles",

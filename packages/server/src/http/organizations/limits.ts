@@ -8,6 +8,7 @@ import { answer, OrganizationParams, oneOf } from "../door/schemas.ts";
 
 const names = [
   "apiTokens",
+  "oauthClients",
   "members",
   "openInvitations",
   "roles",
@@ -28,7 +29,7 @@ const LimitSchema = Type.Object(
     maximum: Type.Integer(),
     usedCount: Type.Integer({
       description:
-        "How much of it is used. Of a limit for each workflow: in the workflow that has most. Of a limit on one node: on the node that answers. `storedMb` is an estimate, and some seconds old.",
+        "How much of it is used. A limit for each workflow answers the use of the workflow that has most, and a limit on one node the use of the node that answers. `storedMb` is an estimate, and some seconds old.",
     }),
     scope: oneOf(["organization", "workflow", "node"], {
       description:

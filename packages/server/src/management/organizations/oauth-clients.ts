@@ -7,7 +7,6 @@ import { problemOfRedirectUri } from "../../auth/oidc/redirect-uri.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { findMember } from "../../store/access/members.ts";
 import {
-  countOAuthClients,
   deleteOAuthClient as deleteOAuthClientRow,
   findOAuthClient,
   insertOAuthClient,
@@ -20,6 +19,7 @@ import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
 import { type AuditNote, recordAudit } from "../act/audit-trail.ts";
 import { lockGrants, lockGrantsFor } from "../act/grants.ts";
 import { transactOnce } from "../act/repetition.ts";
+import { requireRoom } from "./maximums.ts";
 
 export interface OAuthClientFields {
   readonly name: string;
@@ -37,8 +37,8 @@ export interface OAuthClientParts extends ManagementParts {
 }
 
 /**
- * Makes an OAuth client. `ownOrigins`: those of the service's own clients. Throws 400, with pointers, for redirect URIs that cannot be used, and 409 when the organization
- * has too many clients. `answerOf` makes the answer that a repetition gets too.
+ * Makes an OAuth client. `ownOrigins` are the origins of the service's own clients. Throws 400, with pointers, for redirect URIs that cannot be used, and
+ * 409 when the organization has too many clients. `answerOf` makes the answer that a repetition gets too.
  */
 export async function createOAuthClient<Answer extends object>(
   parts: OAuthClientParts,
@@ -47,14 +47,12 @@ export async function createOAuthClient<Answer extends object>(
   { fields, ownOrigins }: { readonly fields: OAuthClientFields; readonly ownOrigins: readonly string[] },
   answerOf: (client: OAuthClient) => Answer,
 ): Promise<Answer> {
-  const { engine, config, openId } = parts;
+  const { engine, openId } = parts;
   const { name, redirectUris } = fields;
   requireRedirectUris(redirectUris, ownOrigins);
   const answered = await transactOnce(parts, act, { organizationId }, async (transaction, createdAt) => {
     await lockGrantsFor(transaction, engine, act, organizationId);
-    if ((await countOAuthClients(transaction, organizationId)) >= config.maxOAuthClients) {
-      throw tooManyClients(config.maxOAuthClients);
-    }
+    await requireRoom(transaction, parts, act, { organizationId }, "oauthClients");
     const clientId = createClientId(organizationId, engine.newId());
     const { type, id } = act.actor;
     const client = { organizationId, clientId, name, redirectUris, createdBy: { type, id }, createdAt };
@@ -117,11 +115,4 @@ function requireRedirectUris(redirectUris: readonly string[], ownOrigins: readon
   const [first] = problems;
   if (first === undefined) return;
   throw new ServiceError("ValidationError", `A redirect URI cannot be used: it ${first.detail}.`, { problems });
-}
-
-function tooManyClients(maxOAuthClients: number): ServiceError {
-  return new ServiceError(
-    "ConflictError",
-    `An organization has at most ${maxOAuthClients} OAuth clients. Delete one first.`,
-  );
 }
