@@ -370,7 +370,7 @@ export const settings = {
     6_000,
     0,
     maxPerMinute,
-    "Requests of one address (of IPv6: one /64) that carry no valid credential, and of one caller for what it may not reach, on one node; 0: no limit. Beyond it they get 429 without a look-up, so that guessing costs the store nothing. A token that is in use is let through. Far more than a client with an old token sends.",
+    "Requests of one address (of IPv6: one /64) that carry no valid credential, and of one caller for what it may not reach, on one node; 0: no limit. Beyond it they get 429 without a look-up, so that guessing costs the store nothing. A token that is in use is let through. As many look-ups are made for one address of origins of pages that no OAuth client has. Far more than a client with an old token sends.",
   ),
 
   // Cloud functions.

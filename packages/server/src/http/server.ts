@@ -139,7 +139,7 @@ export function createServer(options: ServerOptions): App {
   });
   allowOrigins(app, {
     listed: config.corsOrigins,
-    ofClients: (origin) => options.openId.clientOrigins.has(origin),
+    ofClients: (origin, network) => options.openId.clientOrigins.has(origin, network),
     own: () => new URL(publicUrl()).origin,
     provider: `${basePath}/oidc`,
   });
@@ -223,7 +223,7 @@ function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): ServiceError
   return new ServiceError("ValidationError", `The request has ${found}. Send one.`);
 }
 
-/** Each GET is a HEAD too, with the same gates and headers. Of an answer that is a stream nothing is read. */
+/** Makes each GET a HEAD too, with the same gates and headers. Nothing is read of an answer that is a stream. */
 function leaveBodiesOutOfHead(app: App): void {
   app.addHook("onRoute", (route) => {
     // The framework's own hook would read streams to their end, and those that watch a job have none.
