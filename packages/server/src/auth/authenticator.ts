@@ -41,7 +41,7 @@ export interface Caller {
 export interface CallerToken {
   readonly tokenId: string;
   readonly prefix: string;
-  /** By its hash a change that gives permissions tells a token's own secret from the one before. */
+  /** The hash tells a token's own secret from the one before, for changes that give permissions. */
   readonly hash: Buffer;
   readonly expiresAt: Timestamp | null;
 }

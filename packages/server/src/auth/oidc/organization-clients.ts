@@ -37,7 +37,9 @@ export async function withdrawConsent(
   return await endClientSessions(transaction, consent, at);
 }
 
-/** As the provider takes it. `web`, although some of them are at home on a loopback address: the provider lets `native` ones change their port. */
+/**
+ * The client as the provider takes it. Its type is `web` even on a loopback address: the provider would let a `native` one change its port.
+ */
 export function metadataOf({ clientId, name, redirectUris }: OAuthClient): ClientMetadata {
   return {
     ...sharedMetadata,

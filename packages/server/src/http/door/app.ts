@@ -74,7 +74,7 @@ declare module "fastify" {
   interface FastifySchema {
     /** Who may call the operation. Authorization reads this very declaration, and so does the document. */
     "x-permission"?: DeclaredPermission;
-    /** What a request counts as among the requests of a minute. Follows from the route (`operation.ts`). */
+    /** The cost of a request among the requests of a minute. It follows from the route (`operation.ts`). */
     "x-cost"?: number;
   }
   interface FastifyContextConfig {
@@ -82,7 +82,7 @@ declare module "fastify" {
     readonly bounds?: BoundsRule;
     /** The effect of a repeated request (`idempotency.ts`). A POST must declare it, or take an Idempotency-Key. */
     readonly repetition?: Repetition;
-    /** What a request counts as among the requests of a minute, where that is neither a cheap read nor a usual change (`operation.ts`). */
+    /** The cost of a request among the requests of a minute, where that is neither a cheap read nor a usual change (`operation.ts`). */
     readonly cost?: number;
     /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */
     readonly errors?: readonly ServiceErrorCode[];

@@ -49,7 +49,7 @@ export function sendStream(
   setMaxListeners(0, closing);
   closing.addEventListener("abort", bell.ring);
   const stream = Readable.from(pieces);
-  // Not in the generator: one that was never begun has no `finally`.
+  // This is not done in the generator: one that was never begun has no `finally`.
   stream.once("close", () => {
     unwatch();
     closing.removeEventListener("abort", bell.ring);

@@ -45,7 +45,7 @@ export function consentPage(provider: Provider, parts: ServerParts, look: Look):
   };
 }
 
-/** The client is told so. */
+/** Ends the sign-in with an error, by which the client learns that the user did not agree. */
 async function refuse(provider: Provider, ctx: KoaContextWithOIDC): Promise<string> {
   const result = { error: "access_denied", error_description: "The user did not agree." };
   return await provider.interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });

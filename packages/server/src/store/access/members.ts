@@ -172,7 +172,7 @@ const renameRoleOfMemberRows = statement<never>(
    WHERE organization_id = $1 AND ($2 = ANY(roles) OR $2 = ANY(provider_roles))`,
 );
 
-/** Out of both tables, with all that the member agreed to, and their sessions in the organization's clients. */
+/** Deletes a member from both tables, with the clients that they agreed to, and ends their sessions in the organization's clients. */
 export async function deleteMember(
   transaction: Transaction,
   { organizationId, userId }: Pick<Member, "organizationId" | "userId">,

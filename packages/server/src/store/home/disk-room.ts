@@ -48,7 +48,7 @@ const useLittleMemory = statement<never>(
   "each-time",
 );
 
-/** About two megabytes. */
+/** Sorts about two megabytes. */
 const sortOnDisk = statement<never>(
   "sort_on_disk",
   "global",
