@@ -69,7 +69,8 @@ import { tagRoutes } from "./workflows/tags.ts";
 import { versionRoutes } from "./workflows/versions.ts";
 import { workflowRoutes } from "./workflows/workflows.ts";
 
-export interface ServerOptions extends Omit<ServerParts, "basePath" | "publicUrl" | "closing" | "userNames"> {
+export interface ServerOptions
+  extends Omit<ServerParts, "basePath" | "publicUrl" | "closing" | "userNames" | "failedAccess"> {
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
 }
@@ -126,7 +127,9 @@ export function createServer(options: ServerOptions): App {
   const app = createApp(config, basePath, headers);
   const publicUrl = () => publicUrlOf(config, app);
   const userNames = new UserNames(database);
-  const parts: ServerParts = { ...options, basePath, publicUrl, userNames, closing: closingSignal(app) };
+  const failedAccess = new FailedAccessLimit(config.maxRefusalsPerMinute, () => engine.now());
+  const derived = { basePath, publicUrl, userNames, failedAccess, closing: closingSignal(app) };
+  const parts: ServerParts = { ...options, ...derived };
 
   app.decorate("engine", options.engine);
   app.setValidatorCompiler(createValidatorCompiler());
@@ -146,7 +149,6 @@ export function createServer(options: ServerOptions): App {
   leaveBodiesOutOfHead(app);
   boundUnreadAnswers(app, config);
   app.addHook("onSend", announceMaximums);
-  const failedAccess = new FailedAccessLimit(config.maxRefusalsPerMinute, () => engine.now());
   serveOpenId(app, parts, options);
   answerErrors(app, { logger, failedAccess, denials: new AuditDenials(database, logger), metrics });
   collectDeclarations(app, basePath, publicUrl);

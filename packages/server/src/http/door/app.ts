@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
 import type { Authenticator, Caller } from "../../auth/authenticator.ts";
 import type { SingleSignOn } from "../../auth/external/single-sign-on.ts";
+import type { FailedAccessLimit } from "../../auth/limits/failed-access.ts";
 import type { RateLimits } from "../../auth/limits/rate-limits.ts";
 import type { OpenId } from "../../auth/oidc/open-id.ts";
 import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
@@ -44,6 +45,7 @@ export interface ServerParts {
   readonly plans: Plans;
   readonly secrets: SecretBox;
   readonly userNames: UserNames;
+  readonly failedAccess: FailedAccessLimit;
   /** Prefix of every path, without a slash at the end. */
   readonly basePath: string;
   /** Where clients reach the service, without a slash at the end. Known once it listens. */
