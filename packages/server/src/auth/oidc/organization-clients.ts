@@ -33,8 +33,10 @@ export async function withdrawConsent(
   const organizationId = organizationOfClient(clientId);
   if (organizationId === undefined) return [];
   const consent = { organizationId, clientId, userId };
+  // The sessions come before the consent, as in every change that writes both, so that no two wait for each other.
+  const ended = await endClientSessions(transaction, consent, at);
   await deleteOAuthConsent(transaction, consent);
-  return await endClientSessions(transaction, consent, at);
+  return ended;
 }
 
 /**

@@ -74,8 +74,9 @@ export async function deleteOAuthClient(
     await lockGrantsFor(transaction, engine, act, organizationId);
     const client = await findOAuthClient(transaction, organizationId, clientId);
     if (client === undefined) throw notFound("OAuth client");
-    await deleteOAuthClientRow(transaction, organizationId, clientId);
+    // The sessions come before the consents, as in every change that writes both, so that no two wait for each other.
     const ended = await endClientSessions(transaction, { organizationId, clientId }, engine.now());
+    await deleteOAuthClientRow(transaction, organizationId, clientId);
     const grants = ended.map(({ userId, sessionId }) => grantHashOf({ userId, sessionId, clientId }));
     await deleteGrants(transaction, grants);
     await recordAudit(transaction, engine, act, { organizationId, ...noteOf(client) });

@@ -178,8 +178,9 @@ export async function deleteMember(
   { organizationId, userId }: Pick<Member, "organizationId" | "userId">,
   at: Timestamp,
 ): Promise<void> {
-  await deleteOAuthConsents(transaction, organizationId, userId);
+  // The sessions come before the consents, as in every change that writes both, so that no two wait for each other.
   await endClientSessions(transaction, { organizationId, userId }, at);
+  await deleteOAuthConsents(transaction, organizationId, userId);
   await transaction.query(deleteMemberRow, [organizationId, userId]);
   await transaction.query(deleteUserOrganization, [userId, organizationId]);
 }
