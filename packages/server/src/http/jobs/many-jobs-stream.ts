@@ -45,7 +45,7 @@ export function manyJobsStreamRoutes(app: App, parts: ServerParts): void {
     "/stream",
     {
       // Each job is held against the bounds of a narrow token by itself.
-      config: { bounds: { workflows: "handler", tags: "unaffected" } },
+      config: { cost: 10, bounds: { workflows: "handler", tags: "unaffected" } },
       schema: {
         operationId: "WatchJobs",
         "x-permission": "any",
