@@ -239,6 +239,15 @@ onOneStore((home) => {
       expect(await rowsOfAction(service, setting.a.organizationId, "ConsentToOAuthClient")).toEqual([]);
     });
 
+    test("a member who is removed while the page is open is not let in, and the client is told", async () => {
+      const setting = await newSetting(service);
+      const { page, browser } = await asked(service, setting);
+      await setting.a.api.call("RemoveMember", { params: { userId: setting.person.userId } });
+      const { url } = await browser.submit(page, { agree: "yes" }, isArrival);
+      expect(url.searchParams.get("error")).toBe("access_denied");
+      expect(await rowsOfAction(service, setting.a.organizationId, "ConsentToOAuthClient")).toEqual([]);
+    });
+
     test("who is no member of the organization is not let in, and is asked nothing", async () => {
       const setting = await newSetting(service);
       const stranger = await newPerson(service);

@@ -13,11 +13,12 @@ import {
   type OAuthClient,
   saveOAuthConsent,
 } from "../../store/access/oauth-clients.ts";
+import { lockOrganization } from "../../store/access/organizations.ts";
 import { deleteGrants } from "../../store/people/oidc-records.ts";
 import { endClientSessions } from "../../store/people/user-sessions.ts";
 import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
 import { type AuditNote, recordAudit } from "../act/audit-trail.ts";
-import { lockGrants, lockGrantsFor } from "../act/grants.ts";
+import { lockGrantsFor } from "../act/grants.ts";
 import { transactOnce } from "../act/repetition.ts";
 import { requireRoom } from "./maximums.ts";
 
@@ -85,22 +86,23 @@ export async function deleteOAuthClient(
   openId.clientOrigins.forgetAll();
 }
 
-/** Notes that a member agrees that a client acts for them. Throws 404 when there is no such client, or the user is no member of its organization. */
+/** Notes that a member agrees that a client acts for them. False when the client is gone, or the user is no member of its organization any more. */
 export async function consentToOAuthClient(
   { database, engine }: Pick<ManagementParts, "database" | "engine">,
   act: Act,
   clientId: string,
-): Promise<void> {
+): Promise<boolean> {
   const organizationId = organizationOfClient(clientId);
   const userId = act.actor.id;
-  if (organizationId === undefined) throw notFound("OAuth client");
-  await database.transaction(async (transaction) => {
-    await lockGrants(transaction, organizationId);
+  if (organizationId === undefined) return false;
+  return await database.transaction(async (transaction) => {
+    if ((await lockOrganization(transaction, organizationId)) === undefined) return false;
     const client = await findOAuthClient(transaction, organizationId, clientId);
     const member = await findMember(transaction, organizationId, userId);
-    if (client === undefined || member === undefined) throw notFound("OAuth client");
+    if (client === undefined || member === undefined) return false;
     await saveOAuthConsent(transaction, { organizationId, clientId, userId }, engine.now());
     await recordAudit(transaction, engine, act, { organizationId, ...noteOf(client) });
+    return true;
   });
 }
 
