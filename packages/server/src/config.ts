@@ -26,7 +26,14 @@ export type Config = { readonly [Name in keyof typeof settings]: ReturnType<(typ
 /** What the store's columns for limits hold. */
 export const maxPerMinute = 2_000_000_000;
 
-export { type CountedName, type Maximum, type MaximumName, maximumOf, maximumSettings } from "./count-settings.ts";
+export {
+  type CountedName,
+  type Maximum,
+  type MaximumName,
+  maximumNames,
+  maximumOf,
+  maximumSettings,
+} from "./count-settings.ts";
 
 export const settings = {
   // Where it listens.

@@ -107,6 +107,8 @@ export const maximumSettings = {
 
 export type MaximumName = keyof typeof maximumSettings;
 
+export const maximumNames = Object.keys(maximumSettings) as MaximumName[];
+
 /** The maximums of what is counted in the store, when something is made. */
 export type CountedName = Exclude<MaximumName, "waitingRequests" | "storedMb">;
 

@@ -1,4 +1,4 @@
-import { type MaximumName, maximumSettings } from "../../config.ts";
+import { type MaximumName, maximumNames } from "../../config.ts";
 import { notFound } from "../../core/service-error.ts";
 import {
   findOrganizationLimits,
@@ -51,7 +51,7 @@ function changed(before: OrganizationLimits["maximums"], changes: MaximumChanges
 
 /** Names the limits as the audit trail does: a maximum that is taken away is null there. */
 function flat({ requestsPerMinute, submitsPerMinute, maximums }: OrganizationLimits) {
-  const all = Object.fromEntries(Object.keys(maximumSettings).map((name) => [name, maximums[name] ?? null]));
+  const all = Object.fromEntries(maximumNames.map((name) => [name, maximums[name] ?? null]));
   return { requestsPerMinute, submitsPerMinute, ...all };
 }
 
