@@ -45,7 +45,7 @@ export function sendStream(
   pieces: AsyncGenerator<string>,
   { closing, bell, unwatch }: Streamed,
 ): FastifyReply {
-  // Each stream listens.
+  // Each stream listens to it, and Node.js would take more than ten listeners for a leak.
   setMaxListeners(0, closing);
   closing.addEventListener("abort", bell.ring);
   const stream = Readable.from(pieces);
