@@ -2,6 +2,7 @@ import {
   changeOrganizationLimits,
   type MaximumChanges,
   type MaximumName,
+  maximumNames,
   maximumSettings,
   maxPerMinute,
   readConfig,
@@ -34,8 +35,6 @@ export async function organizationLimits(
     printLimit(name, own === undefined ? byDefault(String(config[maximumSettings[name]])) : String(own));
   }
 }
-
-const maximumNames = Object.keys(maximumSettings) as MaximumName[];
 
 function printLimit(name: string, text: string): void {
   print(`${name.padEnd(20)} ${text}`);

@@ -8,6 +8,7 @@ import {
   openStore,
   passwordLinkUrl,
   readConfig,
+  settings,
 } from "@stepwell/server";
 import { print } from "./terminal.ts";
 
@@ -51,8 +52,12 @@ export async function organizations(email: string, options: { readonly max?: str
 /** Null stands for the configuration's. */
 function parseMaximum(text: string): number | null {
   if (text === "default") return null;
-  if (/^\d{1,7}$/.test(text) && Number(text) <= 1_000_000) return Number(text);
-  throw new Error(`--max takes a number from 0 to 1000000, or "default", but is "${text}".`);
+  try {
+    return settings.maxOrganizationsPerAccount.parse(text || "none");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`--max ${reason}. To have the configuration's again, write "default".`);
+  }
 }
 
 /** Where people reach the service that is configured here. */

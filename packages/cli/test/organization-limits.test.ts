@@ -59,7 +59,7 @@ test("the operator says how many organizations one person may create", async () 
   const back = await organizations("--max", "default");
   expect(back.output).toContain("ada@example.org may create 10 (as configured here) organizations");
   const wrong = await organizations("--max", "-1");
-  expect(wrong).toMatchObject({ code: 1, complaint: expect.stringContaining("a number from 0 to") });
+  expect(wrong).toMatchObject({ code: 1, complaint: expect.stringContaining("a whole number from 0 to 1000000") });
 });
 
 test("what is set holds when the service starts, and the audit trail tells of it; while it holds the embedded store, the command says what to do", async () => {

@@ -26,7 +26,14 @@ export type Config = { readonly [Name in keyof typeof settings]: ReturnType<(typ
 /** What the store's columns for limits hold. */
 export const maxPerMinute = 2_000_000_000;
 
-export { type CountedName, type Maximum, type MaximumName, maximumOf, maximumSettings } from "./count-settings.ts";
+export {
+  type CountedName,
+  type Maximum,
+  type MaximumName,
+  maximumNames,
+  maximumOf,
+  maximumSettings,
+} from "./count-settings.ts";
 
 export const settings = {
   // Where it listens.
@@ -313,20 +320,6 @@ export const settings = {
     365,
     "The longest life of an invitation. Whoever finds its link later shall find it dead.",
   ),
-  maxOAuthClients: integer(
-    "STEPWELL_MAX_OAUTH_CLIENTS",
-    50,
-    0,
-    10_000,
-    "OAuth clients of one organization: a short list.",
-  ),
-  maxUserTokens: integer(
-    "STEPWELL_MAX_USER_TOKENS",
-    50,
-    1,
-    10_000,
-    "User tokens of one account that hold at once: each can do all that the person can, and nobody watches over more.",
-  ),
   maxConnections: integer("STEPWELL_MAX_CONNECTIONS", 20_000, 1, 1_000_000, "Open client connections."),
   maxUnreadAnswersMb: integer(
     "STEPWELL_MAX_UNREAD_ANSWERS_MB",
@@ -384,7 +377,7 @@ export const settings = {
     6_000,
     0,
     maxPerMinute,
-    "Requests of one address (of IPv6: one /64) that carry no valid credential, and of one caller for what it may not reach, on one node; 0: no limit. Beyond it they get 429 without a look-up, so that guessing costs the store nothing. A token that is in use is let through. Far more than a client with an old token sends.",
+    "Requests of one address (of IPv6: one /64) that carry no valid credential, and of one caller for what it may not reach, on one node; 0: no limit. Beyond it they get 429 without a look-up, so that guessing costs the store nothing. A token that is in use is let through. As many look-ups are made for one address of origins of pages that no OAuth client has. Far more than a client with an old token sends.",
   ),
 
   // Cloud functions.

@@ -1,6 +1,6 @@
 import { integer } from "./setting.ts";
 
-/** How many of each one organization may have, or one account; part of `settings`. */
+/** The settings that say how many of each thing one organization or one account may have; part of `settings`. */
 export const countSettings = {
   maxApiTokens: integer(
     "STEPWELL_MAX_API_TOKENS",
@@ -8,6 +8,13 @@ export const countSettings = {
     0,
     1_000_000,
     "API tokens of one organization, except revoked ones. Expired tokens count, since their expiry can be moved. Programs that make a token for each run reach it within days.",
+  ),
+  maxOAuthClients: integer(
+    "STEPWELL_MAX_OAUTH_CLIENTS",
+    50,
+    0,
+    10_000,
+    "OAuth clients of one organization: more applications than people can tell apart, and a list that stays short.",
   ),
   maxMembers: integer(
     "STEPWELL_MAX_MEMBERS",
@@ -72,6 +79,13 @@ export const countSettings = {
     1_000_000,
     "Organizations that one account may create, except deleted ones; 0: nobody may but those accounts for which the operator set another maximum (`stepwell user organizations`). Each organization has limits of its own, so without this maximum a person could multiply all others.",
   ),
+  maxUserTokens: integer(
+    "STEPWELL_MAX_USER_TOKENS",
+    50,
+    1,
+    10_000,
+    "User tokens of one account that hold at once: each can do all that the person can, and nobody watches over more.",
+  ),
 } as const;
 
 /**
@@ -80,6 +94,7 @@ export const countSettings = {
  */
 export const maximumSettings = {
   apiTokens: "maxApiTokens",
+  oauthClients: "maxOAuthClients",
   members: "maxMembers",
   openInvitations: "maxOpenInvitations",
   roles: "maxRoles",
@@ -91,6 +106,8 @@ export const maximumSettings = {
 } as const satisfies Record<string, keyof typeof countSettings>;
 
 export type MaximumName = keyof typeof maximumSettings;
+
+export const maximumNames = Object.keys(maximumSettings) as MaximumName[];
 
 /** The maximums of what is counted in the store, when something is made. */
 export type CountedName = Exclude<MaximumName, "waitingRequests" | "storedMb">;

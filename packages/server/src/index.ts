@@ -5,6 +5,7 @@ export {
   type Config,
   ConfigError,
   type MaximumName,
+  maximumNames,
   maximumSettings,
   maxPerMinute,
   readConfig,

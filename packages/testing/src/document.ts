@@ -12,7 +12,7 @@ export interface Operation {
 interface OperationDeclaration {
   readonly operationId: string;
   readonly "x-permission": string;
-  /** What a request counts as among the rate limits; none where no credential is needed. */
+  /** The cost of a request among the requests of a minute; none where no credential is needed. */
   readonly "x-cost"?: number;
   readonly summary?: string;
   readonly tags: readonly string[];

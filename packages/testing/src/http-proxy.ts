@@ -39,7 +39,7 @@ export class HttpProxy {
   private constructor(target: string) {
     this.#target = new URL(target);
     this.#server = createServer((incoming, outgoing) => {
-      // Also the end of a client that waits no longer, or of a service that is away.
+      // It fails when a client waits no longer, or when the service is away.
       this.#relay(incoming, outgoing).catch(() => outgoing.destroy());
     });
   }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { findFreePort } from "./processes/free-port.ts";
 
-/** Where PgBouncer is; undefined where it is not installed. */
+/** Answers the path of PgBouncer; undefined where it is not installed. */
 export function findPgBouncer(): string | undefined {
   return ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer"].find(
     (path) => existsSync(path),
@@ -29,8 +29,13 @@ export class PgBouncer {
   /** `poolSize`: how many sessions of the server all clients together have. */
   static async before(program: string, url: string, poolSize: number): Promise<PgBouncer> {
     const bouncer = new PgBouncer(program, new URL(url), poolSize, await findFreePort());
-    await bouncer.#listening();
-    return bouncer;
+    try {
+      await bouncer.#listening();
+      return bouncer;
+    } catch (error) {
+      await bouncer.stop();
+      throw error;
+    }
   }
 
   private constructor(program: string, server: URL, poolSize: number, port: number) {

@@ -97,7 +97,7 @@ export class TestService {
     return { userId, token, tokenId, client: this.client(token) };
   }
 
-  /** Straight into the store: nobody asks for a password. */
+  /** Puts a user token straight into the store, where nobody asks for a password. */
   async newUserToken(userId: string, expiresAt: number | null = null): Promise<{ tokenId: string; token: string }> {
     const { database, engine } = this.running;
     const [tokenId, createdAt] = [engine.newId(), engine.now()];
@@ -120,7 +120,7 @@ export class TestService {
     await database.transaction((transaction) => insertMember(transaction, member));
   }
 
-  /** As the operator sets them for one organization. */
+  /** Sets maximums of one organization, as the operator does. */
   async setMaximums(organizationId: string, maximums: MaximumChanges): Promise<void> {
     const actor = { type: "service", id: "the operator" } as const;
     const act = { actor, operation: "UpdateOrganizationLimits", requestId: "", address: "" };

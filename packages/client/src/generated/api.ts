@@ -2271,9 +2271,9 @@ export interface components {
              * @description What is limited. `members` counts open invitations too; `waitingRequests` are requests with `waitSeconds` and streams; `storedMb` is what jobs and versions store, in megabytes; `planMemoryMb` is the memory for compiled definitions, in megabytes: when it is full, those that were used longest ago make room.
              * @enum {string}
              */
-            name: "apiTokens" | "members" | "openInvitations" | "roles" | "workflows" | "versionsPerWorkflow" | "tagsPerWorkflow" | "waitingRequests" | "storedMb" | "planMemoryMb";
+            name: "apiTokens" | "oauthClients" | "members" | "openInvitations" | "roles" | "workflows" | "versionsPerWorkflow" | "tagsPerWorkflow" | "waitingRequests" | "storedMb" | "planMemoryMb";
             maximum: number;
-            /** @description How much of it is used. Of a limit for each workflow: in the workflow that has most. Of a limit on one node: on the node that answers. `storedMb` is an estimate, and some seconds old. */
+            /** @description How much of it is used. A limit for each workflow answers the use of the workflow that has most, and a limit on one node the use of the node that answers. `storedMb` is an estimate, and some seconds old. */
             usedCount: number;
             /**
              * @description Whether the limit is one of the whole organization, of each of its workflows, or of the organization on each node.

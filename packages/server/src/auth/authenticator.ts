@@ -41,7 +41,7 @@ export interface Caller {
 export interface CallerToken {
   readonly tokenId: string;
   readonly prefix: string;
-  /** By its hash a change that gives permissions tells a token's own secret from the one before. */
+  /** The hash tells a token's own secret from the one before, for changes that give permissions. */
   readonly hash: Buffer;
   readonly expiresAt: Timestamp | null;
 }
@@ -125,7 +125,7 @@ export class Authenticator {
       : grantedTo(caller, found);
   }
 
-  /** After the end of a client of an organization. */
+  /** Forgets who calls through a client of an organization, after its end. */
   forgetClient(clientId: string): void {
     this.#credentials.forgetWhere((credential) => credential?.caller.client?.clientId === clientId);
   }
@@ -135,13 +135,13 @@ export class Authenticator {
     this.#credentials.forget(tokenHash.toString("hex"));
   }
 
-  /** After a change of what a user signs in with, of their name, or of all that they may do. Everybody else stays known. */
+  /** Forgets a user, after a change of what they sign in with, of their name, or of all that they may do. Everybody else stays known. */
   forgetUser(userId: string): void {
     this.#credentials.forgetWhere((credential) => credential?.caller.principal.id === userId);
     this.#memberships.forgetWhere((_membership, key) => key.startsWith(`${userId} `));
   }
 
-  /** After a change of one membership, with which the user's sign-ins to the organization's clients may have ended. */
+  /** Forgets a membership after a change of it, with which the user's sign-ins to the organization's clients may have ended. */
   forgetMembership({ organizationId, userId }: { readonly organizationId: string; readonly userId: string }): void {
     this.#memberships.forget(membershipKey(userId, organizationId));
     this.#credentials.forgetWhere((credential) => {
@@ -150,7 +150,7 @@ export class Authenticator {
     });
   }
 
-  /** After a change of roles, or of an organization as a whole. */
+  /** Forgets an organization, after a change of its roles or of the organization as a whole. */
   forgetOrganization(organizationId: string): void {
     this.#credentials.forgetWhere((credential) => {
       const { caller } = credential ?? {};

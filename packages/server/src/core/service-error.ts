@@ -28,7 +28,7 @@ export interface ServiceErrorDetails {
 
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
-  /** Where it is told apart from others of its code. */
+  /** Tells the error apart from others of its code, where a program needs that. */
   readonly reason: ServiceErrorReason | undefined;
   /** What is wrong in the input, with JSON pointers into the request body. */
   readonly problems: readonly Problem[];

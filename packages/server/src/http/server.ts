@@ -69,7 +69,8 @@ import { tagRoutes } from "./workflows/tags.ts";
 import { versionRoutes } from "./workflows/versions.ts";
 import { workflowRoutes } from "./workflows/workflows.ts";
 
-export interface ServerOptions extends Omit<ServerParts, "basePath" | "publicUrl" | "closing" | "userNames"> {
+export interface ServerOptions
+  extends Omit<ServerParts, "basePath" | "publicUrl" | "closing" | "userNames" | "failedAccess"> {
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
 }
@@ -126,7 +127,9 @@ export function createServer(options: ServerOptions): App {
   const app = createApp(config, basePath, headers);
   const publicUrl = () => publicUrlOf(config, app);
   const userNames = new UserNames(database);
-  const parts: ServerParts = { ...options, basePath, publicUrl, userNames, closing: closingSignal(app) };
+  const failedAccess = new FailedAccessLimit(config.maxRefusalsPerMinute, () => engine.now());
+  const derived = { basePath, publicUrl, userNames, failedAccess, closing: closingSignal(app) };
+  const parts: ServerParts = { ...options, ...derived };
 
   app.decorate("engine", options.engine);
   app.setValidatorCompiler(createValidatorCompiler());
@@ -139,14 +142,13 @@ export function createServer(options: ServerOptions): App {
   });
   allowOrigins(app, {
     listed: config.corsOrigins,
-    ofClients: (origin) => options.openId.clientOrigins.has(origin),
+    ofClients: (origin, network) => options.openId.clientOrigins.has(origin, network),
     own: () => new URL(publicUrl()).origin,
     provider: `${basePath}/oidc`,
   });
   leaveBodiesOutOfHead(app);
   boundUnreadAnswers(app, config);
   app.addHook("onSend", announceMaximums);
-  const failedAccess = new FailedAccessLimit(config.maxRefusalsPerMinute, () => engine.now());
   serveOpenId(app, parts, options);
   answerErrors(app, { logger, failedAccess, denials: new AuditDenials(database, logger), metrics });
   collectDeclarations(app, basePath, publicUrl);
@@ -223,7 +225,7 @@ function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): ServiceError
   return new ServiceError("ValidationError", `The request has ${found}. Send one.`);
 }
 
-/** Each GET is a HEAD too, with the same gates and headers. Of an answer that is a stream nothing is read. */
+/** Makes each GET a HEAD too, with the same gates and headers. Nothing is read of an answer that is a stream. */
 function leaveBodiesOutOfHead(app: App): void {
   app.addHook("onRoute", (route) => {
     // The framework's own hook would read streams to their end, and those that watch a job have none.

@@ -24,6 +24,7 @@ onEveryStore((home) => {
     const { api, organizationId, owner } = await service.newOrganization();
     await api.call("CreateInvitation", { body: { roles: ["viewer"] } });
     await api.call("CreateApiToken", { body: { name: "t", permissions: ["job:read"] } });
+    await api.call("CreateOAuthClient", { body: { name: "c", redirectUris: ["https://app.example.org/"] } });
     const { workflowId, versionId } = await deploy(api, definitionOf(waitStep("w", ["x"], null)));
     const tag = { params: { workflowId, tag: "second" }, body: { versionId } };
     await api.call("SetWorkflowVersionTag", tag);
@@ -54,6 +55,7 @@ onEveryStore((home) => {
       .poll(limitsNow, patience)
       .toEqual([
         one("apiTokens", 7, 1, "organization", true),
+        one("oauthClients", 50, 1),
         one("members", 5_000, 2),
         one("openInvitations", 1_000, 1),
         one("roles", 100, 0),

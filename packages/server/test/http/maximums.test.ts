@@ -9,6 +9,7 @@ import { limitOrganizations } from "../../src/operator/accounts.ts";
 onOneStore((home) => {
   const service = useService(home, {
     STEPWELL_MAX_API_TOKENS: "3",
+    STEPWELL_MAX_OAUTH_CLIENTS: "2",
     STEPWELL_MAX_ROLES: "2",
     STEPWELL_MAX_OPEN_INVITATIONS: "2",
     STEPWELL_MAX_WORKFLOWS: "3",
@@ -60,6 +61,14 @@ onOneStore((home) => {
     expect(headers.get("ratelimit")).toMatch(/, "apiTokens";r=2$/);
   });
 
+  test("an answer tells nothing of what is left where nothing was made", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    await service.setMaximums(organizationId, { members: 1 });
+    const { headers } = await api.refused("CreateInvitation", "ConflictError", { body: { roles: ["viewer"] } });
+    expect(headers.get("ratelimit")).not.toContain("openInvitations");
+    expect(headers.get("ratelimit-policy")).not.toContain("openInvitations");
+  });
+
   test("the operator gives one organization a maximum of its own, which holds from the next request on, and takes it back", async () => {
     const { api, organizationId } = await service.newOrganization();
     await service.setMaximums(organizationId, { apiTokens: 1 });
@@ -78,8 +87,16 @@ onOneStore((home) => {
     ]);
   });
 
-  test("roles and open invitations have their maximums too", async () => {
-    const { api } = await service.newOrganization();
+  test("roles, OAuth clients and open invitations have their maximums too", async () => {
+    const { api, organizationId } = await service.newOrganization();
+    await service.setMaximums(organizationId, { oauthClients: 1 });
+    const oauthClients = ["a", "b", "c"].map((name) => ({ name, redirectUris: ["https://app.example.org/"] }));
+    expect(await race(api, "CreateOAuthClient", oauthClients)).toMatchObject({
+      madeCount: 1,
+      details: [
+        expect.stringMatching(/at most 1 OAuth clients.*--max oauthClients=NUMBER.*STEPWELL_MAX_OAUTH_CLIENTS/),
+      ],
+    });
     const roles = ["a", "b", "c", "d"].map((name) => ({ name, permissions: ["job:read"] }));
     expect(await race(api, "CreateRole", roles)).toMatchObject({
       madeCount: 2,

@@ -142,6 +142,7 @@ onOneStore((home) => {
       ListAudit: 5,
       GetLimits: 5,
       GetMetrics: 10,
+      WatchJobs: 10,
       RegisterWorkflowVersion: 20,
       ValidateWorkflowVersion: 20,
       ExportAudit: 50,

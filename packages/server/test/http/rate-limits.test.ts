@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Client } from "@stepwell/testing/client.ts";
 import { straightDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy } from "@stepwell/testing/flow.ts";
@@ -237,6 +238,18 @@ onOneStore((home) => {
         expect(body.detail).toContain("STEPWELL_MAX_REFUSALS_PER_MINUTE");
         expect(Number(headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
         await here.call("GetOrganization");
+      });
+    });
+
+    test("a stream of many jobs is no way around that", async () => {
+      await inOneMinute(service, async () => {
+        const { client, token } = await service.newUser();
+        const jobs = Array.from({ length: 20 }, () => `job=${randomUUID()}/${randomUUID()}`);
+        const headers = { authorization: `Bearer ${token}` };
+        const stream = await fetch(`${service.baseUrl}/stream?${jobs.join("&")}`, { headers });
+        expect(stream.status).toBe(200);
+        expect((await stream.text()).match(/job\.unreadable/g)).toHaveLength(20);
+        await client.refused("WhoAmI", "RateLimitError");
       });
     });
 

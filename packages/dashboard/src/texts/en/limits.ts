@@ -13,6 +13,7 @@ export const limits = {
   text: "How many of each thing this organization may have. At a limit nothing more of its kind is made or admitted. Memory for compiled definitions is an exception: those that were used longest ago make room. The operator of the service sets the limits, for all or for this organization alone.",
   names: {
     apiTokens: "API tokens",
+    oauthClients: "Applications",
     members: "Members and open invitations",
     openInvitations: "Open invitations",
     roles: "Own roles",

@@ -21,7 +21,7 @@ export interface Departure {
   readonly asksAgain: boolean;
 }
 
-/** For so long after an issuer asked a person to prove who they are, it counts as a confirmation that an act is theirs. */
+/** How long a proof of who somebody is, at an issuer, counts as a confirmation that an act is theirs. */
 export const freshSignInSeconds = 10 * 60;
 
 /** Where the browser goes. */
@@ -90,9 +90,9 @@ export async function comeBack(
     const others = await userInfoFor(openid, joined, discovered, { ...idToken.claims }, tokens.access_token);
     const claims = readClaims(provider, together(others, idToken.claims));
     if (claims === undefined) return notValid(new Error("The id token names no subject."));
-    // Who is in no group is often not told so: nothing said of roles is none.
+    // Many issuers leave the claim out for a person who is in no group: nothing said of roles means none.
     const named = { ...claims, roleValues: claims.roleValues ?? [] };
-    // Only as the signed token says it: a userinfo endpoint may know of another sign-in.
+    // The time is taken from the signed token only: a userinfo endpoint may know of another sign-in.
     return { outcome: "proven", claims: named, authenticatedAt: timeOf(idToken.claims.auth_time, now) };
   } catch (error) {
     if (error instanceof openid.AuthorizationResponseError) {

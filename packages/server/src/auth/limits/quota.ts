@@ -12,8 +12,8 @@ export interface Exchange {
 }
 
 /**
- * How many requests of one kind one subject may still make in this minute, each counted with its cost, as far as one node is concerned. Several nodes share a limit
- * through one count in the store, to which each adds what it used *and sets aside* for the next moments: what is set aside is this node's
+ * How many requests of one kind one subject may still make in this minute, each counted with its cost, as far as one node is concerned. Several nodes
+ * share a limit through one count in the store, to which each adds what it used *and sets aside* for the next moments: what is set aside is this node's
  * to give away without asking, so the nodes together never allow more than the limit, however sudden the load and wherever it comes. A
  * small beginning is free and stays unknown to the others, so that a subject far from its limit costs no statement.
  *
@@ -66,7 +66,7 @@ export class Quota {
     return this.#stored;
   }
 
-  /** What a request of this cost takes of the quota: never more than the whole limit, since it could not pass in any minute. */
+  /** The part of the quota that a request of this cost takes: at most the whole limit, since more could not pass in any minute. */
   takes(cost: number): number {
     return Math.min(cost, this.#limit);
   }

@@ -29,7 +29,7 @@ export interface CountedRequest {
 /** The quota that is used up, and for how long. */
 export class ExceededQuota {
   readonly quota: Quota;
-  /** What the request would have taken of it. */
+  /** The part of the quota that the request would have taken. */
   readonly cost: number;
   readonly retryAfterSeconds: number;
 

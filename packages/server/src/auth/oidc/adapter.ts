@@ -112,7 +112,9 @@ class StoreAdapter implements Adapter {
   }
 }
 
-/** The provider asks here for a client that is none of the service's own: it is one of an organization. Each time, so that a deleted one is gone at once. */
+/**
+ * Finds the clients of organizations: the provider asks here for every client that is none of the service's own. It asks each time, so that a deleted one is gone at once.
+ */
 class ClientAdapter extends StoreAdapter {
   override async find(id: string): Promise<AdapterPayload | undefined> {
     const client = await this.ask((db) => findOrganizationClient(db, id));

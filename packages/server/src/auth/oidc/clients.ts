@@ -5,7 +5,7 @@ export const dashboardClientId = "stepwell-dashboard";
 export const commandLineClientId = "stepwell-cli";
 export const clientIds: readonly string[] = [dashboardClientId, commandLineClientId];
 
-/** What holds for every client, the service's own and those of organizations. */
+/** Metadata of every client: the service's own and those of organizations. */
 export const sharedMetadata = {
   token_endpoint_auth_method: "none",
   id_token_signed_response_alg: "RS256",

@@ -43,7 +43,7 @@ export class OpenId {
     this.sessions = new Sessions({ ...parts, ...config, store: this.store });
     this.signingKeys = new SigningKeys(parts);
     this.ledger = new RefreshLedger({ ...parts, store: this.store });
-    this.clientOrigins = new ClientOrigins(database);
+    this.clientOrigins = new ClientOrigins({ database, now, maxUnknownPerMinute: config.maxRefusalsPerMinute });
     this.idTokens = new IdTokens({
       issuer: () => issuerOf(publicUrl()),
       now,

@@ -33,11 +33,15 @@ export async function withdrawConsent(
   const organizationId = organizationOfClient(clientId);
   if (organizationId === undefined) return [];
   const consent = { organizationId, clientId, userId };
+  // The sessions come before the consent, as in every change that writes both, so that no two wait for each other.
+  const ended = await endClientSessions(transaction, consent, at);
   await deleteOAuthConsent(transaction, consent);
-  return await endClientSessions(transaction, consent, at);
+  return ended;
 }
 
-/** As the provider takes it. `web`, although some of them are at home on a loopback address: the provider lets `native` ones change their port. */
+/**
+ * The client as the provider takes it. Its type is `web` even on a loopback address: the provider would let a `native` one change its port.
+ */
 export function metadataOf({ clientId, name, redirectUris }: OAuthClient): ClientMetadata {
   return {
     ...sharedMetadata,

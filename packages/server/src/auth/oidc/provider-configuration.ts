@@ -189,7 +189,7 @@ async function grantFor(
   return grant;
 }
 
-/** The one that this browser has with the client already, unless the person signed in just now. */
+/** Answers the session that this browser has with the client, or a new one; a new one in any case where the person signed in just now. */
 async function clientSessionOf(
   ctx: KoaContextWithOIDC,
   { sessions }: Pick<Parts, "sessions">,

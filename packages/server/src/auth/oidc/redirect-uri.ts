@@ -1,6 +1,6 @@
 /**
- * What is wrong with an address to which a client of an organization wants to be sent back; undefined when nothing is. It is compared as a text later, so it must
- * be written in the one way in which browsers write it.
+ * Answers what is wrong with an address to which a client of an organization wants to be sent back; undefined when nothing is. It is compared as a text later,
+ * so it must be written in the one way in which browsers write it.
  */
 export function problemOfRedirectUri(uri: string, ownOrigins: readonly string[]): string | undefined {
   const parsed = URL.parse(uri);

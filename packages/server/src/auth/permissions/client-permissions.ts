@@ -1,8 +1,8 @@
 import type { Permission, PermissionSet } from "./permissions.ts";
 
 /**
- * What a member may do through a client of the organization: all that they may do themselves, except manage credentials, members and what they may do. A page that
- * somebody else wrote must not be able to stay when the member's sign-in there is over.
+ * Answers what a member may do through a client of the organization: all that they may do themselves, except manage credentials, members and what these may
+ * do. A page that somebody else wrote must not be able to stay when the member's sign-in there is over.
  */
 export function withoutWithheld(held: PermissionSet | undefined): PermissionSet | undefined {
   if (held === undefined) return undefined;
@@ -22,7 +22,7 @@ const withheldPermissions: ReadonlySet<Permission> = new Set([
   "organization:update",
   "organization:delete",
 ]);
-/** By the thing that they are about, so that a permission added later is withheld too. */
+/** Permissions are withheld by the thing that they are about, so that one that is added later is withheld too. */
 const withheldThings: ReadonlySet<string> = new Set([
   "account",
   "apitoken",

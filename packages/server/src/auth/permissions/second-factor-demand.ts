@@ -10,7 +10,7 @@ interface Person {
 }
 
 /**
- * Whether more than a password stands before what this user calls with: a second factor of ours, or an issuer outside, which answers for it as it
+ * Answers whether this user needed more than a password for what they call with: a second factor of ours, or an issuer outside, which answers for it as it
  * answers for who they are. An account that only an issuer opens has no password that could be enough.
  */
 export async function hasSecondFactor(db: Queryable, { principal, isVouchedFor }: Person): Promise<boolean> {

@@ -18,7 +18,7 @@ export const measures = [
 
 export type Measure = (typeof measures)[number];
 
-/** What counts for the time `at`: one job or step, where -1 takes it back, or so many bytes. */
+/** Something that counts for the time `at`. `count` is 1 for a job or a step, -1 to take one back, or a number of bytes. */
 export interface Count {
   readonly measure: Measure;
   readonly at: Timestamp;

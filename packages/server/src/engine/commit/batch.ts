@@ -3,10 +3,8 @@ import { type EventPayload, holdsPayloads, payloadsToRead } from "../../core/job
 import type { CallEffect, Change, EventChange, Fact } from "../../core/job/fact.ts";
 import type { HistoryEntry } from "../../core/job/history.ts";
 import { submitJob, transition } from "../../core/job/job.ts";
-import { countEntries, earlierLifeOf } from "../../core/job/job-counts.ts";
 import { awaitedEventIds, type Job, type Timestamp, wakeAtOf } from "../../core/job/job-state.ts";
 import { looksIntoValues } from "../../core/job/looks-into-values.ts";
-import { ChangeSum } from "../../core/job/metric-change.ts";
 import { ValueBook } from "../../core/job/value-book.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import { pointerTo } from "../../core/problem.ts";
@@ -17,7 +15,6 @@ import type { Transaction } from "../../store/home/database.ts";
 import { findKeptEvents, readPayloads, writeEventChanges } from "../../store/jobs/events.ts";
 import { insertValues } from "../../store/jobs/job-values.ts";
 import {
-  historyText,
   insertHistory,
   insertJobs,
   type JobKey,
@@ -32,6 +29,7 @@ import { newId } from "../identifier.ts";
 import { type Parked, versionUnreadable } from "../plans/parking.ts";
 import type { LoadedPlans, Plans } from "../plans/plans.ts";
 import type { Command, FactCommand, Outcome, SubmitCommand } from "./command.ts";
+import { CommitCounts, type CountedJob, payloadBytesOf } from "./commit-counts.ts";
 import { openValues } from "./open-values.ts";
 import { type ReplayContext, replayKnownKeys, replyTo, settleKeys } from "./replay.ts";
 import type { BatchTurn } from "./turns.ts";
@@ -88,8 +86,7 @@ export async function applyBatch(
 }
 
 /** One job while the batch changes it. `before` is undefined for a job that the batch creates. */
-interface OpenJob {
-  readonly before: Job | undefined;
+interface OpenJob extends CountedJob {
   readonly plan: Plan;
   job: Job;
   call: CallEffect | undefined;
@@ -98,8 +95,6 @@ interface OpenJob {
   readonly events: EventChange[];
   /** Of its kept events, as far as a wait may read them in this batch. */
   readonly payloads: Map<number, EventPayload>;
-  readonly values: ValueBook;
-  /** The rows of the job and its events that this batch adds, in bytes, about; outputs stand in the history or in values. */
   payloadBytes: number;
 }
 
@@ -317,9 +312,7 @@ function applied(jobs: LoadedJobs, opened: OpenJob, change: Change, command: Com
   opened.job = { ...change.job, nodeId };
   opened.entries.push(...change.entries);
   opened.events.push(...change.events);
-  const keptCount = change.events.filter(({ type }) => type === "kept").length;
-  if (command.type === "submit") opened.payloadBytes += command.bytes + newJobBytes;
-  else if (keptCount > 0) opened.payloadBytes += command.bytes + keptCount * newEventBytes;
+  opened.payloadBytes += payloadBytesOf(command, change.events);
   // What a wait reads later in this batch is not in the store yet.
   for (const event of change.events) {
     if (event.type !== "kept" || event.payload === undefined) continue;
@@ -344,10 +337,10 @@ function begunEpochOf({ isSuspect, leaseEpoch }: CallEffect, job: Job, context: 
 async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: BatchContext): Promise<void> {
   const changed = changedJobs(jobs);
   const events = [...jobs.open.values()].filter((opened) => opened.events.length > 0);
-  const { history, sums } = countHistory(changed);
+  const counts = new CommitCounts();
+  const history = changed.map((opened) => counts.countHistory(opened));
   const touched = changed.map(written);
-  countStoredBytes(sums, changed, history, context.now);
-  const metrics = [...sums].map(([organizationId, { changes }]) => ({ organizationId, changes }));
+  for (const [index, opened] of changed.entries()) counts.countStoredBytes(opened, history[index] ?? "", context.now);
   await Promise.all([
     insertJobs(
       transaction,
@@ -358,7 +351,7 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
       touched.flatMap(({ before, after }) => (before === undefined ? [] : [{ before, after }])),
     ),
     insertHistory(transaction, history, context.commitId, context.now),
-    insertMetricChanges(transaction, context.commitId, metrics),
+    insertMetricChanges(transaction, context.commitId, counts.changes),
     insertValues(
       transaction,
       touched.map(({ after: { organizationId, jobId }, values }) => ({ organizationId, jobId, values: values.added })),
@@ -369,42 +362,6 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
     ),
     insertAuditEntries(transaction, jobs.audited),
   ]);
-}
-
-/** The rows of the history of this commit, in the order of the jobs, and what they add to the organizations' metrics. */
-function countHistory(touched: readonly OpenJob[]): { history: string[]; sums: Map<string, ChangeSum> } {
-  const sums = new Map<string, ChangeSum>();
-  const history = touched.map(({ before, job, entries, values }) => {
-    const { organizationId, jobId, workflowId, createdAt } = job;
-    const { counts, isComplete } = countEntries(earlierLifeOf(before, createdAt), entries);
-    if (isComplete) sumOf(sums, organizationId).add(workflowId, counts);
-    return historyText({ organizationId, jobId, entries: values.entries(entries), counted: isComplete });
-  });
-  return { history, sums };
-}
-
-/** Counts what this commit adds to the store, by lengths that are known anyway. Updated rows of jobs add nothing: they are written anew in their place. */
-function countStoredBytes(
-  sums: Map<string, ChangeSum>,
-  touched: readonly OpenJob[],
-  history: readonly string[],
-  at: Timestamp,
-): void {
-  for (const [index, { job, values, payloadBytes }] of touched.entries()) {
-    let count = (history[index]?.length ?? 0) + payloadBytes;
-    for (const { bytes } of values.added) count += bytes;
-    sumOf(sums, job.organizationId).add(job.workflowId, [{ measure: "storedBytes", at, count, durationMs: null }]);
-  }
-}
-
-/** About what the row of a new job takes beside the input, with its state, and the row of an event beside its payload. */
-const newJobBytes = 1_000;
-const newEventBytes = 200;
-
-function sumOf(sums: Map<string, ChangeSum>, organizationId: string): ChangeSum {
-  const sum = sums.get(organizationId) ?? new ChangeSum();
-  sums.set(organizationId, sum);
-  return sum;
 }
 
 /** The job as its row holds it. Its history is stored before: the state names large values by the entries that brought them. */

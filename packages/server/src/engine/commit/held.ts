@@ -1,7 +1,7 @@
 import { ServiceError } from "../../core/service-error.ts";
 import { shortLockTimeoutMs } from "../../store/home/database.ts";
 
-/** How a command fares whose row another transaction holds. */
+/** The state of a command whose row another transaction holds. */
 export interface Held {
   /** Reading of the monotonic timer past which it is not tried again. */
   readonly deadline: number;
@@ -26,5 +26,5 @@ export function heldByOthers(cause: Error): ServiceError {
   return new ServiceError("UnavailableError", message, { retryAfterSeconds: 2, cause });
 }
 
-/** How soon a command is tried again whose row was passed over. */
+/** A command whose row was passed over is tried again this soon. */
 const passedOverPauseMs = 5;

@@ -63,7 +63,7 @@ export function isFull(storedBytes: number, maximumMb: number): boolean {
   return storedBytes >= maximumMb * bytesPerMb;
 }
 
-/** Rounded up: what is stored is not shown as nothing. */
+/** Rounds up: something that is stored is not shown as nothing. */
 export function megabytesOf(storedBytes: number): number {
   return Math.ceil(storedBytes / bytesPerMb);
 }

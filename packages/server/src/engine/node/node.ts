@@ -75,7 +75,7 @@ export class Node {
     return this.#leaseTerm;
   }
 
-  /** Whether the store has answered of late, and takes what is to be written. Sooner false than the lease: a load balancer should know within seconds. */
+  /** Whether the store has answered of late, and takes what is to be written. It turns false sooner than the lease ends: a load balancer should know within seconds. */
   isStoreInReach(): boolean {
     const { clock, heartbeatMs, database } = this.#options;
     if (database.isFull()) return false;

@@ -77,7 +77,7 @@ export class Plans {
     return readable;
   }
 
-  /** About how much memory the organization's plans take here. */
+  /** Answers about how many bytes of memory the organization's plans take on this node. */
   bytesOf(organizationId: string): number {
     return this.#cached.bytesOf(organizationId);
   }

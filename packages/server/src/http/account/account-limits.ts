@@ -1,6 +1,6 @@
 import { Type } from "typebox";
+import { readUserTokenUse } from "../../management/account/user-tokens.ts";
 import { readOrganizationUse } from "../../management/organizations/organization-maximum.ts";
-import { countUserTokens } from "../../store/people/user-tokens.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { answer, oneOf } from "../door/schemas.ts";
 
@@ -38,12 +38,7 @@ export function accountLimitRoutes(app: App, parts: ServerParts): void {
     },
     async ({ caller: { principal } }) => {
       const organizations = await readOrganizationUse(parts.database, parts, principal.id);
-      const userTokens = {
-        name: "userTokens",
-        maximum: parts.config.maxUserTokens,
-        usedCount: await countUserTokens(parts.database, principal.id, parts.engine.now()),
-        isOwn: false,
-      } as const;
+      const userTokens = await readUserTokenUse(parts.database, parts, principal.id);
       return { limits: [organizations, userTokens] };
     },
   );

@@ -5,7 +5,7 @@ export function answerHeaders({ baseUrl }: Pick<Config, "baseUrl">): Readonly<Re
   return {
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
-    // Only the public address says that clients come by https: a header of the request could be anybody's.
+    // The public address alone says that clients come by https: a header of the request could be anybody's.
     ...(baseUrl?.protocol === "https:" && { "strict-transport-security": "max-age=31536000" }),
   };
 }

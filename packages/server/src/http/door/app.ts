@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
 import type { Authenticator, Caller } from "../../auth/authenticator.ts";
 import type { SingleSignOn } from "../../auth/external/single-sign-on.ts";
+import type { FailedAccessLimit } from "../../auth/limits/failed-access.ts";
 import type { RateLimits } from "../../auth/limits/rate-limits.ts";
 import type { OpenId } from "../../auth/oidc/open-id.ts";
 import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
@@ -44,6 +45,7 @@ export interface ServerParts {
   readonly plans: Plans;
   readonly secrets: SecretBox;
   readonly userNames: UserNames;
+  readonly failedAccess: FailedAccessLimit;
   /** Prefix of every path, without a slash at the end. */
   readonly basePath: string;
   /** Where clients reach the service, without a slash at the end. Known once it listens. */
@@ -74,7 +76,7 @@ declare module "fastify" {
   interface FastifySchema {
     /** Who may call the operation. Authorization reads this very declaration, and so does the document. */
     "x-permission"?: DeclaredPermission;
-    /** What a request counts as among the requests of a minute. Follows from the route (`operation.ts`). */
+    /** The cost of a request among the requests of a minute. It follows from the route (`operation.ts`). */
     "x-cost"?: number;
   }
   interface FastifyContextConfig {
@@ -82,7 +84,7 @@ declare module "fastify" {
     readonly bounds?: BoundsRule;
     /** The effect of a repeated request (`idempotency.ts`). A POST must declare it, or take an Idempotency-Key. */
     readonly repetition?: Repetition;
-    /** What a request counts as among the requests of a minute, where that is neither a cheap read nor a usual change (`operation.ts`). */
+    /** The cost of a request among the requests of a minute, where that is neither a cheap read nor a usual change (`operation.ts`). */
     readonly cost?: number;
     /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */
     readonly errors?: readonly ServiceErrorCode[];

@@ -35,7 +35,7 @@ export class AuditDenials {
     const organizationId = organizationOf(request);
     if (organizationId === undefined || !isAudited(request)) return undefined;
     const recent = this.#recentOf(`${organizationId} ${request.caller.principal.id}`);
-    // What goes beyond the bound is not even read.
+    // Beyond the bound, not even the body is read.
     if (recent.isFull(performance.now())) {
       recent.leaveOut();
       return undefined;
@@ -125,11 +125,12 @@ function organizationOf({ params, caller }: FastifyRequest): string | undefined 
 }
 
 /**
- * Tells one attempt from another. It is kept in memory for a minute and never written: a body may hold a password. A denial at the door comes before the body is
- * read, so it is read here, as far as an accepted one could reach.
+ * Answers a hash that tells one attempt from another. It is kept in memory for a minute and never written: a body may hold a password. A denial at the door
+ * comes before the body is read, so it is read here, up to the length that would be accepted.
  */
 function hashOfBody({ body, raw, routeOptions }: FastifyRequest): string | Promise<string> {
-  if (raw.readableEnded) return hash("sha256", JSON.stringify(body ?? null));
+  // Nothing more comes of a request whose client hung up, not even an event.
+  if (raw.readableEnded || raw.destroyed) return hash("sha256", JSON.stringify(body ?? null));
   const digest = createHash("sha256");
   let left = routeOptions.bodyLimit ?? 0;
   return new Promise((resolve) => {

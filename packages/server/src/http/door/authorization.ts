@@ -48,16 +48,22 @@ export async function requireStillAllowed(
   await checkBounds(request, request.routeOptions.config.bounds, database);
 }
 
-/** Authorizes a caller for a job that the request names outside of its path. Throws as `authorization` does. */
+/**
+ * Authorizes a caller for a job that the request names outside of its path. Throws as `authorization` does. An organization with which the caller has nothing to
+ * do counts as failed access, although the request itself is answered.
+ */
 export async function requireJob(
   caller: Caller,
   key: JobKey,
   permission: Permission,
-  { authenticator, database }: Pick<ServerParts, "authenticator" | "database">,
+  { authenticator, database, failedAccess }: Pick<ServerParts, "authenticator" | "database" | "failedAccess">,
 ): Promise<void> {
   if (!uuid.test(key.organizationId)) throw notFound("organization");
   const granted = await authenticator.permissionsIn(caller, key.organizationId);
-  if (granted === undefined) throw notFound("organization");
+  if (granted === undefined) {
+    failedAccess.note(caller.principal.id);
+    throw notFound("organization");
+  }
   requirePermission(granted, permission);
   if (!uuid.test(key.jobId)) throw notFound("job");
   await checkBounds({ caller, params: key }, { workflows: "job", tags: "unaffected" }, database);

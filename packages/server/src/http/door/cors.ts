@@ -1,11 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { networkOf } from "../../auth/credentials/network.ts";
 import type { App } from "./app.ts";
+import { addressOf } from "./client-address.ts";
 
 export interface AllowedOrigins {
-  /** Those that the operator lists. */
+  /** The origins that the operator lists. */
   readonly listed: readonly string[];
-  /** Whether a client of an organization is served at this origin. */
-  readonly ofClients: (origin: string) => boolean | Promise<boolean>;
+  /** Whether a client of an organization is served at this origin. `network` is the one that asks (`networkOf`). */
+  readonly ofClients: (origin: string, network: string) => boolean | Promise<boolean>;
   /** The service's own origin, whose pages need no permission. */
   readonly own: () => string;
   /** The path of the OpenID provider, which judges the clients' origins itself, knowing the client. */
@@ -23,9 +25,9 @@ export function allowOrigins(app: App, { listed, ofClients, own, provider }: All
     };
     if (origin === undefined || allowed.has(origin)) return answer(origin !== undefined);
     if (request.url.startsWith(`${provider}/`) || origin === own()) return answer(false);
-    const isOfClient = ofClients(origin);
+    const isOfClient = ofClients(origin, networkOf(addressOf(request)));
     if (!(isOfClient instanceof Promise)) return answer(isOfClient);
-    // Without the store nobody knows; what the request itself asks for is then answered as usual.
+    // Without the store the origin is taken as unknown, and the request itself is answered as usual.
     void isOfClient.catch(() => false).then(answer);
   });
 }

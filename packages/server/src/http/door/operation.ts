@@ -70,8 +70,8 @@ export function measure(operationId: string, metrics: RequestMetrics): onRequest
 }
 
 /**
- * What a request counts as among the requests of a minute, in cheap reads. A route declares what is dear about it; without that a read counts as one, and a
- * change as the transaction with its audit entry that it is.
+ * Answers the cost of a request among the requests of a minute, in cheap reads. A route that is dear declares its own. Without that a read costs one, and a
+ * change five: it is a transaction with an audit entry.
  */
 function costOf({ method, config }: RouteOptions): number {
   return config?.cost ?? (method === "GET" || method === "HEAD" || method === "QUERY" ? 1 : 5);

@@ -53,9 +53,13 @@ export function noteWaiting(
   request.usedMaximums = [{ ...rateLimits.readMaximum(organizationId, "waitingRequests"), usedCount }];
 }
 
-/** Adds the maximums under which a request made something. They are quotas without a time: what is used comes back when something is deleted. */
+/**
+ * Adds the maximums under which a request made something. They are quotas without a time: what is used comes back when something is deleted. A request that was
+ * rejected in the end made nothing, even if it had found room under one maximum before it met another.
+ */
 export const announceMaximums: onSendHookHandler = ({ usedMaximums }, reply, payload, done) => {
-  for (const { name, maximum, usedCount } of usedMaximums ?? []) {
+  const isMade = reply.statusCode < 400;
+  for (const { name, maximum, usedCount } of (isMade && usedMaximums) || []) {
     addItem(reply, "ratelimit-policy", `"${name}";q=${maximum}`);
     addItem(reply, "ratelimit", `"${name}";r=${Math.max(0, maximum - usedCount)}`);
   }

@@ -11,7 +11,7 @@ import { JobParams, noContent } from "../door/schemas.ts";
 import { renderEntry } from "./job-history.ts";
 import { Bell, entriesAtOnce, lookMs, sendStream, serverSentEvent, streamResponse } from "./server-sent.ts";
 
-/** Every how many looks a quiet stream says that it is alive. */
+/** A quiet stream says that it is alive once in so many looks. */
 const looksPerHeartbeat = 15;
 
 export function jobStreamRoutes(app: App, parts: ServerParts): void {

@@ -10,12 +10,32 @@ import { renderEntry } from "./job-history.ts";
 import { isFinishedAt } from "./job-stream.ts";
 import { Bell, entriesAtOnce, lookMs, sendStream, serverSentEvent, streamResponse } from "./server-sent.ts";
 
-/** As many as a person has open; each counts as one of the requests that wait for a job. */
+/** More than a person has open at once. Each job counts as one of the requests that wait for a job. */
 const maxJobs = 50;
 /** A client that hears nothing for two of these knows that something between it and us holds the stream back. */
 const heartbeatMs = 5_000;
-/** Every how often a job is looked at of which no change was told. */
+/** A job is looked at this often even if no change of it was told. */
 const rereadMs = 15_000;
+
+const JobNames = Type.Array(
+  Type.String({
+    pattern: "^[^/]{1,64}/[^/]{1,64}$",
+    "x-rule": "must be the id of an organization and the id of one of its jobs, with a slash in between",
+    example: "01890a5d-ac96-774b-bcce-b302099a8057/01890a5d-ac96-774b-bcce-b302099a8058",
+  }),
+  {
+    minItems: 1,
+    maxItems: maxJobs,
+    uniqueItems: true,
+    description: "`<organizationId>/<jobId>`; give the parameter once for each job.",
+  },
+);
+
+const LastSequences = Type.String({
+  pattern: "^[0-9]{1,9}(\\.[0-9]{1,9})*$",
+  description:
+    "The `id` of the last event that was received: for each job, in the order of the request, the sequence of the last entry that was received (0 for none), with dots in between.",
+});
 
 /** A browser gives one host six connections over HTTP/1.1, so all of its pages share one stream. */
 export function manyJobsStreamRoutes(app: App, parts: ServerParts): void {
@@ -25,37 +45,15 @@ export function manyJobsStreamRoutes(app: App, parts: ServerParts): void {
     "/stream",
     {
       // Each job is held against the bounds of a narrow token by itself.
-      config: { bounds: { workflows: "handler", tags: "unaffected" } },
+      config: { cost: 10, bounds: { workflows: "handler", tags: "unaffected" } },
       schema: {
         operationId: "WatchJobs",
         "x-permission": "any",
         tags: ["jobs"],
         summary: "Watch many jobs",
         description: `Server-sent events for up to ${maxJobs} jobs on one connection. Needs \`job:read\` in the organization of each job. There is one event for each history entry: \`event\` is its type, \`data\` is \`{organizationId, jobId, entry}\`, where \`entry\` is what GetJobHistory answers. The \`id\` of each event says how far the stream is in all of its jobs; after an interruption go on with \`Last-Event-ID\` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event \`job.unreadable\` tells of it, with \`data\` \`{organizationId, jobId, problem}\`. The stream ends once all jobs are finished or unreadable. A comment comes at least every ${heartbeatMs / 1_000} s.`,
-        querystring: closed({
-          job: Type.Array(
-            Type.String({
-              pattern: "^[^/]{1,64}/[^/]{1,64}$",
-              "x-rule": "must be the id of an organization and the id of one of its jobs, with a slash in between",
-              example: "01890a5d-ac96-774b-bcce-b302099a8057/01890a5d-ac96-774b-bcce-b302099a8058",
-            }),
-            {
-              minItems: 1,
-              maxItems: maxJobs,
-              uniqueItems: true,
-              description: "`<organizationId>/<jobId>`; give the parameter once for each job.",
-            },
-          ),
-        }),
-        headers: Type.Object({
-          "Last-Event-ID": Type.Optional(
-            Type.String({
-              pattern: "^[0-9]{1,9}(\\.[0-9]{1,9})*$",
-              description:
-                "The `id` of the last event that was received: for each job, in the order of the request, the sequence of the last entry that was received (0 for none), with dots in between.",
-            }),
-          ),
-        }),
+        querystring: closed({ job: JobNames }),
+        headers: Type.Object({ "Last-Event-ID": Type.Optional(LastSequences) }),
         response: {
           200: streamResponse,
           204: noContent("All jobs are finished, and there is nothing after `Last-Event-ID`: do not connect again."),
@@ -103,7 +101,7 @@ async function* follow(
       rereadAt = performance.now() + rereadMs;
     }
     for (const job of await lookAtNew(parts, jobs)) {
-      // What came before may have taken a slow reader minutes.
+      // A slow reader may have taken minutes for what came before, and lost access meanwhile.
       if (!(await isStillAllowed(request, "any", parts))) return;
       await check(parts, request, job);
       if (job.problem !== undefined) continue;
@@ -117,14 +115,7 @@ async function* follow(
       }
       job.isNew ||= job.sent > before;
     }
-    for (const job of jobs) {
-      if (job.problem === undefined || job.isTold) continue;
-      job.isTold = true;
-      yield serverSentEvent(idOf(jobs), "job.unreadable", {
-        ...job.key,
-        problem: problemDetails(job.problem, request.id),
-      });
-    }
+    yield* untoldProblems(jobs, request.id);
     const hasMore = jobs.some(({ isNew }) => isNew);
     if (!hasMore && jobs.every(isOver)) return;
     if (performance.now() >= heartbeatAt) {
@@ -137,7 +128,16 @@ async function* follow(
   }
 }
 
-/** Asks how far the jobs have come of which there may be something new. Answers those of which there is. */
+function* untoldProblems(jobs: readonly WatchedJob[], requestId: string): Generator<string> {
+  for (const job of jobs) {
+    if (job.problem === undefined || job.isTold) continue;
+    job.isTold = true;
+    const problem = problemDetails(job.problem, requestId);
+    yield serverSentEvent(idOf(jobs), "job.unreadable", { ...job.key, problem });
+  }
+}
+
+/** Asks how far those jobs have come that may have something new. Answers those that have. */
 async function lookAtNew({ engine }: ServerParts, jobs: readonly WatchedJob[]): Promise<WatchedJob[]> {
   const due = jobs.filter(({ isNew, problem }) => isNew && problem === undefined);
   for (const job of jobs) job.isNew = false;
@@ -165,7 +165,7 @@ async function check(parts: ServerParts, request: FastifyRequest, job: WatchedJo
   }
 }
 
-/** Not where a job cannot be read: the client may not know of that. */
+/** Answers false also where a job cannot be read: the client may not know of that yet. */
 async function areAllFinished(parts: ServerParts, jobs: readonly WatchedJob[]): Promise<boolean> {
   await lookAtNew(parts, jobs);
   for (const job of jobs) job.isNew = true;
@@ -173,8 +173,8 @@ async function areAllFinished(parts: ServerParts, jobs: readonly WatchedJob[]): 
 }
 
 /**
- * An organization that has all of its waiting places in use is no reason to keep the jobs of others from the stream. Throws when the node has no
- * place left for anybody.
+ * Watches the jobs that can be read. An organization that has all of its waiting places in use does not keep the jobs of others from the stream. Throws when
+ * the node has no place left for anybody.
  */
 function watchAll({ engine }: ServerParts, jobs: readonly WatchedJob[], bell: Bell): () => void {
   const unwatches: (() => void)[] = [];

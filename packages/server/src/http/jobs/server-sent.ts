@@ -45,11 +45,11 @@ export function sendStream(
   pieces: AsyncGenerator<string>,
   { closing, bell, unwatch }: Streamed,
 ): FastifyReply {
-  // Each stream listens.
+  // Each stream listens to it, and Node.js would take more than ten listeners for a leak.
   setMaxListeners(0, closing);
   closing.addEventListener("abort", bell.ring);
   const stream = Readable.from(pieces);
-  // Not in the generator: one that was never begun has no `finally`.
+  // This is not done in the generator: one that was never begun has no `finally`.
   stream.once("close", () => {
     unwatch();
     closing.removeEventListener("abort", bell.ring);

@@ -21,20 +21,20 @@ export function consentPage(provider: Provider, parts: ServerParts, look: Look):
     if (interaction?.prompt.name !== "consent") return await next();
     const client = await findOrganizationClient(parts.database, String(interaction.params.client_id));
     const [user] = await findUsers(parts.database, [String(interaction.session?.accountId)]);
-    if (client === undefined || user === undefined) {
-      return showTooLate(ctx, look);
-    }
+    if (client === undefined || user === undefined) return showTooLate(ctx, look);
     if (ctx.method === "GET") return show(ctx, look, parts, { interaction, client, user });
     const form = await readForm(ctx, parts, look);
     if (form === undefined) return;
-    if (!form.has("agree")) return goTo(ctx, await refuse(provider, ctx));
+    if (!form.has("agree")) return goTo(ctx, await refuse(provider, ctx, "The user did not agree."));
     const act = {
       actor: { type: "user", id: user.userId, name: user.displayName },
       operation: "ConsentToOAuthClient",
       requestId: ctx.response.get("x-request-id"),
       address: ctx.ip,
     } as const;
-    await consentToOAuthClient(parts, act, client.clientId);
+    if (!(await consentToOAuthClient(parts, act, client.clientId))) {
+      return goTo(ctx, await refuse(provider, ctx, "The user is no member of the organization."));
+    }
     const agreed = await provider.interactionResult(
       ctx.req,
       ctx.res,
@@ -45,9 +45,9 @@ export function consentPage(provider: Provider, parts: ServerParts, look: Look):
   };
 }
 
-/** The client is told so. */
-async function refuse(provider: Provider, ctx: KoaContextWithOIDC): Promise<string> {
-  const result = { error: "access_denied", error_description: "The user did not agree." };
+/** Ends the sign-in with an error, by which the client learns why it is not let in. */
+async function refuse(provider: Provider, ctx: KoaContextWithOIDC, reason: string): Promise<string> {
+  const result = { error: "access_denied", error_description: reason };
   return await provider.interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });
 }
 

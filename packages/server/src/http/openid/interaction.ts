@@ -16,7 +16,7 @@ export async function interactionOf(
   return found?.uid === uid ? found : undefined;
 }
 
-/** For its pages, whose forms lead on to the client. The provider has checked the address against those of the client. */
+/** Answers the client's origin, to which the forms of the sign-in's pages lead on. The provider has checked the address against those of the client. */
 export function formTargetsOf({ params }: Interaction): { readonly formTargets?: readonly string[] } {
   return typeof params.redirect_uri === "string" ? { formTargets: [new URL(params.redirect_uri).origin] } : {};
 }

@@ -6,7 +6,7 @@ import { readBody } from "./request-body.ts";
 
 const maxFormBytes = 16 * 1024;
 
-/** What a form of the sign-in's pages holds. Undefined when it was rejected, and the answer says so. */
+/** Reads what a form of the sign-in's pages holds. Undefined when the form was rejected, and the answer says so. */
 export async function readForm(
   ctx: KoaContextWithOIDC,
   { publicUrl }: Pick<ServerParts, "publicUrl">,

@@ -29,7 +29,7 @@ export function showProblem(ctx: KoaContextWithOIDC, look: Look, { status, error
 export const tooLate =
   "This sign-in took too long, was finished already, or your browser did not keep its cookies. Begin again.";
 
-/** For a step whose sign-in is not there any more, or whose browser did not bring its cookie. */
+/** Shows that the sign-in of this step is not there any more, or that the browser did not bring its cookie. */
 export function showTooLate(ctx: KoaContextWithOIDC, look: Look): void {
   showProblem(ctx, look, { status: 400, error: "session_not_found", detail: tooLate });
 }

@@ -65,8 +65,8 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
         "a sign-in failed for a reason that nobody expected",
       ),
   });
-  function isClientOrigin(origin: string): boolean | Promise<boolean> {
-    return look.formTargets().includes(origin) || openId.clientOrigins.has(origin);
+  function isClientOrigin(origin: string, network: string): boolean | Promise<boolean> {
+    return look.formTargets().includes(origin) || openId.clientOrigins.has(origin, network);
   }
 
   const measured = measure("OpenIdConnect", metrics);

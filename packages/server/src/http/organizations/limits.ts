@@ -1,34 +1,21 @@
 import { type Static, Type } from "typebox";
-import type { MaximumName } from "../../config.ts";
+import { maximumNames } from "../../config.ts";
 import type { UsedMaximum } from "../../management/act/act.ts";
 import { readUsedMaximums } from "../../management/organizations/maximums.ts";
 import { readStoredUse } from "../../management/organizations/stored-bytes.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { answer, OrganizationParams, oneOf } from "../door/schemas.ts";
 
-const names = [
-  "apiTokens",
-  "members",
-  "openInvitations",
-  "roles",
-  "workflows",
-  "versionsPerWorkflow",
-  "tagsPerWorkflow",
-  "waitingRequests",
-  "storedMb",
-  "planMemoryMb",
-] as const satisfies readonly (MaximumName | "planMemoryMb")[];
-
 const LimitSchema = Type.Object(
   {
-    name: oneOf(names, {
+    name: oneOf([...maximumNames, "planMemoryMb"], {
       description:
         "What is limited. `members` counts open invitations too; `waitingRequests` are requests with `waitSeconds` and streams; `storedMb` is what jobs and versions store, in megabytes; `planMemoryMb` is the memory for compiled definitions, in megabytes: when it is full, those that were used longest ago make room.",
     }),
     maximum: Type.Integer(),
     usedCount: Type.Integer({
       description:
-        "How much of it is used. Of a limit for each workflow: in the workflow that has most. Of a limit on one node: on the node that answers. `storedMb` is an estimate, and some seconds old.",
+        "How much of it is used. A limit for each workflow answers the use of the workflow that has most, and a limit on one node the use of the node that answers. `storedMb` is an estimate, and some seconds old.",
     }),
     scope: oneOf(["organization", "workflow", "node"], {
       description:

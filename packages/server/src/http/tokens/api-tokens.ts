@@ -188,7 +188,7 @@ function tokenName({ maxNameLength }: Config) {
   return nameSchema(maxNameLength, "What the token is for.");
 }
 
-/** When a new token ends. */
+/** The time when a new token ends. */
 export const NewExpirySchema = expirySchema(
   `If left out, the token ends after ${defaultTokenDays} days, or with the token that you call with where that is earlier. With null, it does not expire.`,
 );

@@ -19,7 +19,7 @@ export type PasswordByLinkOutcome =
   /** `device` is for the browser to keep: from here the person signs in next. */
   | { readonly outcome: "set"; readonly device: string }
   | { readonly outcome: "rejected"; readonly problems: readonly Problem[] }
-  /** The link does not hold (any more). */
+  /** The link was never made, has ended, or was used or replaced. */
   | { readonly outcome: "dead-link" };
 
 export interface PasswordByLink {

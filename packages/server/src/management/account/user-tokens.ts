@@ -4,7 +4,7 @@ import { createToken } from "../../auth/credentials/token-form.ts";
 import { settings } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
-import type { Transaction } from "../../store/home/database.ts";
+import type { Queryable, Transaction } from "../../store/home/database.ts";
 import { holdCredentials } from "../../store/people/user-credentials.ts";
 import {
   countUserTokens,
@@ -12,7 +12,7 @@ import {
   revokeUserToken as revokeUserTokenRow,
   type UserToken,
 } from "../../store/people/user-tokens.ts";
-import type { Act, CallerAct, ManagementParts, RevokingParts } from "../act/act.ts";
+import type { Act, CallerAct, ManagementParts, RevokingParts, UsedMaximum } from "../act/act.ts";
 import { transactAnew } from "../act/repetition.ts";
 import { endOfCaller, expiryOfNew } from "../tokens/expiry.ts";
 import { type ConfirmationParts, confirmPerson, type Proof, requireFreshSignIn } from "./confirmation.ts";
@@ -39,7 +39,7 @@ export async function createUserToken(
   { name, expiresAt: askedFor }: NewUserToken,
   proof: Proof,
 ): Promise<AddedUserToken> {
-  const { engine, authenticator, config } = parts;
+  const { engine, authenticator } = parts;
   const { id: userId } = act.actor;
   const createdAt = engine.now();
   const tokenId = engine.newId();
@@ -54,7 +54,7 @@ export async function createUserToken(
     if (credentials.passwordHash === null) requireFreshSignIn(act.caller, createdAt);
     // Nobody has the secret of an attempt whose answer was lost.
     const ended = earlier && (await revoke(parts, transaction, act, earlier.tokenId));
-    await requireRoomForUserToken(transaction, userId, createdAt, config.maxUserTokens);
+    await requireUserTokenRoom(transaction, parts, act);
     const added = await addUserToken(transaction, { name, expiresAt, userId, tokenId, createdAt });
     const { tokenPrefix } = added.created;
     const activity = { userId, action: "user-token-created", address: act.address } as const;
@@ -65,6 +65,16 @@ export async function createUserToken(
   const { added, ended } = await transactAnew(parts, act, { userId }, work, confirm);
   if (ended !== undefined) authenticator.forgetToken(ended);
   return added;
+}
+
+/** Reads how many user tokens an account may have at once, and how many this user has that hold. */
+export async function readUserTokenUse(
+  db: Queryable,
+  { config, engine }: Pick<ManagementParts, "config" | "engine">,
+  userId: string,
+): Promise<UsedMaximum<"userTokens">> {
+  const usedCount = await countUserTokens(db, userId, engine.now());
+  return { name: "userTokens", maximum: config.maxUserTokens, isOwn: false, usedCount };
 }
 
 /** Revokes a token of the actor's own. Throws 404 when there is none. */
@@ -107,15 +117,21 @@ async function revoke(
 /** The token of an earlier attempt, whose answer was lost, and when the password was set that was confirmed for it. */
 type Earlier = { readonly tokenId: string; readonly passwordChangedAt: Timestamp | null };
 
-async function requireRoomForUserToken(
+async function requireUserTokenRoom(
   transaction: Transaction,
-  userId: string,
-  now: Timestamp,
-  maxUserTokens: number,
+  parts: Pick<ManagementParts, "config" | "engine">,
+  act: CallerAct,
 ): Promise<void> {
-  if ((await countUserTokens(transaction, userId, now)) < maxUserTokens) return;
-  const detail = `An account has at most ${maxUserTokens} user tokens that hold. Revoke one that is not used any more; ListUserTokens shows when each was last used. The operator of the service can raise the maximum: ${settings.maxUserTokens.variable}.`;
-  throw new ServiceError("ConflictError", detail);
+  const used = await readUserTokenUse(transaction, parts, act.actor.id);
+  if (used.usedCount >= used.maximum) throw tooMany(used.maximum);
+  act.onCounted?.({ ...used, usedCount: used.usedCount + 1 });
+}
+
+function tooMany(maximum: number): ServiceError {
+  return new ServiceError(
+    "ConflictError",
+    `An account has at most ${maximum} user tokens that hold. Revoke one that is not used any more; ListUserTokens shows when each was last used. The operator of the service can raise the maximum: ${settings.maxUserTokens.variable}.`,
+  );
 }
 
 function changedMeanwhile(): ServiceError {

@@ -17,8 +17,8 @@ export interface Act extends RequestSource {
   readonly onCounted?: (used: UsedMaximum) => void;
 }
 
-/** One maximum of an organization, or of an account (`organizations`), and how much of it is used. */
-export interface UsedMaximum<Name extends string = MaximumName | "organizations"> {
+/** One maximum of an organization, or of an account (`organizations`, `userTokens`), and how much of it is used. */
+export interface UsedMaximum<Name extends string = MaximumName | "organizations" | "userTokens"> {
   readonly name: Name;
   readonly maximum: number;
   /** True where the operator set the maximum for this organization or this account alone. */

@@ -47,7 +47,7 @@ export async function recordAudit(
   await recordAudits(transaction, clock, act, [note]);
 }
 
-/** Like `recordAudit`, for a change that ends or alters several things at once: one row for each. */
+/** Writes one row for each thing that a change ends or alters, like `recordAudit` for one. */
 export async function recordAudits(
   transaction: Transaction,
   clock: Clock,

@@ -3,6 +3,7 @@ import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { countOpenInvitations } from "../../store/access/invitations.ts";
 import { countMembers } from "../../store/access/members.ts";
+import { countOAuthClients } from "../../store/access/oauth-clients.ts";
 import { findOrganizationLimits } from "../../store/access/organization-limits.ts";
 import { countRoles } from "../../store/access/roles.ts";
 import { countApiTokens } from "../../store/access/tokens.ts";
@@ -88,6 +89,11 @@ const counted: Readonly<Record<CountedName, Counted>> = {
     things: "API tokens",
     remedy: "Revoke tokens that are not needed any more.",
     count: (db, { organizationId }) => countApiTokens(db, organizationId),
+  },
+  oauthClients: {
+    things: "OAuth clients",
+    remedy: "Delete clients that are not needed any more.",
+    count: (db, { organizationId }) => countOAuthClients(db, organizationId),
   },
   members: {
     things: "members and open invitations",

@@ -8,19 +8,20 @@ import { settings } from "../../config.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { findMember } from "../../store/access/members.ts";
 import {
-  countOAuthClients,
   deleteOAuthClient as deleteOAuthClientRow,
   findOAuthClient,
   insertOAuthClient,
   type OAuthClient,
   saveOAuthConsent,
 } from "../../store/access/oauth-clients.ts";
+import { lockOrganization } from "../../store/access/organizations.ts";
 import { deleteGrants } from "../../store/people/oidc-records.ts";
 import { endClientSessions } from "../../store/people/user-sessions.ts";
 import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
 import { type AuditNote, recordAudit } from "../act/audit-trail.ts";
-import { lockGrants, lockGrantsFor } from "../act/grants.ts";
+import { lockGrantsFor } from "../act/grants.ts";
 import { transactOnce } from "../act/repetition.ts";
+import { requireRoom } from "./maximums.ts";
 
 export interface OAuthClientFields {
   readonly name: string;
@@ -38,8 +39,8 @@ export interface OAuthClientParts extends ManagementParts {
 }
 
 /**
- * Makes an OAuth client. `ownOrigins`: those of the service's own clients. Throws 400, with pointers, for redirect URIs that cannot be used, and 409 when the organization
- * has too many clients. `answerOf` makes the answer that a repetition gets too.
+ * Makes an OAuth client. `ownOrigins` are the origins of the service's own clients. Throws 400, with pointers, for redirect URIs that cannot be used, and
+ * 409 when the organization has too many clients. `answerOf` makes the answer that a repetition gets too.
  */
 export async function createOAuthClient<Answer extends object>(
   parts: OAuthClientParts,
@@ -48,14 +49,12 @@ export async function createOAuthClient<Answer extends object>(
   { fields, ownOrigins }: { readonly fields: OAuthClientFields; readonly ownOrigins: readonly string[] },
   answerOf: (client: OAuthClient) => Answer,
 ): Promise<Answer> {
-  const { engine, config, openId } = parts;
+  const { engine, openId } = parts;
   const { name, redirectUris } = fields;
   requireRedirectUris(redirectUris, ownOrigins);
   const answered = await transactOnce(parts, act, { organizationId }, async (transaction, createdAt) => {
     await lockGrantsFor(transaction, engine, act, organizationId);
-    if ((await countOAuthClients(transaction, organizationId)) >= config.maxOAuthClients) {
-      throw tooManyClients(config.maxOAuthClients);
-    }
+    await requireRoom(transaction, parts, act, { organizationId }, "oauthClients");
     const clientId = createClientId(organizationId, engine.newId());
     const { type, id } = act.actor;
     const client = { organizationId, clientId, name, redirectUris, createdBy: { type, id }, createdAt };
@@ -77,8 +76,9 @@ export async function deleteOAuthClient(
     await lockGrantsFor(transaction, engine, act, organizationId);
     const client = await findOAuthClient(transaction, organizationId, clientId);
     if (client === undefined) throw notFound("OAuth client");
-    await deleteOAuthClientRow(transaction, organizationId, clientId);
+    // The sessions come before the consents, as in every change that writes both, so that no two wait for each other.
     const ended = await endClientSessions(transaction, { organizationId, clientId }, engine.now());
+    await deleteOAuthClientRow(transaction, organizationId, clientId);
     const grants = ended.map(({ userId, sessionId }) => grantHashOf({ userId, sessionId, clientId }));
     await deleteGrants(transaction, grants);
     await recordAudit(transaction, engine, act, { organizationId, ...noteOf(client) });
@@ -87,22 +87,23 @@ export async function deleteOAuthClient(
   openId.clientOrigins.forgetAll();
 }
 
-/** Notes that a member agrees that a client acts for them. Throws 404 when there is no such client, or the user is no member of its organization. */
+/** Notes that a member agrees that a client acts for them. False when the client is gone, or the user is no member of its organization any more. */
 export async function consentToOAuthClient(
   { database, engine }: Pick<ManagementParts, "database" | "engine">,
   act: Act,
   clientId: string,
-): Promise<void> {
+): Promise<boolean> {
   const organizationId = organizationOfClient(clientId);
   const userId = act.actor.id;
-  if (organizationId === undefined) throw notFound("OAuth client");
-  await database.transaction(async (transaction) => {
-    await lockGrants(transaction, organizationId);
+  if (organizationId === undefined) return false;
+  return await database.transaction(async (transaction) => {
+    if ((await lockOrganization(transaction, organizationId)) === undefined) return false;
     const client = await findOAuthClient(transaction, organizationId, clientId);
     const member = await findMember(transaction, organizationId, userId);
-    if (client === undefined || member === undefined) throw notFound("OAuth client");
+    if (client === undefined || member === undefined) return false;
     await saveOAuthConsent(transaction, { organizationId, clientId, userId }, engine.now());
     await recordAudit(transaction, engine, act, { organizationId, ...noteOf(client) });
+    return true;
   });
 }
 
@@ -118,11 +119,4 @@ function requireRedirectUris(redirectUris: readonly string[], ownOrigins: readon
   const [first] = problems;
   if (first === undefined) return;
   throw new ServiceError("ValidationError", `A redirect URI cannot be used: it ${first.detail}.`, { problems });
-}
-
-function tooManyClients(maxOAuthClients: number): ServiceError {
-  return new ServiceError(
-    "ConflictError",
-    `An organization has at most ${maxOAuthClients} OAuth clients. Delete one first. The operator of the service can raise the maximum: ${settings.maxOAuthClients.variable}.`,
-  );
 }

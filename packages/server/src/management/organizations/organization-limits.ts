@@ -1,4 +1,4 @@
-import { type MaximumName, maximumSettings } from "../../config.ts";
+import { type MaximumName, maximumNames } from "../../config.ts";
 import { notFound } from "../../core/service-error.ts";
 import {
   findOrganizationLimits,
@@ -49,9 +49,9 @@ function changed(before: OrganizationLimits["maximums"], changes: MaximumChanges
   return Object.fromEntries(after.filter((entry): entry is [string, number] => entry[1] !== null));
 }
 
-/** The limits as the audit trail names them: a maximum that is taken away is null there. */
+/** Names the limits as the audit trail does: a maximum that is taken away is null there. */
 function flat({ requestsPerMinute, submitsPerMinute, maximums }: OrganizationLimits) {
-  const all = Object.fromEntries(Object.keys(maximumSettings).map((name) => [name, maximums[name] ?? null]));
+  const all = Object.fromEntries(maximumNames.map((name) => [name, maximums[name] ?? null]));
   return { requestsPerMinute, submitsPerMinute, ...all };
 }
 

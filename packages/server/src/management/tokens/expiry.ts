@@ -9,7 +9,7 @@ import type { Queryable } from "../../store/home/database.ts";
 export const defaultTokenDays = 90;
 
 /**
- * When a new token ends: as asked for, or where nothing was said in `defaultTokenDays`; null for never. Throws 400 for a time that is over, and like
+ * Answers when a new token ends: as asked for, or where nothing was said in `defaultTokenDays`; null for never. Throws 400 for a time that is over, and like
  * `expiryWithin`.
  */
 export function expiryOfNew(
@@ -22,7 +22,7 @@ export function expiryOfNew(
 }
 
 /**
- * When a new credential ends: as asked for; where nothing was said at `usualEnd`, or with the caller's own token where that is earlier. Throws 403 for
+ * Answers when a new credential ends: as asked for; where nothing was said at `usualEnd`, or with the caller's own token where that is earlier. Throws 403 for
  * an end that was asked for and is after the caller's own.
  */
 export function expiryWithin<Asked extends Timestamp | null>(
@@ -36,7 +36,7 @@ export function expiryWithin<Asked extends Timestamp | null>(
 }
 
 /**
- * When the token ends that the caller sends, by what the store says now. Null for a token without an end and for a sign-in: a person who signed in may
+ * Answers when the token ends that the caller sends, by what the store says now. Null for a token without an end and for a sign-in: a person who signed in may
  * give any life.
  */
 export async function endOfCaller(db: Queryable, { organizationId, token }: Caller): Promise<Timestamp | null> {

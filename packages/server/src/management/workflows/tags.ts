@@ -14,7 +14,10 @@ export interface TagKey extends WorkflowKey {
   readonly tag: string;
 }
 
-/** Points a tag at a version, which jobs submitted by the tag run from now on. Throws 404 when there is no such workflow or version, and 409 for a new tag of a workflow that has too many. */
+/**
+ * Points a tag at a version, which jobs submitted by the tag run from now on. Throws 404 when there is no such workflow or version, and 409 for a new tag of a
+ * workflow that has too many.
+ */
 export async function setWorkflowVersionTag<Answer extends object>(
   parts: ManagementParts,
   act: CallerAct,

@@ -33,7 +33,7 @@ export async function registerWorkflow<Answer extends object>(
     const workflowId = engine.newId();
     const workflow = { organizationId, workflowId, name, createdBy: actorOf(act.caller), createdAt };
     if (!(await insertWorkflow(transaction, workflow))) throw nameTaken(name);
-    // Afterwards: a name that is taken is said to be taken at the maximum too, so that clients who find or register go on.
+    // The room is looked at afterwards: at the maximum, too, a name that is taken is said to be taken, so that clients who find or register go on.
     const countOthers = async () => (await countWorkflows(transaction, organizationId)) - 1;
     await requireRoom(transaction, parts, act, { organizationId }, "workflows", countOthers);
     const note = { organizationId, targetType: "workflow", targetId: workflowId, details: { name } } as const;

@@ -172,14 +172,15 @@ const renameRoleOfMemberRows = statement<never>(
    WHERE organization_id = $1 AND ($2 = ANY(roles) OR $2 = ANY(provider_roles))`,
 );
 
-/** Out of both tables, with all that the member agreed to, and their sessions in the organization's clients. */
+/** Deletes a member from both tables, with the clients that they agreed to, and ends their sessions in the organization's clients. */
 export async function deleteMember(
   transaction: Transaction,
   { organizationId, userId }: Pick<Member, "organizationId" | "userId">,
   at: Timestamp,
 ): Promise<void> {
-  await deleteOAuthConsents(transaction, organizationId, userId);
+  // The sessions come before the consents, as in every change that writes both, so that no two wait for each other.
   await endClientSessions(transaction, { organizationId, userId }, at);
+  await deleteOAuthConsents(transaction, organizationId, userId);
   await transaction.query(deleteMemberRow, [organizationId, userId]);
   await transaction.query(deleteUserOrganization, [userId, organizationId]);
 }

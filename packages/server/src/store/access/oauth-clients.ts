@@ -15,7 +15,7 @@ const clientColumns = `
   oauth_client.organization_id AS "organizationId", oauth_client.client_id AS "clientId", oauth_client.name,
   oauth_client.redirect_uris AS "redirectUris", oauth_client.created_by AS "createdBy", oauth_client.created_at AS "createdAt"`;
 
-/** `origins`: those of its redirect URIs, each once. */
+/** Inserts a client. `origins` are the origins of its redirect URIs, each once. */
 export async function insertOAuthClient(
   transaction: Transaction,
   client: OAuthClient,
@@ -42,11 +42,11 @@ const insertOAuthOriginRows = statement<never>(
 );
 
 export interface FoundOAuthClient extends OAuthClient {
-  /** As people know the organization. */
+  /** The display name of the organization. */
   readonly organizationName: string;
 }
 
-/** Undefined also when its organization is deleted. */
+/** Finds a client. Undefined also when its organization is deleted. */
 export async function findOAuthClient(
   db: Queryable,
   organizationId: string,
@@ -66,7 +66,7 @@ const findOAuthClientRow = statement<FoundOAuthClient>(
      AND organization.deleted_at IS NULL`,
 );
 
-/** Newest first, from before `beforeClientId`: the ids are in the order in which they were made. */
+/** Lists clients, newest first, from before `beforeClientId`: the ids are in the order in which they were made. */
 export async function listOAuthClients(
   db: Queryable,
   organizationId: string,

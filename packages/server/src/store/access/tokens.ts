@@ -275,7 +275,7 @@ export async function listApiTokensMadeBy(db: Queryable, organizationId: string,
   return await db.query(listApiTokenRowsMadeBy, [organizationId, userId]);
 }
 
-/** The ids of everything that the user $2 made, and that this made in turn. */
+/** The ids of the tokens that the user $2 made, and of those that these made in turn. */
 const madeBy = `
   RECURSIVE made AS (
     SELECT token_id FROM api_token WHERE organization_id = $1 AND created_by->>'id' = $2::text
@@ -310,7 +310,7 @@ const countApiTokenRowsMadeBy = statement<{ count: number }>(
    WHERE organization_id = $1 AND revoked_at IS NULL AND token_id IN (SELECT token_id FROM made)`,
 );
 
-/** Ends these tokens, each with the secret before its own. Answers by what the caches know them. */
+/** Ends these tokens, each with the secret before its own. Answers their hashes, by which the caches know them. */
 export async function revokeApiTokens(
   db: Queryable,
   organizationId: string,

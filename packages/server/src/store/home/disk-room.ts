@@ -1,7 +1,7 @@
 import { type Database, DiskFullError, isStoreAway, statement } from "./database.ts";
 
 /**
- * Whether the store's disk is full, as far as this process knows. A full disk lets small changes pass, a heartbeat among them, so only a statement that
+ * Knows whether the store's disk is full, as far as this process was told. A full disk lets small changes pass, a heartbeat among them, so only a statement that
  * fails for want of room tells of it; and only one that needs room tells that there is some again.
  */
 export class DiskRoom {
@@ -48,7 +48,7 @@ const useLittleMemory = statement<never>(
   "each-time",
 );
 
-/** About two megabytes. */
+/** Sorts about two megabytes. */
 const sortOnDisk = statement<never>(
   "sort_on_disk",
   "global",

@@ -1,11 +1,11 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 
-/** What the thread is told. */
+/** The data with which the thread begins. */
 export interface StatementWatchData {
   /** Two numbers that both sides see: the exchange that runs, 0 for none, and how many milliseconds it may take. */
   readonly shared: SharedArrayBuffer;
-  /** Under which the thread finds `cancel` in this process. */
+  /** The number under which the thread finds this watch's `CancelExchange` in this process. */
   readonly watchId: number;
   readonly lookMs: number;
 }
@@ -47,7 +47,7 @@ export class StatementWatch {
     this.#startThread = () => startThread({ shared, watchId: this.#watchId, lookMs });
   }
 
-  /** Runs `work`, which does not wait for anything; undefined: as long as it takes. */
+  /** Runs `work`, which does not wait for anything. `limitMs` undefined: as long as it takes. */
   run<Result>(limitMs: number | undefined, work: () => Result): Result {
     if (limitMs === undefined) return work();
     // Not before: a command that only works on the store needs none.

@@ -1,7 +1,7 @@
 import { type Database, type Queryable, statement } from "../home/database.ts";
 
 /**
- * About how many bytes each of these organizations stores: what its jobs and its versions have brought, as far as it is folded into the rollups, which
+ * Reads about how many bytes each of these organizations stores: what its jobs and its versions have brought, as far as it is folded into the rollups, which
  * happens within seconds. Organizations that store nothing are left out.
  */
 export async function readStoredBytes(
@@ -13,7 +13,7 @@ export async function readStoredBytes(
   return new Map(rows.flat().map(({ organizationId, storedBytes }) => [organizationId, storedBytes]));
 }
 
-/** Like `readStoredBytes`, of one organization. */
+/** Reads about how many bytes one organization stores (`readStoredBytes`). */
 export async function readStoredBytesOf(db: Queryable, organizationId: string): Promise<number> {
   const [row] = await db.query(readStoredBytesRows, [[organizationId]]);
   return row?.storedBytes ?? 0;

@@ -149,7 +149,7 @@ const endUserSessionRow = statement<EndedSession>(
    RETURNING user_id AS "userId", session_id AS "sessionId", client_id AS "clientId"`,
 );
 
-/** Whose sessions end: those in all clients of an organization, or in one of them, or those of one user. */
+/** The sessions in all clients of an organization; with `clientId` those in one client, with `userId` those of one user. */
 export interface ClientSessions {
   readonly organizationId: string;
   readonly clientId?: string | null;

@@ -47,7 +47,7 @@ const findUserRows = statement<User>(
 
 /**
  * Answers how many organizations the user may create, null for as many as the configuration says, and holds the user until the transaction ends, so that
- * two requests of one user come one after the other. Held by a write, as in `holdCredentials`.
+ * two requests of one user come one after the other. A write holds the user, as in `holdCredentials`.
  */
 export async function holdOrganizationMaximum(transaction: Transaction, userId: string): Promise<number | null> {
   const [row] = await transaction.query(holdOrganizationMaximumRow, [userId]);
@@ -60,7 +60,7 @@ const holdOrganizationMaximumRow = statement<{ maximum: number | null }>(
   `UPDATE app_user SET max_organizations = max_organizations WHERE user_id = $1 RETURNING max_organizations AS maximum`,
 );
 
-/** Like `holdOrganizationMaximum`, to look at it. */
+/** Reads the maximum of `holdOrganizationMaximum` without holding the user. */
 export async function findOrganizationMaximum(db: Queryable, userId: string): Promise<number | null> {
   const [row] = await db.query(findOrganizationMaximumRow, [userId]);
   return row?.maximum ?? null;
@@ -72,7 +72,7 @@ const findOrganizationMaximumRow = statement<{ maximum: number | null }>(
   "SELECT max_organizations AS maximum FROM app_user WHERE user_id = $1",
 );
 
-/** Null: as the configuration says. */
+/** Sets how many organizations the user may create; null for as many as the configuration says. */
 export async function setOrganizationMaximum(db: Queryable, userId: string, maximum: number | null): Promise<void> {
   await db.query(setOrganizationMaximumRow, [userId, maximum]);
 }

@@ -1,0 +1,63 @@
+import type { EventChange } from "../../core/job/fact.ts";
+import type { HistoryEntry } from "../../core/job/history.ts";
+import { countEntries, earlierLifeOf } from "../../core/job/job-counts.ts";
+import type { Job, Timestamp } from "../../core/job/job-state.ts";
+import { ChangeSum } from "../../core/job/metric-change.ts";
+import type { ValueBook } from "../../core/job/value-book.ts";
+import { historyText } from "../../store/jobs/jobs.ts";
+import type { OrganizationChanges } from "../../store/jobs/metric-rollups.ts";
+import type { Command } from "./command.ts";
+
+/** A job that the batch changed, as far as it is counted. `before` is undefined for a job that the batch creates. */
+export interface CountedJob {
+  readonly before: Job | undefined;
+  readonly job: Job;
+  readonly entries: readonly HistoryEntry[];
+  readonly values: ValueBook;
+  /** Bytes, about, of the job's row and its events' rows that this batch adds. Outputs are counted with the history or the values. */
+  readonly payloadBytes: number;
+}
+
+/** Sums up what one commit adds to the metrics of the organizations. */
+export class CommitCounts {
+  readonly #sums = new Map<string, ChangeSum>();
+
+  get changes(): OrganizationChanges[] {
+    return [...this.#sums].map(([organizationId, { changes }]) => ({ organizationId, changes }));
+  }
+
+  /** Counts the entries that the commit adds to the history of a job. Answers the row that holds them (`historyText`). */
+  countHistory({ before, job, entries, values }: CountedJob): string {
+    const { organizationId, jobId, workflowId, createdAt } = job;
+    const { counts, isComplete } = countEntries(earlierLifeOf(before, createdAt), entries);
+    if (isComplete) this.#sumOf(organizationId).add(workflowId, counts);
+    return historyText({ organizationId, jobId, entries: values.entries(entries), counted: isComplete });
+  }
+
+  /**
+   * Counts what the commit adds to the store for a job, by lengths that are known anyway. Call it once the history and the state are made, which put large values
+   * apart. Updated rows of jobs add nothing, since they are written anew in their place.
+   */
+  countStoredBytes({ job, values, payloadBytes }: CountedJob, history: string, at: Timestamp): void {
+    let count = history.length + payloadBytes;
+    for (const { bytes } of values.added) count += bytes;
+    this.#sumOf(job.organizationId).add(job.workflowId, [{ measure: "storedBytes", at, count, durationMs: null }]);
+  }
+
+  #sumOf(organizationId: string): ChangeSum {
+    const sum = this.#sums.get(organizationId) ?? new ChangeSum();
+    this.#sums.set(organizationId, sum);
+    return sum;
+  }
+}
+
+/** Answers about how many bytes a command brings to the store with the row of a new job, or with the rows of events that are kept. */
+export function payloadBytesOf(command: Command, events: readonly EventChange[]): number {
+  if (command.type === "submit") return command.bytes + newJobBytes;
+  const keptCount = events.filter(({ type }) => type === "kept").length;
+  return keptCount === 0 ? 0 : command.bytes + keptCount * newEventBytes;
+}
+
+/** Bytes, about, that the row of a new job takes beside the input, with its state, and the row of an event beside its payload. */
+const newJobBytes = 1_000;
+const newEventBytes = 200;
