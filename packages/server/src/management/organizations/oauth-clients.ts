@@ -4,7 +4,6 @@ import type { ClientOrigins } from "../../auth/oidc/client-origins.ts";
 import { originsOf } from "../../auth/oidc/clients.ts";
 import { grantHashOf } from "../../auth/oidc/grant-id.ts";
 import { problemOfRedirectUri } from "../../auth/oidc/redirect-uri.ts";
-import { settings } from "../../config.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { findMember } from "../../store/access/members.ts";
 import {
