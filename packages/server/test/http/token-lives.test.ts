@@ -64,7 +64,7 @@ onOneStore((home) => {
     }
     expect((await api.call<{ apiTokens: object[] }>("ListApiTokens")).body.apiTokens).toHaveLength(1);
     const denied = await rowsOfAction(service, organizationId, "CreateApiToken");
-    expect(denied.map(({ outcome }) => outcome)).toEqual(["denied"]);
+    expect(denied.map(({ outcome }) => outcome)).toEqual(["denied", "denied", "denied"]);
     const child = await create(program);
     expect(child.expiresAt).toBe(new Date(end).toISOString());
     expect((await create(program, { expiresAt: new Date(end).toISOString() })).expiresAt).toBe(child.expiresAt);
