@@ -2,6 +2,7 @@ import { straightDefinition, waitingDefinition } from "@stepwell/testing/definit
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { eventsOf } from "@stepwell/testing/server-sent.ts";
 import { type TestOrganization, TestService, useService } from "@stepwell/testing/service.ts";
+import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
 import { storeToken } from "@stepwell/testing/stored-token.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
@@ -207,6 +208,19 @@ onOneStore((home) => {
     } finally {
       await narrow.stop();
     }
+  });
+
+  test("a quiet stream leaves the places of all of its jobs as soon as its client is gone", async () => {
+    const organization = await service.newOrganization();
+    const jobs = [await newJob(organization), await newJob(organization)];
+    const names = jobs.map(({ name }) => name);
+    const waiting = () => service.running.engine.waitingCountOf(organization.organizationId);
+    let quiet = 0;
+    for await (const { type } of eventsOf(await connect(organization.owner.token, names))) {
+      if (type === "step.waiting") quiet += 1;
+      if (quiet === jobs.length) break;
+    }
+    await expect.poll(waiting, { timeout: secondWithSlackMs, interval: 20 }).toBe(0);
   });
 
   test("each job of a stream counts as one that is waited for, and none does any more when there was no room for all", async () => {

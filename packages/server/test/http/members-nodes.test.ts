@@ -35,7 +35,7 @@ describe("on two nodes over one PostgreSQL", () => {
     expect(await refusedAfterMs(() => there.callAny("ListMembers", {}), 404)).toBeLessThan(1_200);
   });
 
-  test("an owner who was removed makes nobody an owner in the second in which the other node still remembers them", async () => {
+  test("an owner who was removed makes nobody an owner, and deletes nothing, in the second in which the other node still remembers them", async () => {
     const first = cluster.node(0);
     const organization = await first.newOrganization();
     const evicted = await first.newMember(organization, ["owner"]);
@@ -46,6 +46,7 @@ describe("on two nodes over one PostgreSQL", () => {
     const params = { userId: friend.userId };
     await there.refused("UpdateMember", "NotFoundError", { params, body: { roles: ["owner"] } });
     await there.refused("CreateInvitation", "NotFoundError", { body: { roles: ["owner"] } });
+    await there.refused("DeleteOrganization", "NotFoundError");
     const { body } = await organization.api.call("GetMember", { params });
     expect(body.roles).toEqual(["viewer"]);
   });

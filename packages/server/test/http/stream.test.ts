@@ -8,6 +8,7 @@ import {
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { eventsOf, type StreamedEvent } from "@stepwell/testing/server-sent.ts";
 import { type TestOrganization, TestService, useService } from "@stepwell/testing/service.ts";
+import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
@@ -136,6 +137,15 @@ onEveryStore((home) => {
     expect([stream.status, waiting.status]).toEqual([200, 200]);
     await narrow.stop();
     await Promise.all([...streams, stream].map((response) => response.bodyUsed || response.text()));
+  });
+
+  test("a quiet stream leaves its place as soon as its client is gone", async () => {
+    const organization = await service.newOrganization();
+    const { workflowId } = await deploy(organization.api, waitingDefinition);
+    const { jobId } = await submitAndWait(organization.api, workflowId);
+    const waiting = () => service.running.engine.waitingCountOf(organization.organizationId);
+    for await (const { type } of eventsOf(await connect(organization, jobId))) if (type === "step.waiting") break;
+    await expect.poll(waiting, { timeout: secondWithSlackMs, interval: 20 }).toBe(0);
   });
 
   test("a service that stops ends its streams and waiting requests, and does not hang on them", async () => {

@@ -192,6 +192,16 @@ onOneStore((home) => {
       expect((await api.as(other.token).callAny("ListJobs", {})).status).toBe(200);
     });
 
+    test("deletes no organization, and with it all that came after it", async () => {
+      const { organizationId, own, api } = await endingSoon({
+        permissions: ["organization:delete", "apitoken:read"],
+        expiresAt: null,
+      });
+      const { body } = await api.call<Token>("RotateApiToken", { params: { tokenId: own.tokenId } });
+      await api.as(own.token).refused("DeleteOrganization", "AuthorizationError", { params: { organizationId } });
+      await api.as(body.token).call("DeleteOrganization", { params: { organizationId } });
+    });
+
     test("repeats the very rotation whose answer was lost, and no other", async () => {
       const { program, own } = await endingSoon({ expiresAt: null });
       const params = { tokenId: own.tokenId };

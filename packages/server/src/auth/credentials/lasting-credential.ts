@@ -24,7 +24,7 @@ export async function requireCurrentSecret(db: Queryable, { organizationId, toke
   if (organizationId === undefined || token === undefined) return;
   if (await isCurrentSecret(db, organizationId, token.tokenId, token.hash)) return;
   const detail =
-    "The secret that you call with was rotated away. Until its overlap ends it works, but it changes no tokens, members, roles or invitations. Use the current secret.";
+    "The secret that you call with was rotated away. Until its overlap ends it works, but it changes nothing of the organization, its tokens, members, roles, invitations and OAuth clients. Use the current secret.";
   throw new ServiceError("AuthorizationError", detail);
 }
 

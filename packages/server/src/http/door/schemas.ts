@@ -24,16 +24,20 @@ export function oneOf<const Values extends string[]>(values: readonly [...Values
   return Type.Enum(values, { type: "string", ...options });
 }
 
-const hiddenCharacters = "\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff";
+/** What is invisible below U+10000, and what changes lines and direction. Emoji need their variation selectors, which are not here. */
+const hiddenCharacters = [
+  "\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f",
+  "\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb",
+].join("");
 
-const namePattern = `^(?=.*\\S)[^${hiddenCharacters}]*$`;
+const namePattern = `^(?=.*[^\\s\\ufe00-\\ufe0f])[^${hiddenCharacters}]*$`;
 
 /** Text that people read: something must be visible in it, and nothing may hide in it or turn its direction around. */
 export function nameSchema(maxLength: number, description: string) {
   return Type.String({
     maxLength,
     pattern: namePattern,
-    "x-rule": "must not be blank, and must hold no control, zero-width or direction-changing characters",
+    "x-rule": "must not be blank, and must hold no control, invisible or direction-changing characters",
     description,
   });
 }
@@ -64,7 +68,7 @@ export function remarkSchema(maxLength: number, description: string) {
   return Type.String({
     maxLength,
     pattern: `^[^${hiddenCharacters}]*$`,
-    "x-rule": "must hold no control, zero-width or direction-changing characters",
+    "x-rule": "must hold no control, invisible or direction-changing characters",
     description,
   });
 }

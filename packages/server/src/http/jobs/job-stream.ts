@@ -64,7 +64,7 @@ async function* follow(
   let sent = after;
   let isNew = true;
   yield ": the history of the job follows\n\n";
-  for (let looks = 1; !closing.aborted; looks += 1) {
+  for (let looks = 1; !closing.aborted && !bell.isOver; looks += 1) {
     if (looks % looksPerHeartbeat === 0) yield ": still here\n\n";
     const standing = isNew || looks % looksPerHeartbeat === 0 ? await engine.readStanding(key) : undefined;
     while (standing !== undefined && sent < standing.sequence && !closing.aborted) {

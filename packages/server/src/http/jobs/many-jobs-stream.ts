@@ -95,7 +95,7 @@ async function* follow(
   yield ": the histories of the jobs follow\n\n";
   let heartbeatAt = performance.now() + heartbeatMs;
   let rereadAt = performance.now() + rereadMs;
-  while (!closing.aborted) {
+  while (!closing.aborted && !bell.isOver) {
     if (performance.now() >= rereadAt) {
       for (const job of jobs) job.isNew = true;
       rereadAt = performance.now() + rereadMs;

@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { Readable } from "node:stream";
+import { finished, Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
 
@@ -18,8 +18,19 @@ export const streamResponse = {
 /** Rung when there may be something new, and when the server begins to close. A ring while nobody listens is heard by the next who does. */
 export class Bell {
   #rung = Promise.withResolvers<boolean>();
+  #isOver = false;
 
   readonly ring = (): void => this.#rung.resolve(true);
+
+  /** The client is gone, or has all of the stream. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.ring();
+  }
 
   /** False when nothing was heard in time. */
   async heard(timeoutMs: number): Promise<boolean> {
@@ -50,10 +61,14 @@ export function sendStream(
   closing.addEventListener("abort", bell.ring);
   const stream = Readable.from(pieces);
   // This is not done in the generator: one that was never begun has no `finally`.
-  stream.once("close", () => {
+  const end = () => {
     unwatch();
+    bell.end();
     closing.removeEventListener("abort", bell.ring);
-  });
+  };
+  stream.once("close", end);
+  // The stream closes only once the generator has given its next piece: a quiet one would keep the places of a client that went for many seconds.
+  finished(reply.raw, end);
   return reply.type("text/event-stream").headers(streamHeaders).send(stream);
 }
 

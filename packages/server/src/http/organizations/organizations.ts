@@ -13,7 +13,7 @@ import {
 import { findMemberships } from "../../store/access/members.ts";
 import { findOrganization, findOrganizations, listOrganizationIdsOfUser } from "../../store/access/organizations.ts";
 import type { Database } from "../../store/home/database.ts";
-import { actOf, callerActOf } from "../door/act.ts";
+import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { IdempotencyHeaders } from "../door/idempotency.ts";
 import { nextPageToken, type Page, pageOfShortList, shortListParameters } from "../door/paging.ts";
@@ -180,7 +180,7 @@ function deleteOrganizationRoute(app: App, parts: ServerParts): void {
       },
     },
     async (request, reply) => {
-      await deleteOrganization(parts, actOf(request), request.params.organizationId);
+      await deleteOrganization(parts, callerActOf(request), request.params.organizationId);
       return reply.code(204).send(null);
     },
   );

@@ -110,11 +110,12 @@ export async function updateOrganization(
 /** Deletes an organization. Throws 404 when there is none, and 409 while it has jobs that are not finished. */
 export async function deleteOrganization(
   { database, engine, authenticator }: RevokingParts,
-  act: Act,
+  act: CallerAct,
   organizationId: string,
 ): Promise<void> {
   await database.transaction(async (transaction) => {
     if (!(await claimOrganization(transaction, organizationId))) throw notFound("organization");
+    await lockGrantsFor(transaction, engine, act, organizationId);
     if (await hasUnfinishedJobs(transaction, organizationId)) throw unfinishedJobs();
     await deleteOrganizationRow(transaction, organizationId, engine.now());
     await deleteOrganizationKey(transaction, organizationId);
