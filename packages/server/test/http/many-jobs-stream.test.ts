@@ -25,6 +25,10 @@ onOneStore((home) => {
     });
   }
 
+  function waiting({ organizationId }: TestOrganization): number {
+    return service.running.engine.waitingCountOf(organizationId);
+  }
+
   async function newJob({ api, organizationId }: TestOrganization, definition = waitingDefinition): Promise<Job> {
     const { workflowId } = await deploy(api, definition);
     const { jobId } = await submitAndWait(api, workflowId);
@@ -123,7 +127,7 @@ onOneStore((home) => {
     expect((await connect(organization.owner.token, [foreign.name], "0")).status).toBe(200);
   });
 
-  test("whoever loses one organization loses its jobs within seconds, and goes on with the others", async () => {
+  test("whoever loses one organization loses its jobs and its waiting places within seconds, and goes on with the others", async () => {
     const organization = await service.newOrganization();
     const other = await service.newOrganization();
     const member = await service.newMember(organization, ["viewer"]);
@@ -135,7 +139,10 @@ onOneStore((home) => {
       types.push(`${data.jobId} ${type}`);
       if (type === "step.waiting" && data.jobId === kept.jobId)
         await organization.api.call("RemoveMember", { params: { userId: member.userId } });
-      if (type === "job.unreadable") await kept.approve();
+      if (type !== "job.unreadable") continue;
+      expect(waiting(organization)).toBe(0);
+      expect(waiting(other)).toBe(1);
+      await kept.approve();
     }
     expect(types).toContain(`${lost.jobId} job.unreadable`);
     expect(types.at(-1)).toBe(`${kept.jobId} job.succeeded`);
@@ -214,13 +221,12 @@ onOneStore((home) => {
     const organization = await service.newOrganization();
     const jobs = [await newJob(organization), await newJob(organization)];
     const names = jobs.map(({ name }) => name);
-    const waiting = () => service.running.engine.waitingCountOf(organization.organizationId);
     let quiet = 0;
     for await (const { type } of eventsOf(await connect(organization.owner.token, names))) {
       if (type === "step.waiting") quiet += 1;
       if (quiet === jobs.length) break;
     }
-    await expect.poll(waiting, { timeout: secondWithSlackMs, interval: 20 }).toBe(0);
+    await expect.poll(() => waiting(organization), { timeout: secondWithSlackMs, interval: 20 }).toBe(0);
   });
 
   test("each job of a stream counts as one that is waited for, and none does any more when there was no room for all", async () => {

@@ -32,7 +32,6 @@ afterAll(() => rows.close());
 const keys = Array.from({ length: organizationCount }, (_, index) =>
   rowKey(index + 1, (index % tables.rowsPerOrganization) + 1),
 );
-const keysOfRunning = keys.filter((_, index) => index % 2 === 1);
 const later = Date.parse("2026-01-31T12:00:00Z");
 
 const maintenance: readonly KeyedStatement[] = [
@@ -61,21 +60,26 @@ test.each(keyedStatements)("$name finds 100 rows of one organization by their ke
   expectCheap(keyed, keysOfOne),
 );
 
-test.each(keyedStatements.filter(({ name }) => name === "mark_calls_begun" || name === "update_jobs"))(
-  "$name leaves the indexes alone where it changes no column of theirs",
-  async ({ ask }) => {
-    await rows.client.query("BEGIN");
-    try {
-      const before = await countUpdates();
-      await ask(databaseOf(rows.client), keysOfRunning, tables.historyRowsPerJob);
-      const after = await countUpdates();
-      expect(after.all - before.all).toBe(keysOfRunning.length);
-      expect(after.inPlace - before.inPlace).toBe(keysOfRunning.length);
-    } finally {
-      await rows.client.query("ROLLBACK");
-    }
-  },
-);
+test.each([
+  { name: "update_jobs", shift: 30 },
+  { name: "mark_calls_begun", shift: 60 },
+])("$name leaves the indexes alone where it changes no column of theirs", async ({ name, shift }) => {
+  const keyed = keyedStatements.find((one) => one.name === name);
+  // Rows of pages into which no other test writes: those have no room left before somebody has tidied up.
+  const running = keys.flatMap((_key, index) =>
+    index % 2 === 1 ? rowKey(index + 1, ((index + shift) % tables.rowsPerOrganization) + 1) : [],
+  );
+  await rows.client.query("BEGIN");
+  try {
+    const before = await countUpdates();
+    await keyed?.ask(databaseOf(rows.client), running, tables.historyRowsPerJob);
+    const after = await countUpdates();
+    expect(after.all - before.all).toBe(running.length);
+    expect(after.inPlace - before.inPlace).toBe(running.length);
+  } finally {
+    await rows.client.query("ROLLBACK");
+  }
+});
 
 /** How many rows of jobs this session has updated so far, and how many of them within their page, without an entry in any index. */
 async function countUpdates(): Promise<{ all: number; inPlace: number }> {

@@ -83,6 +83,8 @@ interface WatchedJob {
   problem: ServiceError | undefined;
   /** Whether the client knows of the problem. */
   isTold: boolean;
+  /** Gives the place back that the job takes while it is waited for. */
+  unwatch: () => void;
 }
 
 async function* follow(
@@ -132,6 +134,8 @@ function* untoldProblems(jobs: readonly WatchedJob[], requestId: string): Genera
   for (const job of jobs) {
     if (job.problem === undefined || job.isTold) continue;
     job.isTold = true;
+    // Whoever has lost an organization takes none of its places.
+    job.unwatch();
     const problem = problemDetails(job.problem, requestId);
     yield serverSentEvent(idOf(jobs), "job.unreadable", { ...job.key, problem });
   }
@@ -177,9 +181,8 @@ async function areAllFinished(parts: ServerParts, jobs: readonly WatchedJob[]): 
  * the node has no place left for anybody.
  */
 function watchAll({ engine }: ServerParts, jobs: readonly WatchedJob[], bell: Bell): () => void {
-  const unwatches: (() => void)[] = [];
   const unwatch = () => {
-    for (const stop of unwatches) stop();
+    for (const job of jobs) job.unwatch();
   };
   try {
     for (const job of jobs) {
@@ -189,7 +192,7 @@ function watchAll({ engine }: ServerParts, jobs: readonly WatchedJob[], bell: Be
         bell.ring();
       };
       try {
-        unwatches.push(engine.watchJob(job.key, ring));
+        job.unwatch = engine.watchJob(job.key, ring);
       } catch (error) {
         if (!(error instanceof ServiceError) || error.code !== "RateLimitError") throw error;
         job.problem = error;
@@ -208,7 +211,7 @@ function watchedJobs({ headers }: FastifyRequest, names: readonly string[]): Wat
     const [organizationId = "", jobId = ""] = name.toLowerCase().split("/");
     const key = { organizationId, jobId };
     const sent = sequences[index] ?? 0;
-    return { key, sent, isNew: true, isFinished: false, problem: undefined, isTold: false };
+    return { key, sent, isNew: true, isFinished: false, problem: undefined, isTold: false, unwatch: () => {} };
   });
 }
 
