@@ -139,8 +139,10 @@ onEveryStore((home) => {
     const { body } = await owner.client.call<{ activities: { action: string; details: object }[] }>(
       "ListAccountActivity",
     );
-    expect(body.activities.map(({ action, details }) => ({ action, details }))).toEqual([
-      { action: "user-token-created", details: { by: "command line" } },
+    // The operator's command has a clock of its own, so its place among the others may be another.
+    const told = body.activities.map(({ action, details }) => ({ action, details }));
+    expect(told).toContainEqual({ action: "user-token-created", details: { by: "command line" } });
+    expect(told.filter(({ details }) => !("by" in details))).toEqual([
       { action: "user-token-revoked", details: { name: "laptop" } },
       { action: "user-token-created", details: { name: "laptop", tokenPrefix: created.tokenPrefix } },
     ]);
