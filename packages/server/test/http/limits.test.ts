@@ -2,7 +2,7 @@ import { definitionOf, straightDefinition, waitStep } from "@stepwell/testing/de
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { said } from "@stepwell/testing/notes.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
 interface LimitsBody {
@@ -17,7 +17,7 @@ interface LimitsBody {
 
 const patience = { timeout: 20_000, interval: 250 };
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_STORED_MB: "1", STEPWELL_PLAN_CACHE_MB: "16" });
 
   test("an organization sees each of its limits, how much of it is used, and which the operator set for it alone", async () => {
