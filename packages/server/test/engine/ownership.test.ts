@@ -12,7 +12,7 @@ import { byWayOf, Cluster, useCluster } from "./cluster.ts";
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
 
-const leaseMs = 1_000;
+const leaseMs = 2_000;
 const settings = {
   ...functions.environment,
   STEPWELL_LEASE_MS: String(leaseMs),
