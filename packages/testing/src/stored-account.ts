@@ -4,7 +4,7 @@ import { insertUserSession } from "../../server/src/store/people/user-sessions.t
 import type { TestService } from "./service.ts";
 
 /*
- * What an account has, straight in the store: whoever asks for it through the interface must confirm who they are, which hashes a password each time.
+ * Sessions, tokens and activities of an account are put straight into the store: to make them through the interface takes a password each time, which is hashed.
  */
 
 export async function storeActivity({ running: { engine, database } }: TestService, userId: string): Promise<void> {

@@ -454,7 +454,7 @@ export interface paths {
         };
         /**
          * Watch many jobs
-         * @description Server-sent events for up to 50 jobs on one connection. Needs `job:read` in the organization of each job. There is one event for each history entry: `event` is its type, `data` is `{organizationId, jobId, entry}`, where `entry` is what GetJobHistory answers. The `id` of each event says how far the stream is in all of its jobs; after an interruption go on with `Last-Event-ID` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event `job.unreadable` tells of it, with `data` `{organizationId, jobId, problem}`. The stream ends once all jobs are finished or unreadable. A comment comes at least every 5 s.
+         * @description Server-sent events for up to 50 jobs on one connection. Needs `job:read` in the organization of each job. There is one event for each history entry: `event` is its type, `data` is `{organizationId, jobId, entry}`, where `entry` is what GetJobHistory answers. The `id` of each event says how far the stream is in all of its jobs; after an interruption go on with `Last-Event-ID` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event `job.unreadable` tells of it, with `data` `{organizationId, jobId, problem}`. The stream ends once all jobs are finished or unreadable. A comment comes about every 5 s.
          */
         get: operations["WatchJobs"];
         put?: never;
@@ -920,7 +920,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The secret that was rotated away works during its overlap, but changes no tokens, members, roles or invitations; a token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as it.
+         * @description It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The secret that was rotated away works during its overlap, but changes nothing of the organization, its tokens, members, roles, invitations and OAuth clients; a token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as it.
          */
         post: operations["RotateApiToken"];
         delete?: never;
@@ -940,7 +940,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description Does the same as RotateApiToken, under another path. It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The secret that was rotated away works during its overlap, but changes no tokens, members, roles or invitations; a token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as it.
+         * @description Does the same as RotateApiToken, under another path. It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The secret that was rotated away works during its overlap, but changes nothing of the organization, its tokens, members, roles, invitations and OAuth clients; a token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as it.
          */
         post: operations["RotateApiAuthToken"];
         delete?: never;

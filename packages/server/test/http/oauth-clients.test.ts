@@ -632,7 +632,7 @@ onOneStore((home) => {
     });
   });
 
-  /** What exchanges a new code of the setting's client, of which the person has agreed. */
+  /** The parameters that exchange a new code of the setting's client, to which the person has agreed. */
   async function codeOf({ person, client: { clientId } }: Setting): Promise<Record<string, string>> {
     const code_verifier = "v".repeat(43);
     const code_challenge = hash("sha256", code_verifier, "base64url");

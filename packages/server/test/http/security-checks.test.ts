@@ -17,7 +17,7 @@ async function ask(command: string, url: string): Promise<Response> {
   return await fetch(url + path, { method, headers: Object.fromEntries(headers), redirect: "manual" });
 }
 
-/** What docs/security.md says that each must answer, in the order of its table. */
+/** Each check of the table in docs/security.md, in its order: whether the answer is the one that stands there. */
 const isRight: readonly ((answer: Response) => Promise<boolean> | boolean)[] = [
   async (answer) => ((await answer.json()) as { issuer: string }).issuer.startsWith("https://"),
   ({ headers }) => headers.has("strict-transport-security"),

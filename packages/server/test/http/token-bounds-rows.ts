@@ -82,7 +82,7 @@ export const boundsRows = withAliases<BoundsRow>({
   GetJobHistory: looksAtWorkflow,
   ListJobSteps: looksAtWorkflow,
   WatchJob: looksAtWorkflow,
-  // What lies outside is told in the stream.
+  // A job outside of the bounds is told in the stream.
   WatchJobs: finds,
   SendJobEvent: row(["allowed", "unknown"], ["allowed", "refused"], ["allowed", "unknown"]),
   ListJobEvents: looksAtWorkflow,

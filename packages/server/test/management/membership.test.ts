@@ -186,7 +186,7 @@ onEveryStore((home) => {
       code: "ConflictError",
       message: expect.stringContaining("at most 2 members"),
     });
-    // Nobody is put out: who is a member stays one.
+    // Members stay members at the maximum.
     expect(await signIn(1)).toMatchObject({ outcome: "admitted" });
     expect(await rolesOf(organizationId, ownerId)).toEqual(["owner"]);
   });

@@ -129,7 +129,7 @@ export class ManyJobsStream {
       }
     } catch {
       if (!silent.signal.aborted) return "lost";
-      // What passed once and then fell silent may be a connection that broke unnoticed.
+      // A stream that passed once and then fell silent may be a connection that broke unnoticed.
       const hasPassed = heardAt !== undefined && heardAt - openedAt > firstSignMs;
       return hasPassed ? "lost" : "heldBack";
     }

@@ -24,7 +24,7 @@ export function oneOf<const Values extends string[]>(values: readonly [...Values
   return Type.Enum(values, { type: "string", ...options });
 }
 
-/** What is invisible below U+10000, and what changes lines and direction. Emoji need their variation selectors, which are not here. */
+/** Characters below U+10000 that are invisible or change lines and direction. Variation selectors are not here, since emoji need them. */
 const hiddenCharacters = [
   "\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f",
   "\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb",

@@ -51,7 +51,7 @@ export function manyJobsStreamRoutes(app: App, parts: ServerParts): void {
         "x-permission": "any",
         tags: ["jobs"],
         summary: "Watch many jobs",
-        description: `Server-sent events for up to ${maxJobs} jobs on one connection. Needs \`job:read\` in the organization of each job. There is one event for each history entry: \`event\` is its type, \`data\` is \`{organizationId, jobId, entry}\`, where \`entry\` is what GetJobHistory answers. The \`id\` of each event says how far the stream is in all of its jobs; after an interruption go on with \`Last-Event-ID\` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event \`job.unreadable\` tells of it, with \`data\` \`{organizationId, jobId, problem}\`. The stream ends once all jobs are finished or unreadable. A comment comes at least every ${heartbeatMs / 1_000} s.`,
+        description: `Server-sent events for up to ${maxJobs} jobs on one connection. Needs \`job:read\` in the organization of each job. There is one event for each history entry: \`event\` is its type, \`data\` is \`{organizationId, jobId, entry}\`, where \`entry\` is what GetJobHistory answers. The \`id\` of each event says how far the stream is in all of its jobs; after an interruption go on with \`Last-Event-ID\` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event \`job.unreadable\` tells of it, with \`data\` \`{organizationId, jobId, problem}\`. The stream ends once all jobs are finished or unreadable. A comment comes about every ${heartbeatMs / 1_000} s.`,
         querystring: closed({ job: JobNames }),
         headers: Type.Object({ "Last-Event-ID": Type.Optional(LastSequences) }),
         response: {

@@ -67,7 +67,7 @@ function show(
   showPage(ctx, look, {
     title: "Let this application in?",
     ...formTargetsOf(interaction),
-    content: html`<p>An application of the organization <strong>${client.organizationName}</strong> wants to act for you. In this organization it will be able to do what you can do there, except manage tokens, members, roles and applications. It learns your name and your e-mail address.</p>
+    content: html`<p>An application of the organization <strong>${client.organizationName}</strong> wants to act for you. In this organization it will be able to do what you can do there, except change or delete the organization and manage tokens, members, roles and applications. It learns your name and your e-mail address.</p>
 <dl>
 <dt>Application</dt><dd>${client.name}</dd>
 <dt>Organization</dt><dd>${client.organizationName}</dd>

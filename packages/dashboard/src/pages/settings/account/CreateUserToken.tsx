@@ -34,7 +34,7 @@ export function CreateUserToken({ account, onClose }: CreateUserTokenProps) {
         ...(asksCode && { code: proof.code.trim() }),
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: userTokensQuery.queryKey }),
-    // What confirms the person may have changed elsewhere: the form then asks for that.
+    // A second factor or a password may have been set elsewhere meanwhile: the form then asks for it.
     onError: () => queries.invalidateQueries({ queryKey: accountQueryKey }),
   });
   const problems = fieldProblems(create.error, [
