@@ -7,9 +7,28 @@ export interface Problem {
   readonly detail: string;
 }
 
+/** A problem of a text, perhaps with a place that its pointer does not say. Offsets count UTF-16 units. */
+export interface FoundProblem extends Problem, ExactPlace {}
+
+export interface ExactPlace {
+  readonly textOffset?: number | undefined;
+  /** Counts in the string that stands at the pointer, after its escapes were read. */
+  readonly stringOffset?: number | undefined;
+}
+
 /** Appends one reference token to a JSON pointer, escaped as RFC 6901 asks. */
 export function pointerTo(pointer: string, token: string | number): string {
-  return `${pointer}/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  // Most need no escape, and a large definition has tens of thousands of places.
+  if (typeof token === "number" || !escaped.test(token)) return `${pointer}/${token}`;
+  return `${pointer}/${token.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+const escaped = /[~/]/;
+
+/** The reference tokens of a JSON pointer. */
+export function tokensOf(pointer: string): string[] {
+  const tokens = pointer.split("/").slice(1);
+  return tokens.map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
 /** The JSON pointer of a path of keys and indexes. */
@@ -31,25 +50,28 @@ export function sentence(text: string): string {
 }
 
 /**
- * Collects problems up to a bound. A document of half a megabyte can hold a hundred thousand mistakes; nobody reads more than
+ * Collects problems up to a bound of their number and their length. A document of half a megabyte can hold a hundred thousand mistakes; nobody reads more than
  * the first ones, and the answer must not be larger than the question. Whoever reads a document stops when the list is full.
  */
 export class ProblemList {
   readonly #maxProblems: number;
-  readonly #problems: Problem[] = [];
+  readonly #problems: FoundProblem[] = [];
   #hintCount = 0;
+  #characterCount = 0;
 
   constructor(maxProblems: number) {
     this.#maxProblems = maxProblems;
   }
 
-  add(pointer: string, detail: string): void {
-    if (!this.isFull) this.#problems.push({ pointer, detail });
+  add(pointer: string, detail: string, at?: ExactPlace): void {
+    if (this.isFull) return;
+    this.#problems.push({ pointer, detail, ...at });
+    this.#characterCount += pointer.length + detail.length;
   }
 
   /** Takes problems over whose pointers are relative to `pointer`. */
-  addAll(pointer: string, problems: readonly Problem[]): void {
-    for (const problem of problems) this.add(pointer + problem.pointer, problem.detail);
+  addAll(pointer: string, problems: readonly FoundProblem[]): void {
+    for (const { pointer: inner, detail, ...at } of problems) this.add(pointer + inner, detail, at);
   }
 
   /**
@@ -65,15 +87,17 @@ export class ProblemList {
   }
 
   get isFull(): boolean {
-    return this.#problems.length >= this.#maxProblems;
+    return this.#problems.length >= this.#maxProblems || this.#characterCount >= maxCharacters;
   }
 
   /** What was collected; when it was cut, the last one says so. */
-  toArray(): Problem[] {
+  toArray(): FoundProblem[] {
     if (!this.isFull) return [...this.#problems];
-    const detail = `these are the first ${this.#maxProblems}; there may be more`;
+    const detail = `these are the first ${this.count}; there may be more`;
     return [...this.#problems, { pointer: "", detail }];
   }
 }
 
 const maxHints = 100;
+/** Each pointer may hold a name of hundreds of kilobytes, and a thousand of those would be an answer of hundreds of megabytes. */
+const maxCharacters = 1_000_000;

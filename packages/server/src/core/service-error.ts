@@ -11,6 +11,7 @@ export type ServiceErrorCode =
   | "NotFoundError"
   | "MethodNotAllowedError"
   | "ConflictError"
+  | "PreconditionFailedError"
   | "PayloadTooLargeError"
   | "UnsupportedMediaTypeError"
   | "RateLimitError"

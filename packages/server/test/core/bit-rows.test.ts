@@ -18,6 +18,8 @@ test("a row is a set of numbers", () => {
     expect(rows.values(0)).toEqual([...united].sort((a, b) => a - b));
     expect(rows.values(1)).toHaveLength(added.length);
     expect(rows.key(0) === rows.key(1)).toBe(united.symmetricDifference(new Set(added)).size === 0);
+    rows.keepRow(0, { rows, row: 2 });
+    expect(new Set(rows.values(0))).toEqual(united.intersection(new Set(except)));
   });
   fc.assert(property, { numRuns: 300 });
 });

@@ -1,10 +1,17 @@
 import { catalog, limits } from "@stepwell/testing/catalog.ts";
-import { costlyChecks, costlyDefinitions, costlyPatterns } from "@stepwell/testing/costly.ts";
-import { cpuMsOf } from "@stepwell/testing/cpu-time.ts";
+import {
+  costlyChecks,
+  costlyDefinitions,
+  costlyExpressions,
+  costlyPatterns,
+  largestWithExpressions,
+} from "@stepwell/testing/costly.ts";
+import { expectCpuBelow } from "@stepwell/testing/cpu-bound.ts";
 import fc from "fast-check";
 import { RE2Set } from "re2js";
 import { describe, expect, test } from "vitest";
 import { parseDefinition } from "../../src/core/definition/definition.ts";
+import { currentLanguage } from "../../src/core/definition/language.ts";
 import { compilePlan } from "../../src/core/plan/plan.ts";
 import { ProblemList } from "../../src/core/problem.ts";
 import { compiled } from "../../src/core/schema/matcher.ts";
@@ -17,11 +24,14 @@ import { checkValue, parseSchemas } from "../../src/core/schema/schema.ts";
 /** Each takes less than 50 ms of computing on a machine of today; what these tests look for took seconds. */
 const boundMs = 150;
 
+const definitions = costlyDefinitions();
+const expressions = costlyExpressions();
+
 describe("a check is over in a moment, whatever the schema", () => {
   test.each(costlyChecks().map(({ name, ...check }) => [name, check] as const))("%s", (_, { schema: raw, value }) => {
     // As one that is registered, so that no other bound is in the way.
     const schema = parseSchemas({ raw }, "", new ProblemList(1), true).get("raw") ?? anything;
-    expect(cpuMsOf(() => checkValue(schema, value))).toBeLessThan(boundMs);
+    expectCpuBelow(boundMs, () => checkValue(schema, value));
   });
 });
 
@@ -29,11 +39,11 @@ describe("a pattern that costs more than its text shows is refused, or is compil
   test.each(costlyPatterns().map((pattern) => [pattern.slice(0, 40), pattern] as const))("%s", (_, pattern) => {
     const definition = { workflowName: "w", steps: [], definitions: { subject: { pattern } } };
     const text = JSON.stringify(definition);
-    expect(cpuMsOf(() => parseDefinition(text, catalog, limits))).toBeLessThan(boundMs);
+    expectCpuBelow(boundMs, () => parseDefinition(text, catalog, limits));
     const { work } = readPattern(pattern);
     // Another text each time, since a pattern that was compiled before costs nothing.
     let run = 0;
-    if (work <= maxPatternWork) expect(cpuMsOf(() => compiled(`${pattern}|${run++}`, work))).toBeLessThan(boundMs);
+    if (work <= maxPatternWork) expectCpuBelow(boundMs, () => compiled(`${pattern}|${run++}`, work));
   });
 
   test("as are many of them", () => {
@@ -43,7 +53,7 @@ describe("a pattern that costs more than its text shows is refused, or is compil
     const text = JSON.stringify({ workflowName: "w", steps: [], definitions });
     const parsed = parseDefinition(text, catalog, limits);
     expect("problems" in parsed && parsed.problems[0]?.detail).toContain("wide ranges after `(?i)`");
-    expect(cpuMsOf(() => parseDefinition(text, catalog, limits))).toBeLessThan(2 * boundMs);
+    expectCpuBelow(2 * boundMs, () => parseDefinition(text, catalog, limits));
   });
 });
 
@@ -82,14 +92,64 @@ test("no pattern compiles to more instructions and ranges than its text was coun
 });
 
 describe("a definition that passes is compiled in a moment", () => {
-  test.each([...costlyDefinitions()])("%s", (_, definition) => {
+  test.each([...definitions, ...expressions])("%s", (_, definition) => {
     const text = JSON.stringify(definition);
     if ("problems" in parseDefinition(text, catalog, limits)) return;
     const compile = () => {
-      const registered = parseDefinition(text, catalog, limits, true);
+      const registered = parseDefinition(text, catalog, limits, currentLanguage);
       if ("definition" in registered) compilePlan(registered.definition);
     };
-    expect(cpuMsOf(compile)).toBeLessThan(boundMs);
+    expectCpuBelow(boundMs, compile);
+  });
+});
+
+describe("the expressions of a definition are checked in bounded time", () => {
+  test.each([...expressions])("%s", (_, definition) => {
+    const text = JSON.stringify(definition);
+    expectCpuBelow(4 * boundMs, () => parseDefinition(text, catalog, limits));
+  });
+
+  test("five hundred steps in almost 512 KiB, each with fifteen expressions, are checked to the end, and compiled in a moment", () => {
+    const text = JSON.stringify(largestWithExpressions());
+    expect(Buffer.byteLength(text)).toBeGreaterThan(480_000);
+    const { warnings, ...parsed } = parseDefinition(text, catalog, limits);
+    expect(parsed).toHaveProperty("definition");
+    expect(warnings).toEqual([]);
+    expectCpuBelow(4 * boundMs, () => parseDefinition(text, catalog, limits));
+    const compile = () => {
+      const registered = parseDefinition(text, catalog, limits, currentLanguage);
+      return "definition" in registered && compilePlan(registered.definition);
+    };
+    expectCpuBelow(2 * boundMs, compile);
+  });
+
+  test("where there are more than can be read in a moment, a new definition is refused", () => {
+    const text = JSON.stringify(expressions.get("a hundred thousand expressions"));
+    const parsed = parseDefinition(text, catalog, limits);
+    const [problem] = "problems" in parsed ? parsed.problems : [];
+    expect(problem?.detail).toContain("a definition may have 80000");
+    expect(parseDefinition(text, catalog, limits, currentLanguage)).toHaveProperty("definition");
+  });
+
+  test("what is certain to fail is told, also where the rest is checked in part", () => {
+    const text = JSON.stringify(expressions.get("names that are misspelt"));
+    const parsed = parseDefinition(text, catalog, limits);
+    const [problem] = "problems" in parsed ? parsed.problems : [];
+    expect(problem?.detail).toContain("the schema does not allow the property");
+    expect(parsed.warnings.map(({ detail }) => detail)).toContainEqual(expect.stringContaining("only in part"));
+  });
+
+  test("and told once, whether its step was checked before or after the work was used up", () => {
+    const definition = structuredClone(definitions.get("five hundred steps with nine thousand properties"));
+    const steps = (definition as unknown as { steps: object[] }).steps;
+    for (const index of [0, steps.length - 1])
+      Object.assign(steps[index] ?? {}, { input: { a: "${ steps.nobody.output }" } });
+    const parsed = parseDefinition(JSON.stringify(definition), catalog, limits);
+    expect("problems" in parsed && parsed.problems.map(({ pointer }) => pointer)).toEqual([
+      "/steps/0/input/a",
+      `/steps/${steps.length - 1}/input/a`,
+    ]);
+    expect(parsed.warnings.map(({ detail }) => detail)).toContainEqual(expect.stringContaining("only in part"));
   });
 });
 
@@ -98,15 +158,16 @@ test.each([
   ["eighty waits, each with payload definitions for eighty events", "multiply to more than 200000 names"],
   ["a large allowed object", "too large together"],
 ])("a new definition with %s is refused; one that is registered is still compiled", (name, words) => {
-  const text = JSON.stringify(costlyDefinitions().get(name));
+  const text = JSON.stringify(definitions.get(name));
   const parsed = parseDefinition(text, catalog, limits);
   expect("problems" in parsed && parsed.problems[0]?.detail).toContain(words);
-  const registered = parseDefinition(text, catalog, limits, true);
+  const registered = parseDefinition(text, catalog, limits, currentLanguage);
   expect("definition" in registered && compilePlan(registered.definition).workflowName).toBe("costly");
 });
 
 test("a version that is registered is held against no limit", () => {
-  const strict = { maxDefinitionBytes: 1, maxSteps: 1, maxEventIdsPerStep: 1, maxNameLength: 1, maxDepth: 2 };
+  const sizes = { maxDefinitionBytes: 1, maxNameLength: 1, maxDepth: 2, maxOutputBytes: 1 };
+  const strict = { ...sizes, maxSteps: 1, maxEventIdsPerStep: 1 };
   const eventIds = ["approved", "declined"];
   const wait = { type: "/service/waitForEventIds", config: { eventIds } };
   const reference = { $ref: "#/definitions/any" };
@@ -118,6 +179,6 @@ test("a version that is registered is held against no limit", () => {
   const definitions = { any: {}, counted: { pattern: "[ab]{900}[ab]{900}" } };
   const text = JSON.stringify({ workflowName: "order", steps, definitions });
   expect(parseDefinition(text, catalog, strict)).toHaveProperty("problems");
-  const registered = parseDefinition(text, catalog, strict, true);
-  expect("definition" in registered && registered.definition.steps[1]?.wait?.eventIds).toEqual(eventIds);
+  const registered = parseDefinition(text, catalog, strict, currentLanguage);
+  expect("definition" in registered && registered.definition.steps[1]?.work).toMatchObject({ rule: { eventIds } });
 });

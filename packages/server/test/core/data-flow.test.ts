@@ -443,3 +443,38 @@ describe("definitions of one event that no value can meet together", () => {
 function withConfig(step: JsonObject, config: JsonObject): JsonObject {
   return { ...step, integrationDetails: { ...(step.integrationDetails as JsonObject), config } };
 }
+
+describe("what few keywords say of data is followed from step to step", () => {
+  const card = { type: "object", properties: { kind: { const: "card" }, number: text }, required: ["kind", "number"] };
+  const cash = { type: "object", properties: { kind: { const: "cash" } }, required: ["kind"] };
+  const pay = (output: JsonValue, input: JsonValue) =>
+    findings([call("a", ["any", "output"], "b"), call("b", ["input", "any"], null)], { output, input });
+
+  test("alternatives that a tag tells apart", () => {
+    expect(pay({ oneOf: [card, cash] }, { oneOf: [cash, card] })).toEqual([]);
+    expect(pay({ oneOf: [card, cash] }, { oneOf: [card] })).toEqual([
+      'W 1 in: `b` receives the output of `a`; its `kind` may be "cash", which does not fit (must be "card")',
+      "W 1 in: `b` receives the output of `a`; its `number` may be missing, but is required",
+    ]);
+    expect(pay(cash, { oneOf: [card] })).toContain(
+      'E 1 in: `b` receives the output of `a`; its `kind` is "cash", which does not fit (must be "card")',
+    );
+  });
+
+  test("parts of `allOf`, on both sides", () => {
+    const both = { allOf: [open({ sku: text }), open({ count: number })] };
+    expect(pay(both, open({ sku: text, count: number }))).toEqual([]);
+    expect(pay(open({ sku: text }), both)).toEqual([expect.stringContaining("missing, but is required")]);
+  });
+
+  test("a closed definition that is taken over by `allOf` takes just what it declares", () => {
+    const input = { allOf: [closed({ sku: text }), { minProperties: 1 }] };
+    expect(pay(open({ sku: text, note: text }), input)).toEqual([]);
+  });
+
+  test("what cannot be decided is warned of", () => {
+    expect(pay(open({ sku: text }), { not: { required: ["note"] } })).toEqual([
+      "W 1 in: `b` receives the output of `a`; it may be one that `not` excludes",
+    ]);
+  });
+});

@@ -2,6 +2,7 @@ import { catalog, limits } from "@stepwell/testing/catalog.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseDefinition } from "../../src/core/definition/definition.ts";
+import { currentLanguage } from "../../src/core/definition/language.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { compilePlan } from "../../src/core/plan/plan.ts";
 import { call, closed, noop, number, parse, text, wait, workflow } from "./sketches.ts";
@@ -30,7 +31,7 @@ test("a definition that uses only the given interface is taken without a word", 
   expect(definition?.steps.map(({ name }) => name)).toEqual(["reserve", "approve", "ship", "done"]);
   expect(definition?.steps[0]).toMatchObject({
     type: "/service/cloud/function",
-    behaviour: "call",
+    work: { kind: "call" },
     transitionToStep: "approve",
   });
   expect([...(definition?.schemas.keys() ?? [])]).toEqual(["order", "reservation", "shipment", "empty"]);
@@ -88,7 +89,7 @@ describe("a definition is refused that", () => {
 
   test.each<[string, JsonValue, string, string]>([
     // The workflow.
-    ["has an unknown field", withFields({ description: "mine" }), "/description", "is not a field of a definition"],
+    ["has an unknown field", withFields({ comment: "mine" }), "/comment", "is not a field of a definition"],
     ["names a dialect", withFields({ $schema: "x" }), "/$schema", "is not a field of a definition"],
     ["has no name", without("workflowName", sound), "/workflowName", "is required"],
     ["has a number for a name", withFields({ workflowName: 1 }), "/workflowName", "must be a string, but is a number"],
@@ -167,9 +168,9 @@ describe("a definition is refused that", () => {
     ["has an unknown type", details({ type: "/service/nop" }), `${lastDetails}/type`, "did you mean `/service/noop`?"],
     [
       "has a type of a later release",
-      details({ type: "/service/http" }),
+      details({ type: "/service/schedule" }),
       `${lastDetails}/type`,
-      "there is no type `/service/http`",
+      "there is no type `/service/schedule`",
     ],
     ["has a type named after a method", details({ type: "constructor" }), `${lastDetails}/type`, "there is no type"],
     [
@@ -239,19 +240,57 @@ describe("a definition is refused that", () => {
       "leads to a number",
       withLast(noop("b", any, 1)),
       `${last}/transitionToStep`,
-      "or null to end the job, but is a number",
+      "null to end the job, or an object with `choose`, but is a number",
     ],
     [
-      "branches",
+      "chooses among nothing",
       withLast(noop("b", any, { choose: [], else: null })),
-      `${last}/transitionToStep`,
-      "this release does not run yet",
+      `${last}/transitionToStep/choose`,
+      "has no condition",
     ],
     [
-      "maps its input",
-      withLast(noop("b", any, null, { input: { a: 1 } })),
+      "chooses, and says nothing of the day when no condition holds",
+      withLast(noop("b", any, { choose: [{ if: "true", then: null }] })),
+      `${last}/transitionToStep/else`,
+      "is required",
+    ],
+    [
+      "chooses by what is no expression",
+      withLast(noop("b", any, { choose: [{ if: "output. >", then: null }], else: null })),
+      `${last}/transitionToStep/choose/0/if`,
+      "where something else must stand",
+    ],
+    [
+      "chooses by an expression in braces",
+      withLast(noop("b", any, { choose: [{ if: "${ output.done }", then: null }], else: null })),
+      `${last}/transitionToStep/choose/0/if`,
+      "leave out the",
+    ],
+    [
+      "chooses a step that there is not",
+      withLast(noop("b", any, { choose: [{ if: "true", then: "c" }], else: null })),
+      `${last}/transitionToStep/choose/0/then`,
+      "there is no step `c`",
+    ],
+    [
+      "transforms nothing",
+      withLast({
+        name: "b",
+        integrationDetails: {
+          type: "/service/transform",
+          inputDefinition: { $ref: "#/definitions/any" },
+          outputDefinition: { $ref: "#/definitions/any" },
+        },
+        transitionToStep: null,
+      }),
       `${last}/input`,
-      "this release does not run yet",
+      "is required: what the step makes",
+    ],
+    [
+      "maps its input by what is no expression",
+      withLast(noop("b", any, null, { input: { a: "${ 1 + }" } })),
+      `${last}/input/a`,
+      "ends too early",
     ],
     [
       "fails to an unknown step",
@@ -414,7 +453,10 @@ test("a list of problems that nobody would read is cut", () => {
 });
 
 describe("what a step may leave out has a default", () => {
-  const retryOf = (retry: JsonObject) => parse(workflow([call("a", any, null, { retry })])).definition?.steps[0].retry;
+  const retryOf = (more: JsonObject) => {
+    const work = parse(workflow([call("a", any, null, more)])).definition?.steps[0].work;
+    return work?.kind === "call" ? work.retry : undefined;
+  };
 
   test("of a retry policy", () => {
     const defaults = {
@@ -424,16 +466,20 @@ describe("what a step may leave out has a default", () => {
       maxIntervalSeconds: 60,
       jitter: true,
     };
-    expect(retryOf({})).toEqual(defaults);
-    expect(retryOf({ maxAttempts: 100, jitter: false })).toEqual({ ...defaults, maxAttempts: 100, jitter: false });
+    expect(retryOf({ retry: {} })).toEqual(defaults);
+    expect(retryOf({ retry: { maxAttempts: 100, jitter: false } })).toEqual({
+      ...defaults,
+      maxAttempts: 100,
+      jitter: false,
+    });
   });
 
   test("that never cuts a first interval which was asked for", () => {
-    expect(retryOf({ initialIntervalSeconds: 300 })?.maxIntervalSeconds).toBe(300);
+    expect(retryOf({ retry: { initialIntervalSeconds: 300 } })?.maxIntervalSeconds).toBe(300);
   });
 
   test("and without `retry` there is no policy", () => {
-    expect(parse(workflow([call("a", any, null)])).definition?.steps[0].retry).toBeUndefined();
+    expect(retryOf({})).toBeUndefined();
   });
 });
 
@@ -538,7 +584,7 @@ test("a version that is registered is held against no check of its data: jobs ru
   const steps = [call("reserve", ["order", "empty"], "ship"), call("ship", ["shipment", "order"], null)];
   const source = JSON.stringify(workflow(steps, definitions));
   expect(parseDefinition(source, catalog, limits)).toHaveProperty("problems");
-  expect(parseDefinition(source, catalog, limits, true)).toMatchObject({ definition: {}, warnings: [] });
+  expect(parseDefinition(source, catalog, limits, currentLanguage)).toMatchObject({ definition: {}, warnings: [] });
 });
 
 test("no document makes the parser fail, and what it takes can be compiled", () => {

@@ -1,25 +1,30 @@
 import { describe, expect, test } from "vitest";
 import { explainJob } from "../../src/core/explanation/explanation.ts";
-import type { Circumstances, Explanation } from "../../src/core/explanation/explanation-parts.ts";
+import type { Circumstances, Explanation, QueueFacts } from "../../src/core/explanation/explanation-parts.ts";
 import { parked } from "../../src/core/explanation/parked.ts";
 import { duration, listed } from "../../src/core/explanation/words.ts";
+import { callsOf } from "../../src/core/job/call.ts";
 import { foldSteps } from "../../src/core/job/history.ts";
-import { call, noop, Story, someone, wait } from "./jobs.ts";
+import { standsOf } from "../../src/core/job/job-state.ts";
+import { call, delay, forEach, noop, parallel, Story, someone, task, wait } from "./jobs.ts";
 
 const nodeId = "0190b1f0-0000-7000-8000-0000000000ee";
 
 /** What a job's story is explained as, some time after it stood still. */
 function explain(story: Story, laterMs: number, more: Partial<Circumstances> = {}): Explanation {
   const now = story.now + laterMs;
-  const isCalling = story.job.state.status === "RUNNING" && story.job.state.step.phase === "calling";
+  const isCalling = standsOf(story.job.state)[0]?.phase === "calling";
   const { plan, entries } = story;
   return explainJob({
     plan,
-    job: { ...story.job, nodeId: isCalling ? nodeId : null },
+    job: story.job,
     steps: foldSteps(story.job.input, entries),
     entries,
     now,
+    call: callsOf(story.job.state)[0] ?? null,
     node: isCalling ? { nodeId, name: "n1", isAlive: true, heartbeatAt: now - 400 } : null,
+    task: null,
+    child: null,
     callCounts: new Map([[nodeId, 1]]),
     maxCallsPerNode: 200,
     hasRoom: true,
@@ -115,6 +120,67 @@ const cases: readonly Case[] = [
     facts: { timeoutAt: 1_060_000 },
   },
   {
+    name: "sleeps",
+    story: told([delay("pause", { seconds: 3_600 }, null)]),
+    laterMs: 600_000,
+    state: "delayed",
+    sentence: "`pause` has slept for 10 min and sleeps 50 min longer, until 1970-01-01T01:16:40.000Z.",
+    facts: { step: "pause", delayEndsAt: 4_600_000, operations: ["CancelJob"] },
+  },
+  {
+    name: "has slept long enough",
+    story: told([delay("pause", { seconds: 5 }, null)]),
+    laterMs: 5_100,
+    state: "due",
+    sentence: "`pause` has slept long enough: a node goes on with it at once.",
+  },
+  {
+    name: "waits, and has to be done by a time",
+    story: () => new Story([wait("approve", ["approved"], null)], { timeoutSeconds: 60 }),
+    laterMs: 20_000,
+    state: "waitingForEvents",
+    sentence: "`approve` has waited 20 s for the event `approved`. The whole job fails in 40 s if it is not done then.",
+    facts: { jobTimeoutAt: 1_060_000 },
+  },
+  {
+    name: "failed because the whole job took too long",
+    story: () => {
+      const story = new Story([wait("approve", ["approved"], null)], { timeoutSeconds: 60 });
+      story.later(60_000);
+      return story;
+    },
+    laterMs: 0,
+    state: "failed",
+    sentence:
+      "The job failed 0.0 s ago: attempt 1 of `approve` ended with JobTimeout: The job was not done after 60 s, the `timeoutSeconds` of its definition. Find out what took so long, then resume the job: it goes on with `approve`, and has all its time again.",
+    facts: { operations: ["ResumeJob"] },
+  },
+  {
+    name: "tries again what its own policy does not name, since it was not carried out",
+    story: told([call("a", null, { retry: { maxAttempts: 2, on: ["Busy"] } })], (story) => story.fail("transient")),
+    laterMs: 0,
+    state: "retrying",
+    sentence: "Attempt 2 of 3 of `a` starts in 1.0 s. Attempt 1 failed 0.0 s ago with ExecutorError: no luck.",
+    facts: { maxAttempts: 3 },
+  },
+  {
+    name: "waits until a time, and the step that a Timeout leads to takes over",
+    story: told([
+      {
+        ...wait("approve", ["approved"], null, { timeoutSeconds: 60 }),
+        onFailure: [
+          { on: ["OutputMismatch"], then: "mend" },
+          { on: ["Timeout"], then: "remind" },
+        ],
+      },
+      noop("remind", null),
+      noop("mend", null),
+    ]),
+    laterMs: 20_000,
+    state: "waitingForEvents",
+    sentence: "`approve` has waited 20 s for the event `approved`; in 40 s it gives up and `remind` takes over.",
+  },
+  {
     name: "waits for an event that came with a typo",
     story: told([wait("approve", ["manager-approved"], null)], (story) => {
       story.now += 10_000;
@@ -197,9 +263,7 @@ const cases: readonly Case[] = [
   },
   {
     name: "was handed back by a node that left",
-    story: told([call("charge", null)], (story) =>
-      story.apply({ type: "call.handedBack", leaseEpoch: story.job.leaseEpoch, begun: false }),
-    ),
+    story: told([call("charge", null)], (story) => story.handBack(false)),
     laterMs: 100,
     state: "due",
     sentence: "Attempt 1 of `charge` is due: a node goes on with it at once. Its node left and handed the call back.",
@@ -326,6 +390,17 @@ const cases: readonly Case[] = [
     facts: { operations: ["ResumeJob"] },
   },
   {
+    name: "failed since an expression in its input has no value",
+    story: told([call("a", "b"), call("b", null, { mapping: { input: "${ steps.a.output.id }" } })], (story) =>
+      story.succeed({}),
+    ),
+    laterMs: 0,
+    state: "failed",
+    sentence:
+      "The job failed 0.0 s ago: attempt 1 of `b` ended with ExpressionFailed: In `input` of b, `steps.a.output.id` is not there; ask with `has(steps.a.output.id)` before it is read. Register a version whose expression has a value in this case too, and submit a new job: resumed, this one would fail again.",
+    facts: { operations: ["SubmitJob"] },
+  },
+  {
     name: "failed for good: what it is made of never changes",
     story: told([noop("a", "b"), noop("b", "a", { onFailure: "end" }), noop("end", null)]),
     laterMs: 0,
@@ -366,7 +441,8 @@ describe("a job", () => {
 
   test("that is between two commits of a long chain goes on at once", () => {
     const story = new Story([noop("a", null)]);
-    const state = { status: "RUNNING", progress: {}, step: { phase: "next", name: "a", wakeAt: story.now } } as never;
+    const stand = { phase: "next", name: "a", wakeAt: story.now };
+    const state = { status: "RUNNING", progress: {}, cursors: [{ branch: "", carried: {}, stand }] } as never;
     const job = { ...story.job, finishedAt: null, state };
     expect(explain(story, 100, { job }).sentence).toBe("The next step is `a`: a node goes on with it at once.");
   });
@@ -375,7 +451,8 @@ describe("a job", () => {
 test.each([
   ["OutputMismatch", "SubmitJob", "ResumeJob"],
   ["InputMismatch", "SubmitJob", "SubmitJob"],
-  ["OutputTooLarge", "ResumeJob", "ResumeJob"],
+  ["OutputTooLarge", "SubmitJob", "ResumeJob"],
+  ["ValueLimitExceeded", "SubmitJob", "SubmitJob"],
   ["Interrupted", "ResumeJob", "ResumeJob"],
   ["Timeout", "ResumeJob", "ResumeJob"],
 ] as const)(
@@ -387,7 +464,8 @@ test.each([
     ] as const) {
       const story = new Story(steps);
       const error = { code, message: "It is so.", step: "a", attempt: 1 };
-      const job = { ...story.job, state: { status: "FAILED", error } as never };
+      const cursors = [{ branch: "", carried: {}, stand: { phase: "in", name: "a" } }];
+      const job = { ...story.job, state: { status: "FAILED", error, cursors } as never };
       expect(explain(story, 0, { job }).facts.operations).toEqual([operation]);
     }
   },
@@ -396,7 +474,7 @@ test.each([
 test("a message from outside cannot make the sentence long or break it into lines", () => {
   const story = new Story([call("charge", null)]);
   const error = { code: "ExecutorError" as const, type: "TypeError", message: `a\n\n  b${"x".repeat(5_000)}` };
-  story.apply({ type: "step.failed", leaseEpoch: 1, failure: { kind: "permanent", error }, random: 1 });
+  story.apply({ type: "step.failed", ...story.call, failure: { kind: "permanent", error }, random: 1 });
   const { sentence, facts } = explain(story, 0);
   expect(sentence).toContain("ended with TypeError: a bxxx");
   expect(sentence.length).toBeLessThan(600);
@@ -436,4 +514,100 @@ test("of many names a sentence says the first five", () => {
   expect(listed(["a"])).toBe("`a`");
   expect(listed(["a", "b", "c"])).toBe("`a`, `b` and `c`");
   expect(listed(["a", "b", "c", "d", "e", "f", "g"])).toBe("`a`, `b`, `c`, `d`, `e` and 2 more");
+});
+
+test("of branches it is told how many are done, and what the first open one lacks", () => {
+  const story = new Story(
+    [
+      forEach("each", { items: "${ [1, 2, 3] }", step: "approve", concurrency: 2 }, null),
+      wait("approve", ["approved"], null),
+    ],
+    {},
+  );
+  story.send("approved");
+  const explained = explain(story, 60_000);
+  expect(explained.state).toBe("forked");
+  expect(explained.sentence).toBe(
+    "`each` has run its branches for 1 min: 1 of 3 are done, and 2 are open. In item 1 of 3 (`each:1[1]`): `approve` has waited 1 min for the event `approved`.",
+  );
+  expect(explained.facts).toMatchObject({
+    step: "each",
+    branch: "each:1[1]",
+    branchStep: "approve",
+    branchVisit: 1,
+    branchCount: 3,
+    openCount: 2,
+    succeededCount: 1,
+    missingEventIds: ["approved"],
+    operations: ["SendJobEvent", "CancelJob"],
+  });
+});
+
+test("a branch with a name is told by its name", () => {
+  const story = new Story([
+    parallel("split", { left: "a", right: "b" }, null),
+    wait("a", ["x"], null),
+    noop("b", null),
+  ]);
+  expect(explain(story, 60_000).sentence).toContain("In branch `left` (`split:1[left]`): `a` has waited");
+});
+
+describe("a task", () => {
+  const queue = { name: "q", waitingCount: 3, workerCount: 0 };
+  const explained = (facts: Partial<QueueFacts>, timeoutSeconds?: number) => {
+    const step = task("work", null, timeoutSeconds === undefined ? {} : { timeoutSeconds });
+    return explain(new Story([step]), 5_000, { node: null, task: { queue: { ...queue, ...facts }, worker: null } });
+  };
+
+  test.each<[string, Partial<QueueFacts>, string]>([
+    ["that no worker asks for", {}, "no worker has ever asked for tasks of this queue"],
+    [
+      "whose workers are gone",
+      { polledAt: 405_000 },
+      "no worker is there; the last one asked for tasks of this queue 10 min ago",
+    ],
+    ["whose queue is paused", { pausedAt: 1_003_000 }, "the queue has been paused for 2.0 s"],
+    ["in line", { polledAt: 1_004_000, workerCount: 2 }, "2 workers take from this queue, in which 3 tasks wait"],
+  ])("%s", (_, facts, why) => {
+    const { state, sentence } = explained(facts);
+    expect(state).toBe("waitingForWorker");
+    expect(sentence).toBe(`The task of \`work\` has waited in the queue \`q\` for 5.0 s: ${why}.`);
+  });
+
+  test("with a timeout says when it fails", () => {
+    const { sentence, facts } = explained({}, 60);
+    expect(sentence).toMatch(/The attempt fails in 55 s if it is not done then\.$/);
+    expect(facts.timeoutAt).toBe(1_060_000);
+  });
+
+  test("in a branch is told of where no other branch has been open for longer", () => {
+    const steps = (items: string) => [
+      forEach("each", { items, step: "work", concurrency: 2 }, null),
+      task("work", "approve"),
+      wait("approve", ["approved"], null),
+    ];
+    const circumstances = { node: null, task: { queue, worker: null } };
+    const story = new Story(steps("${ [1, 2, 3] }"), { input: {} });
+    const tasks = explain(story, 5_000, circumstances);
+    expect(tasks.state).toBe("forked");
+    expect(tasks.sentence).toBe(
+      "`each` has run its branches for 5.0 s: 0 of 3 are done, and 2 are open. In item 0 of 3 (`each:1[0]`): The task of `work` has waited in the queue `q` for 5.0 s: no worker has ever asked for tasks of this queue.",
+    );
+    expect(tasks.facts).toMatchObject({ step: "each", branch: "each:1[0]", queue: { name: "q" }, openCount: 2 });
+    story.succeed({}, story.callIn("each:1[0]"));
+    const approval = explain(story, 5_000, circumstances);
+    expect(approval.facts).toMatchObject({ branch: "each:1[0]", missingEventIds: ["approved"] });
+  });
+
+  test("that a worker holds says how long it may be silent", () => {
+    const worker = { name: "w", takenAt: 1_002_000, leaseUntil: 1_012_000 };
+    const { state, sentence } = explain(new Story([task("work", null)]), 5_000, {
+      node: null,
+      task: { queue, worker },
+    });
+    expect(state).toBe("working");
+    expect(sentence).toBe(
+      "The worker `w` has worked on `work` for 3.0 s: another one gets the task if it is not heard of within 7.0 s.",
+    );
+  });
 });

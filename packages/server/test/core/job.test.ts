@@ -1,9 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type CallName, callNameOf, callsOf, compareCalls } from "../../src/core/job/call.ts";
+import type { Failure, UntimedFact } from "../../src/core/job/fact.ts";
 import { foldSteps } from "../../src/core/job/history.ts";
 import { submitJob } from "../../src/core/job/job.ts";
+import { standsOf } from "../../src/core/job/job-state.ts";
 import { call, jobLimits, noop, planOf, Story, someone, wait } from "./jobs.ts";
 
+const permanent: Failure = { kind: "permanent", error: { code: "ExecutorError", message: "no luck" } };
 const order = {
   type: "object",
   properties: { sku: { type: "string" }, count: { type: "integer" } },
@@ -75,7 +79,7 @@ describe("a job of steps that need no outside call", () => {
     const limits = { ...jobLimits, maxStepRuns: 1_000 };
     const change = submitJob(plan, { ...new Story([noop("a", null)]).job, at: 5, hasRoomForCall: true }, limits);
     if ("problems" in change) throw new Error("rejected");
-    expect(change.job.state).toMatchObject({ status: "RUNNING", step: { phase: "next", name: "s200", wakeAt: 5 } });
+    expect(standsOf(change.job.state)).toMatchObject([{ phase: "next", name: "s200", wakeAt: 5 }]);
   });
 
   test("fails when it enters more steps than one job may", () => {
@@ -162,9 +166,7 @@ describe("what a step receives", () => {
       },
     );
     expect(story.succeed({ a: null }).effects[0]?.input).toEqual({ a: null });
-    expect(
-      story.apply({ type: "step.succeeded", leaseEpoch: story.job.leaseEpoch, output: null }).effects[0]?.input,
-    ).toBe(null);
+    expect(story.succeed(null).effects[0]?.input).toBe(null);
   });
 
   test("is kept in the job's state only while a later step may still read it", () => {
@@ -180,9 +182,9 @@ describe("what a step receives", () => {
     );
     story.succeed({ sku: "A", rest: "x".repeat(100) });
     story.succeed({ done: true });
-    expect(story.job.state).toMatchObject({ progress: { properties: { sku: "A" } } });
+    expect(story.job.state).toMatchObject({ cursors: [{ carried: { properties: { sku: "A" } } }] });
     story.succeed({});
-    expect(story.job.state).toMatchObject({ progress: { properties: {} } });
+    expect(story.job.state).toMatchObject({ cursors: [{ carried: { properties: {} } }] });
   });
 
   test("may be named like a member of every object", () => {
@@ -367,30 +369,43 @@ describe("a call", () => {
     expect(story.status).toBe(status);
   });
 
-  test("whose outcome carries an old epoch changes nothing", () => {
-    const story = new Story([call("a", null)]);
-    const old = story.job.leaseEpoch;
-    story.apply({ type: "step.interrupted", leaseEpoch: old, isNodeDead: true });
-    expect(story.job.leaseEpoch).toBeGreaterThan(old);
-    expect(story.apply({ type: "step.succeeded", leaseEpoch: old, output: {} })).toMatchObject({
-      entries: [],
-      verdict: { type: "ignored" },
+  describe.each<[name: string, outcome: (call: CallName) => UntimedFact]>([
+    ["success", (call) => ({ type: "step.succeeded", ...call, output: {} })],
+    ["failure", (call) => ({ type: "step.failed", ...call, failure: permanent, random: 1 })],
+    ["interruption", (call) => ({ type: "step.interrupted", ...call, isNodeDead: true })],
+    ["handing back", (call) => ({ type: "call.handedBack", ...call, begun: true })],
+  ])("whose %s is told", (_name, outcome) => {
+    test.each<[name: string, other: Partial<CallName>]>([
+      ["an earlier epoch", { epoch: 1 }],
+      ["a later epoch", { epoch: 3 }],
+      ["another branch", { branch: "fan-out:1[0]" }],
+      ["another step", { step: "b" }],
+      ["another visit", { visit: 2 }],
+    ])("under %s does nothing", (_what, other) => {
+      const story = new Story([call("a", "b"), call("b", null)]);
+      story.interrupt();
+      const before = story.job;
+      expect(story.call).toEqual({ branch: "", step: "a", visit: 1, epoch: 2 });
+      expect(story.apply(outcome({ ...story.call, ...other }))).toMatchObject({
+        entries: [],
+        effects: [],
+        verdict: { type: "ignored" },
+      });
+      expect(story.job).toBe(before);
+      story.apply(outcome(story.call));
+      expect(story.job).not.toEqual(before);
     });
-    story.succeed({});
-    expect(story.status).toBe("SUCCEEDED");
   });
 
   test("that takes its node down again and again ends FAILED", () => {
     const story = new Story([call("a", null)]);
-    for (let count = 0; count < 6; count += 1)
-      story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch, isNodeDead: true });
+    for (let count = 0; count < 6; count += 1) story.interrupt();
     expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "Interrupted" } });
   });
 
   test("is a suspect from its second lost node on, and no lost call of a living node counts", () => {
     const story = new Story([call("a", null)]);
-    const lose = (isNodeDead: boolean) =>
-      story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch, isNodeDead }).effects[0]?.isSuspect;
+    const lose = (isNodeDead: boolean) => story.interrupt(isNodeDead).effects[0]?.isSuspect;
     expect([lose(true), lose(false), lose(false), lose(true)]).toEqual([false, false, false, true]);
     for (let count = 3; count <= 5; count += 1) expect(lose(true)).toBe(true);
     expect(story.status).toBe("RUNNING");
@@ -400,9 +415,9 @@ describe("a call", () => {
 
   test("that is handed back before it began keeps its number", () => {
     const story = new Story([call("a", null)]);
-    story.apply({ type: "call.handedBack", leaseEpoch: story.job.leaseEpoch, begun: false });
+    story.handBack(false);
     expect(story.later(0).effects[0]).toMatchObject({ attempt: 1 });
-    story.apply({ type: "call.handedBack", leaseEpoch: story.job.leaseEpoch, begun: true });
+    story.handBack(true);
     expect(story.later(0).effects[0]).toMatchObject({ attempt: 2 });
   });
 
@@ -469,20 +484,15 @@ describe("cancel and resume", () => {
   });
 });
 
-test("whatever happens, histories are gapless, finished jobs stay finished, and a calling job has one effect of its epoch", () => {
+test("whatever happens, histories are gapless, finished jobs stay finished, and each call that begins has one effect, under an epoch that no call had before", () => {
   const fact = fc.oneof(
     fc.constantFrom("x", "y", "z").map((eventId) => (story: Story) => void story.send(eventId)),
     fc.constant((story: Story) => void story.succeed({ ok: true })),
     fc
       .constantFrom("ordinary" as const, "permanent" as const, "transient" as const)
       .map((kind) => (story: Story) => void story.fail(kind)),
-    fc.constant(
-      (story: Story) =>
-        void story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch, isNodeDead: true }),
-    ),
-    fc.constant(
-      (story: Story) => void story.apply({ type: "call.handedBack", leaseEpoch: story.job.leaseEpoch, begun: true }),
-    ),
+    fc.constant((story: Story) => void story.interrupt()),
+    fc.constant((story: Story) => void story.handBack(true)),
     fc.integer({ min: 0, max: 120_000 }).map((ms) => (story: Story) => void story.later(ms)),
     fc.constant((story: Story) => void story.apply({ type: "job.cancelled", by: someone })),
     fc.constant((story: Story) => void story.apply({ type: "job.resumed", by: someone })),
@@ -503,14 +513,12 @@ test("whatever happens, histories are gapless, finished jobs stay finished, and 
         expect(change?.entries.map((entry) => entry.sequence)).toEqual(
           change?.entries.map((_, index) => before.sequence + 1 + index),
         );
-        const { state } = story.job;
-        if (
-          state.status === "RUNNING" &&
-          state.step.phase === "calling" &&
-          story.job.leaseEpoch !== before.leaseEpoch
-        ) {
-          expect(change?.effects.map((effect) => effect.leaseEpoch)).toEqual([story.job.leaseEpoch]);
-        }
+        const { made, ended } = compareCalls(before.state, story.job.state);
+        expect(change?.effects.map(callNameOf)).toEqual(made);
+        for (const { epoch } of made) expect(epoch).toBeGreaterThan(before.leaseEpoch);
+        const changed = new Set([...made, ...ended].map(({ branch }) => branch));
+        const kept = callsOf(before.state).filter(({ branch }) => !changed.has(branch));
+        expect(callsOf(story.job.state)).toEqual([...kept, ...made]);
         expect(JSON.parse(JSON.stringify(story.job))).toEqual(story.job);
       }
     }),

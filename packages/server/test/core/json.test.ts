@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type JsonValue, jsonEquals, jsonTypeOf, parseJson } from "../../src/core/json/json.ts";
 import { findJsonProblem } from "../../src/core/json/json-problem.ts";
+import { sizeOfJson } from "../../src/core/json/json-size.ts";
 
 const limits = { maxDepth: 64 };
 
@@ -77,9 +78,9 @@ describe("JSON is refused, with the place and what to do, when it", () => {
     ["tru", 0, "line 1, column 1"],
     ["{1:2}", 1, "line 1, column 2"],
     ['{"a" 1}', 5, "line 1, column 6"],
-  ])("is no JSON: %j", (text, offset, place) => {
+  ])("is no JSON: %j", (text, textOffset, place) => {
     expect(parseJson(text, limits)).toMatchObject({
-      problem: { pointer: "", offset, detail: expect.stringContaining(place) },
+      problem: { pointer: "", textOffset, detail: expect.stringContaining(place) },
     });
   });
 });
@@ -173,4 +174,23 @@ test("a value has one of the six types of JSON", () => {
   expect(values.map(jsonTypeOf)).toEqual(["object", "array", "string", "number", "number", "boolean", "null"]);
   expect(values.filter(isJsonObject)).toEqual([{}]);
   expect(isJsonObject(undefined)).toBe(false);
+});
+
+describe("the size of a value", () => {
+  const sizeOf = (value: JsonValue) => sizeOfJson(value, Number.MAX_SAFE_INTEGER);
+
+  test("counts the characters of its texts and of the names and indexes of its members, and each member", () => {
+    expect(sizeOf({ name: "abc", list: [true, null, 7], empty: {} })).toBe(1 + (4 + 3) + (4 + 1 + 3 * 2) + (5 + 1));
+    expect(sizeOf(Array.from({ length: 1_200 }, () => null))).toBe(1 + 1_200 + 10 + 90 * 2 + 900 * 3 + 200 * 4);
+  });
+
+  test("is that of the object with the same indexes, and stops soon after a limit", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(40), (value, limit) => {
+        const list = [value, value, value] as JsonValue[];
+        expect(sizeOf(list)).toBe(sizeOf({ ...list }));
+        expect(sizeOfJson(list, limit) > limit).toBe(sizeOf(list) > limit);
+      }),
+    );
+  });
 });

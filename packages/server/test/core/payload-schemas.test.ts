@@ -6,7 +6,7 @@ import { waitForEvents } from "../../src/engine/executors/wait-for-events.ts";
 const executor = waitForEvents({ maxEventIdsPerStep: 100, maxNameLength: 256 });
 const catalog = new Map([[executor.type, executor]]);
 
-function problemsOf(payloadDefinitions: object): string[] {
+function problemsOf(payloadDefinitions: object, eventIds = ["approved"]): string[] {
   const text = JSON.stringify({
     workflowName: "w",
     steps: [
@@ -14,7 +14,7 @@ function problemsOf(payloadDefinitions: object): string[] {
         name: "approve",
         integrationDetails: {
           type: executor.type,
-          config: { eventIds: ["approved"], payloadDefinitions },
+          config: { eventIds, payloadDefinitions },
           inputDefinition: { $ref: "#/definitions/any" },
           outputDefinition: { $ref: "#/definitions/any" },
         },
@@ -39,4 +39,20 @@ test.each([
   const problems = problemsOf(payloadDefinitions);
   if (expected === undefined) expect(problems).toEqual([]);
   else expect(problems[0]).toContain(expected);
+});
+
+test("payloads can be defined only for ids that are written out, since those that expressions give are known only when a job runs", () => {
+  const open = "paid-${ input.id }";
+  const approval = { $ref: "#/definitions/approval" };
+  expect(problemsOf({ approved: approval }, ["approved", open])).toEqual([]);
+  expect(problemsOf({ [open]: approval }, ["approved", open])).toEqual([
+    `${config}/${open} is for an id that an expression gives, which is known only when a job runs; only an id that is written out can have a definition`,
+  ]);
+});
+
+test("a payload is defined under the id that an escaped `$${` stands for, also beside an id that an expression gives", () => {
+  const approval = { $ref: "#/definitions/approval" };
+  const eventIds = ["worth $${5}", "paid-${ input.id }"];
+  expect(problemsOf({ "worth ${5}": approval }, eventIds)).toEqual([]);
+  expect(problemsOf({ "worth $${5}": approval }, eventIds)).toHaveLength(1);
 });

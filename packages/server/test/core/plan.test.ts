@@ -28,24 +28,21 @@ test("a plan starts with the first step and knows each by its name", () => {
   expect([...plan.steps.keys()]).toEqual(["a", "b"]);
   expect(stepOf(plan, "a")).toMatchObject({
     type: "/service/cloud/function",
-    config: { functionName: "a" },
-    behaviour: "call",
-    transitionToStep: "b",
-    onFailure: "b",
-    wait: undefined,
-    inputProperties: ["sku"],
+    work: { kind: "call", config: { functionName: "a" }, retry: undefined, timeoutMs: undefined },
+    next: "b",
+    onFailure: [{ step: "b" }],
+    inputRule: { kind: "carried", properties: ["sku"] },
   });
   expect(stepOf(plan, "b")).toMatchObject({
-    config: {},
-    behaviour: "pass",
-    transitionToStep: null,
-    inputProperties: undefined,
+    work: { kind: "pass" },
+    next: null,
+    inputRule: { kind: "whole" },
   });
 });
 
 test("a step receives declared properties also when its definition is closed through a $ref", () => {
   const plan = planOf([call("a", ["alias", "any"], null)], { ...sku, alias: { $ref: "#/definitions/both" } });
-  expect(plan.firstStep.inputProperties).toEqual(["sku", "count"]);
+  expect(plan.firstStep.inputRule).toEqual({ kind: "carried", properties: ["sku", "count"] });
 });
 
 describe("a wait step", () => {
@@ -56,7 +53,7 @@ describe("a wait step", () => {
 
   test("waits for what its executor says, and the plan lists its event ids", () => {
     const plan = waiting({ eventIds: ["x", "y"], match: "any" });
-    expect(plan.firstStep.wait).toMatchObject({ eventIds: ["x", "y"], requiredCount: 1 });
+    expect(plan.firstStep.work).toMatchObject({ kind: "wait", rule: { eventIds: ["x", "y"], requiredCount: 1 } });
     expect([...plan.listedEventIds]).toEqual(["x", "y"]);
   });
 
@@ -65,18 +62,20 @@ describe("a wait step", () => {
       waiting({ eventIds: ["x"], timeoutSeconds: 1.5 }),
       waiting({ eventIds: ["x"] }, { timeoutSeconds: 1.5 }),
     ]) {
-      expect(plan.firstStep.wait?.timeoutMs).toBe(1_500);
-      expect(plan.firstStep.timeoutMs).toBeUndefined();
+      expect(plan.firstStep.work).toMatchObject({ rule: { timeoutMs: 1_500 } });
+      expect(plan.firstStep.work).not.toHaveProperty("timeoutMs");
     }
-    expect(waiting({ eventIds: ["x"] }).firstStep.wait).not.toHaveProperty("timeoutMs");
+    expect(waiting({ eventIds: ["x"] }).firstStep.work).toMatchObject({
+      rule: expect.not.objectContaining({ timeoutMs: expect.anything() }),
+    });
   });
 });
 
 test("a call's timeout is its own, and never rounds to none", () => {
-  const timeoutOf = (timeoutSeconds: number) =>
-    planOf([call("a", ["any", "any"], null, { timeoutSeconds })], {}).firstStep.timeoutMs;
-  expect(timeoutOf(30)).toBe(30_000);
-  expect(timeoutOf(0.0001)).toBe(1);
+  const workOf = (timeoutSeconds: number) =>
+    planOf([call("a", ["any", "any"], null, { timeoutSeconds })], {}).firstStep.work;
+  expect(workOf(30)).toMatchObject({ timeoutMs: 30_000 });
+  expect(workOf(0.0001)).toMatchObject({ timeoutMs: 1 });
 });
 
 describe("after a step the state carries on a property", () => {
@@ -145,7 +144,7 @@ describe("after a step the state carries on a property", () => {
     );
     const plan = planOf(chain, sku);
     expect(new Set([...plan.steps.values()].map((step) => step.livePropertiesAfter)).size).toBe(2);
-    expect(new Set([...plan.steps.values()].map((step) => step.inputProperties)).size).toBe(1);
+    expect(new Set([...plan.steps.values()].map((step) => step.inputRule)).size).toBe(1);
   });
 
   test("in a tangle of loops as well", () => {
@@ -201,5 +200,54 @@ describe("the latest output is kept while a step runs", () => {
         call("b", ["sku", "sku"], null, { onFailure: "a" }),
       ]),
     ).toEqual(["a", "b"]);
+  });
+});
+
+describe("for expressions of later steps a job remembers", () => {
+  const remembered = (steps: readonly JsonValue[], name: string) => [
+    ...(stepOf(planOf(steps, sku), name).remembering?.slots ?? []),
+  ];
+  const making = (name: string, input: JsonValue, next: JsonValue) => noop(name, ["any", "any"], next, { input });
+
+  test("a property from the step that gives it to the last that reads it", () => {
+    const steps = [
+      call("a", ["any", "sku"], "b"),
+      noop("b", ["any", "any"], "c"),
+      making("c", { sku: "${ steps.a.output.sku }" }, "d"),
+      noop("d", ["any", "any"], null),
+    ];
+    expect(["a", "b", "c", "d"].map((name) => remembered(steps, name))).toEqual([
+      ["/steps/a/output/sku"],
+      ["/steps/a/output/sku"],
+      [],
+      [],
+    ]);
+  });
+
+  test("nothing of a step that cannot have run", () => {
+    const asking = (next: JsonValue) => [
+      noop("a", ["any", "any"], "b"),
+      making("b", { hasRun: "${ has(steps.c.output) }" }, "c"),
+      noop("c", ["any", "any"], next),
+    ];
+    expect(remembered(asking(null), "a")).toEqual([]);
+    const looping = asking({ choose: [{ if: "true", then: "a" }], else: null });
+    // Between b and c nothing is remembered: c gives a new output before b reads one.
+    expect(["a", "b", "c"].map((name) => remembered(looping, name))).toEqual([
+      ["/steps/c/output"],
+      [],
+      ["/steps/c/output"],
+    ]);
+  });
+
+  test("an event that an earlier step waits for, and the error that led to a step", () => {
+    const steps = [
+      wait("a", ["any", "any"], "b"),
+      noop("b", ["any", "any"], "c"),
+      call("c", ["any", "any"], null, { onFailure: "d" }),
+      making("d", { event: "${ events.approved.payload }", why: "${ error.code }" }, null),
+    ];
+    expect(remembered(steps, "b")).toEqual(["/events/approved/payload"]);
+    expect(remembered(steps, "c").sort()).toEqual(["/error", "/events/approved/payload"]);
   });
 });

@@ -31,6 +31,13 @@ test("a list of problems is bounded, and says when there were more", () => {
   ]);
 });
 
+test("a list of problems is bounded in characters too: each pointer may be as long as the document", () => {
+  const list = new ProblemList(1_000);
+  for (let index = 0; index < 1_000; index++) list.add(`/${"k".repeat(400_000)}/${index}`, "is unknown");
+  expect(list.count).toBe(3);
+  expect(list.toArray().at(-1)).toEqual({ pointer: "", detail: "these are the first 3; there may be more" });
+});
+
 test("hints are given for the first hundred names only", () => {
   const list = new ProblemList(1_000);
   const hints = Array.from({ length: 101 }, () => list.hint("aprove", ["approve"]));

@@ -28,3 +28,16 @@ test("jitter takes between half of the interval and the whole", () => {
     ),
   );
 });
+
+test.each([
+  ["which is longer than the policy's interval, and than its longest one", 60_000, 60_000],
+  ["which is shorter than the policy's interval", 10, 1_000],
+  ["which is longer than a day", 1e23, 24 * 60 * 60 * 1000],
+  ["which is no wait", 0, 1_000],
+])("the next attempt is not made before the wait that the called side asked for, %s", (_, retryAfterMs, expected) => {
+  expect(nextAttemptInMs(policy, 1, 0, retryAfterMs)).toBe(expected);
+});
+
+test("a wait that the called side asked for gives no attempt more", () => {
+  expect(nextAttemptInMs(policy, 4, 0, 60_000)).toBeUndefined();
+});

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../src/core/json/json.ts";
 import { ProblemList } from "../../src/core/problem.ts";
 import { parseSchemas, type Schema } from "../../src/core/schema/schema.ts";
 
@@ -39,40 +39,65 @@ export type RawDefinitions = Record<(typeof definitionNames)[number], JsonValue>
 
 const typeName = fc.constantFrom("null", "boolean", "integer", "number", "string", "array", "object");
 const small = fc.integer({ min: 0, max: 3 });
+const namePattern = fc.constantFrom("^a", "b", "^[a-b]$", "g$");
+const shortName = fc.constantFrom<JsonValue>({ maxLength: 1 }, { pattern: "^[ab]$" }, { enum: ["a", "b"] });
 const bound = fc.constantFrom(-1, 0, 0.5, 1, 2, 3);
 
 /**
  * Definitions of the dialect, some of which break its rules (an empty range, a circle of references); a test filters those out.
- * `pattern` and `format` are left out: they have tests of their own.
+ * `format` and, but for names of properties, `pattern` are left out: they have tests of their own.
  */
 export const rawDefinitions: fc.Arbitrary<RawDefinitions> = fc.record({
-  first: rawSchema(),
-  second: rawSchema(),
-  third: rawSchema(),
+  first: rawDefinition(),
+  second: rawDefinition(),
+  third: rawDefinition(),
 });
+
+/** Any definition may refer to its own `$defs`. */
+function rawDefinition(): fc.Arbitrary<JsonValue> {
+  return fc
+    .tuple(rawSchema(), rawSchema())
+    .map(([schema, local]) => (isJsonObject(schema) ? { ...schema, $defs: { local } } : schema));
+}
 
 function rawSchema(): fc.Arbitrary<JsonValue> {
   return fc.letrec<{ schema: JsonValue }>((tie) => {
     const schema = tie("schema");
-    const reference = fc.constantFrom(...definitionNames).map((name) => `#/definitions/${name}`);
+    const named = fc.constantFrom(...definitionNames).map((name) => `#/definitions/${name}`);
+    const schemas = fc.array(schema, { minLength: 1, maxLength: 3 });
     const keywords: Record<string, fc.Arbitrary<JsonValue>> = {
       type: fc.oneof(typeName, fc.uniqueArray(typeName, { minLength: 1, maxLength: 3 })),
       properties: fc.dictionary(propertyName, schema, { maxKeys: 3, noNullPrototype: true }),
       required: fc.uniqueArray(propertyName, { maxLength: 2 }),
       additionalProperties: fc.oneof(fc.boolean(), schema),
+      patternProperties: fc.dictionary(namePattern, schema, { maxKeys: 2, noNullPrototype: true }),
+      propertyNames: fc.oneof(shortName, schema),
+      minProperties: small,
+      maxProperties: small,
+      dependentRequired: fc.dictionary(propertyName, fc.uniqueArray(propertyName, { maxLength: 2 }), {
+        maxKeys: 2,
+        noNullPrototype: true,
+      }),
       items: schema,
+      prefixItems: fc.array(schema, { minLength: 1, maxLength: 2 }),
+      uniqueItems: fc.boolean(),
       enum: fc.array(jsonValues, { minLength: 1, maxLength: 3 }),
       const: jsonValues,
       minimum: bound,
       maximum: bound,
       exclusiveMinimum: bound,
       exclusiveMaximum: bound,
+      multipleOf: fc.constantFrom(0.5, 1, 1.5, 2, 3),
       minLength: small,
       maxLength: small,
       minItems: small,
       maxItems: small,
-      anyOf: fc.array(schema, { minLength: 1, maxLength: 3 }),
-      $ref: reference,
+      allOf: schemas,
+      anyOf: schemas,
+      oneOf: schemas,
+      not: schema,
+      conditional: fc.record({ if: schema, then: schema, else: schema }, { requiredKeys: ["if"] }),
+      $ref: fc.oneof({ weight: 4, arbitrary: named }, fc.constantFrom("#/$defs/local", "#")),
     };
     return { schema: fc.oneof({ maxDepth: 2, depthSize: "small" }, fc.boolean(), someOf(keywords), someOf(keywords)) };
   }).schema;
@@ -82,7 +107,8 @@ function rawSchema(): fc.Arbitrary<JsonValue> {
 function someOf(keywords: Record<string, fc.Arbitrary<JsonValue>>): fc.Arbitrary<JsonValue> {
   return fc
     .uniqueArray(fc.constantFrom(...Object.keys(keywords)), { minLength: 1, maxLength: 4 })
-    .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, keywords[name] ?? fc.constant(null)]))));
+    .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, keywords[name] ?? fc.constant(null)]))))
+    .map(({ conditional = {}, ...schema }) => ({ ...schema, ...(conditional as JsonObject) }));
 }
 
 /** The schemas of random definitions, or undefined when those break a rule of the dialect. */

@@ -20,6 +20,20 @@ const tree = (leaf: JsonValue): JsonObject => ({
   },
 });
 
+const tagged = (kind: string, properties: JsonObject): JsonObject => ({
+  type: "object",
+  properties: { kind: { const: kind }, ...properties },
+  required: ["kind", ...Object.keys(properties)],
+});
+const card = tagged("card", { number: { type: "string" } });
+const cash = tagged("cash", {});
+const pair: JsonObject = { type: "array", prefixItems: [{ type: "string" }, { type: "number" }], items: false };
+const numbered = (schema: JsonValue): JsonObject => ({
+  type: "object",
+  patternProperties: { "^n": schema },
+  additionalProperties: false,
+});
+
 describe("values of the first schema fit the second", () => {
   test.each<[Fit, JsonValue, JsonValue]>([
     ["always", { type: "string" }, {}],
@@ -132,6 +146,101 @@ describe("values of the first schema fit the second", () => {
     ["always", { $ref: "#/definitions/name", maxLength: 5 }, { $ref: "#/definitions/name" }],
     ["maybe", { $ref: "#/definitions/name" }, { $ref: "#/definitions/name", maxLength: 5 }],
     ["never", { $ref: "#/definitions/name" }, { type: "null" }],
+    // All of several.
+    ["always", { allOf: [{ type: "string" }, { minLength: 2 }] }, { type: "string", minLength: 1 }],
+    ["always", { type: "string", minLength: 2 }, { allOf: [{ type: "string" }, { minLength: 1 }] }],
+    ["maybe", { type: "string" }, { allOf: [{ type: "string" }, { minLength: 1 }] }],
+    ["never", { type: "string", maxLength: 1 }, { allOf: [{ type: "string" }, { minLength: 2 }] }],
+    // Exactly one of several.
+    ["always", { type: ["string", "null"] }, { oneOf: [{ type: "string" }, { type: "null" }] }],
+    ["maybe", { type: "integer" }, { oneOf: [{ type: "integer" }, { minimum: 3 }] }],
+    ["never", { type: "object" }, { oneOf: [{ type: "string" }, { type: "null" }] }],
+    ["always", { oneOf: [card, cash] }, { anyOf: [card, cash] }],
+    ["always", { anyOf: [card, cash] }, { oneOf: [cash, card] }],
+    ["always", { oneOf: [card, cash] }, { oneOf: [{ ...card, required: ["kind"] }, cash] }],
+    ["maybe", { oneOf: [card, cash] }, { oneOf: [card] }],
+    ["always", card, { oneOf: [card, cash] }],
+    ["maybe", card, { oneOf: [card, { ...card }] }],
+    // Exclusions.
+    ["always", { type: "string" }, { not: { type: "number" } }],
+    ["never", { type: "string" }, { not: { type: "string" } }],
+    ["never", { type: "string", maxLength: 2 }, { not: { maxLength: 3 } }],
+    ["maybe", { type: "string" }, { not: { maxLength: 3 } }],
+    ["always", { not: { type: "string" } }, { type: ["null", "boolean", "number", "array", "object"] }],
+    ["always", { type: "object", not: { $ref: "#/definitions/numberA" } }, { not: { $ref: "#/definitions/numberA" } }],
+    ["always", card, { not: cash }],
+    // Conditions.
+    ["always", card, { if: card, then: { required: ["number"] } }],
+    ["always", cash, { if: card, then: { required: ["number"] } }],
+    ["always", { type: "object" }, { if: card, then: { required: ["number"] } }],
+    ["maybe", { type: "object" }, { if: cash, then: { required: ["amount"] } }],
+    ["never", card, { if: cash, then: true, else: { required: ["kind"], properties: { kind: false } } }],
+    ["always", { if: { type: "string" }, then: { minLength: 1 }, else: false }, { type: "string" }],
+    [
+      "always",
+      { type: "object", if: { required: ["a"] }, then: { required: ["b"] }, else: { required: ["c"] } },
+      { anyOf: [{ required: ["b"] }, { required: ["c"] }] },
+    ],
+    // Numbers.
+    ["always", { type: "integer" }, { multipleOf: 0.01 }],
+    ["always", { type: "number", multipleOf: 6 }, { multipleOf: 1.5 }],
+    ["maybe", { type: "number", multipleOf: 1.5 }, { multipleOf: 6 }],
+    ["never", { const: 7 }, { multipleOf: 2 }],
+    // Arrays.
+    ["always", { type: "array", uniqueItems: true }, { uniqueItems: true }],
+    ["maybe", { type: "array" }, { uniqueItems: true }],
+    ["always", { type: "array", maxItems: 1 }, { uniqueItems: true }],
+    ["always", pair, pair],
+    ["always", pair, { type: "array", items: { type: ["string", "number"] }, maxItems: 2 }],
+    ["always", pair, { prefixItems: [{ type: "string" }, { type: "number" }, { type: "null" }], items: false }],
+    ["maybe", pair, { prefixItems: [{ type: "string" }, { type: "integer" }] }],
+    ["never", { ...pair, minItems: 1 }, { prefixItems: [{ type: "null" }] }],
+    ["never", { ...pair, minItems: 2 }, { maxItems: 1 }],
+    ["maybe", pair, { prefixItems: [{ type: "string" }], items: false }],
+    ["never", pair, { minItems: 3 }],
+    ["maybe", { type: "array", prefixItems: [{ type: "string" }] }, { items: { type: "string" } }],
+    // Objects.
+    ["always", { type: "object", required: ["a", "b"] }, { minProperties: 2 }],
+    ["never", { type: "object", required: ["a", "b"] }, { maxProperties: 1 }],
+    ["always", { type: "object", properties: { a: {}, b: {} }, additionalProperties: false }, { maxProperties: 2 }],
+    ["never", { type: "object", properties: { a: {} }, additionalProperties: false }, { minProperties: 2 }],
+    ["maybe", { type: "object" }, { minProperties: 1 }],
+    ["always", { type: "object", minProperties: 2, maxProperties: 3 }, { minProperties: 1, maxProperties: 3 }],
+    ["always", { type: "object", additionalProperties: { type: "null" } }, { propertyNames: { type: "string" } }],
+    ["always", { type: "object", propertyNames: { maxLength: 2 } }, { propertyNames: { maxLength: 3 } }],
+    [
+      "always",
+      { type: "object", properties: { ab: {} }, additionalProperties: false },
+      { propertyNames: { maxLength: 2 } },
+    ],
+    ["never", { type: "object", required: ["abc"] }, { propertyNames: { maxLength: 2 } }],
+    ["maybe", { type: "object" }, { propertyNames: { maxLength: 2 } }],
+    ["always", { type: "object", required: ["a", "b"] }, { dependentRequired: { a: ["b"] } }],
+    ["always", { type: "object", dependentRequired: { a: ["b"], b: ["c"] } }, { dependentRequired: { a: ["c"] } }],
+    ["always", { type: "object", required: ["a"], dependentRequired: { a: ["b"] } }, { required: ["b"] }],
+    ["always", { type: "object", properties: { a: false } }, { dependentRequired: { a: ["b"] } }],
+    ["never", { type: "object", required: ["a"], properties: { b: false } }, { dependentRequired: { a: ["b"] } }],
+    ["maybe", { type: "object", required: ["a"] }, { dependentRequired: { a: ["b"] } }],
+    // Names under patterns.
+    ["always", numbered({ type: "integer" }), numbered({ type: "number" })],
+    ["maybe", numbered({ type: "number" }), numbered({ type: "integer" })],
+    [
+      "always",
+      { type: "object", additionalProperties: { type: "integer" } },
+      { patternProperties: { "^n": { type: "number" } } },
+    ],
+    ["maybe", { type: "object" }, { patternProperties: { "^n": { type: "number" } } }],
+    ["maybe", numbered({ type: "integer" }), { additionalProperties: false }],
+    [
+      "always",
+      { type: "object", properties: { n1: { type: "integer" } }, additionalProperties: false },
+      { patternProperties: { "^n": { type: "number" } } },
+    ],
+    [
+      "never",
+      { type: "object", properties: { n1: { type: "string" } }, required: ["n1"] },
+      { properties: { n1: {} }, patternProperties: { "^n": { type: "number" } } },
+    ],
   ])("%s: %j → %j", (fit, from, to) => {
     const comparison = compare(from, to, {
       name: { type: "string", minLength: 1 },
@@ -159,6 +268,20 @@ describe("values of the first schema fit the second", () => {
     const definitions = { ...tree({ type: "integer" }), other };
     expect(compare({ $ref: "#/definitions/tree" }, { $ref: "#/definitions/other" }, definitions).fit).toBe("never");
   });
+});
+
+test("what is said of a schema that excludes itself one level deeper rests on no assumption", () => {
+  // {} fits `even`, {next: {}} does not, {next: {next: {}}} does again.
+  const definitions: JsonObject = {
+    chain: { type: "object", properties: { next: { $ref: "#/definitions/chain" } } },
+    even: { properties: { next: { not: { $ref: "#/definitions/even" } } } },
+    odd: { not: { $ref: "#/definitions/even" } },
+    either: { if: { $ref: "#/definitions/even" }, then: { minProperties: 0 }, else: false },
+  };
+  for (const name of ["even", "odd", "either"]) {
+    const to = { $ref: `#/definitions/${name}` };
+    expect(compare({ $ref: "#/definitions/chain" }, to, definitions).fit, name).toBe("maybe");
+  }
 });
 
 describe("a comparison says where a value may not fit, and why", () => {
@@ -201,6 +324,35 @@ describe("a comparison says where a value may not fit, and why", () => {
       "/a",
       "is a string, but must be null",
     ],
+    [{ type: "string", maxLength: 2 }, { not: { maxLength: 3 } }, "", "is one that `not` excludes"],
+    [{ type: "array" }, { uniqueItems: true }, "", "may be an array with equal items"],
+    [{ type: "number" }, { multipleOf: 2 }, "", "may be a number that is no multiple of 2"],
+    [{ type: "object" }, { minProperties: 1 }, "", "may be 0 or more properties, but must be 1 or more properties"],
+    [
+      { type: "object", required: ["abc"] },
+      { propertyNames: { maxLength: 2 } },
+      "/abc",
+      "is there, but has a name that `propertyNames` refuses",
+    ],
+    [
+      { type: "object", required: ["a"] },
+      { dependentRequired: { a: ["b"] } },
+      "/b",
+      "may be missing, but is required by `dependentRequired`",
+    ],
+    [
+      { type: "object" },
+      { patternProperties: { "^n": { type: "null" } } },
+      "",
+      "may be one with properties that match the pattern ^n and do not fit",
+    ],
+    [
+      { type: "integer" },
+      { oneOf: [{ type: "integer" }, { minimum: 3 }] },
+      "",
+      "may be more than one of the alternatives (`oneOf`)",
+    ],
+    [pair, { prefixItems: [{ type: "null" }] }, "/0", "may be a string, but must be null"],
   ])("%j → %j", (from, to, pointer, detail) => {
     expect(compare(from, to).problems).toContainEqual({ pointer, detail });
   });

@@ -15,8 +15,10 @@ describe("a schema is refused, with the keyword's place, when it", () => {
     ["is no schema", "string", "", "must be a schema"],
     ["is null", null, "", "must be a schema"],
     ["has an unknown keyword", { minLenght: 1 }, "/minLenght", "did you mean `minLength`?"],
-    ["has a keyword of JSON Schema that is not checked", { oneOf: [] }, "/oneOf", "is not a keyword"],
-    ["names another dialect", { $schema: "http://json-schema.org/draft-07/schema#" }, "/$schema", "is not a keyword"],
+    ["has a keyword of JSON Schema that is not checked", { contains: {} }, "/contains", "`contains` is not a keyword"],
+    ["has an unknown keyword: told what is allowed", { foo: 1 }, "/foo", "(type, enum, const, minimum,"],
+    ["has the keyword of an older version", { definitions: {} }, "/definitions", "belong in `$defs`"],
+    ["has the keyword of another dialect", { nullable: true }, "/nullable", 'add "null" to `type`'],
     [
       "has an unknown keyword deep inside",
       { items: { properties: { a: { x: 1 } } } },
@@ -39,7 +41,31 @@ describe("a schema is refused, with the keyword's place, when it", () => {
       "did you mean `sku`?",
     ],
     ["has a broken additionalProperties", { additionalProperties: "no" }, "/additionalProperties", "must be a schema"],
-    ["has a list of item schemas", { items: [{}] }, "/items", "must be a schema"],
+    ["has a list of item schemas", { items: [{}] }, "/items", "belongs in `prefixItems`"],
+    ["has an empty prefix", { prefixItems: [] }, "/prefixItems", "one schema or more"],
+    ["has a uniqueItems that is no boolean", { uniqueItems: 1 }, "/uniqueItems", "true or false"],
+    ["has a multipleOf of 0", { multipleOf: 0 }, "/multipleOf", "a number above 0"],
+    [
+      "has a minProperties over its maxProperties",
+      { minProperties: 2, maxProperties: 1 },
+      "/minProperties",
+      "is more than `maxProperties`",
+    ],
+    ["has a broken schema for names", { propertyNames: 1 }, "/propertyNames", "must be a schema"],
+    ["has a pattern for names that is none", { patternProperties: { "(": {} } }, "/patternProperties/(", "RE2 syntax"],
+    ["has a broken schema for a pattern", { patternProperties: { a: 1 } }, "/patternProperties/a", "must be a schema"],
+    ["has dependents that are no list", { dependentRequired: { a: "b" } }, "/dependentRequired/a", "different strings"],
+    ["has an empty allOf", { allOf: [] }, "/allOf", "one schema or more"],
+    ["has a broken schema in oneOf", { oneOf: [{}, null] }, "/oneOf/1", "must be a schema"],
+    ["has a broken not", { not: { minLenght: 1 } }, "/not/minLenght", "did you mean `minLength`?"],
+    ["has a broken condition", { if: 1, then: {} }, "/if", "must be a schema"],
+    ["has a broken branch without a condition", { else: 1 }, "/else", "must be a schema"],
+    ["has $defs that are no object", { $defs: [] }, "/$defs", "must be an object of schemas"],
+    ["has $defs in a part of it", { not: { $defs: { a: {} } } }, "/not/$defs", "belongs to the top of a definition"],
+    ["has a broken schema in $defs", { $defs: { a: { type: "int" } } }, "/$defs/a/type", "`int` is not a type"],
+    ["has examples that are no list", { examples: "a" }, "/examples", "a list of values"],
+    ["has a comment that is no text", { $comment: 1 }, "/$comment", "must be a string"],
+    ["is deprecated in words", { deprecated: "yes" }, "/deprecated", "true or false"],
     ["has an enum that is no list", { enum: "a" }, "/enum", "must be a list"],
     ["has an empty enum", { enum: [] }, "/enum", "one value or more"],
     ["has a const outside of its enum", { enum: ["a"], const: "b" }, "/const", "is not among"],
@@ -100,9 +126,10 @@ describe("a $ref", () => {
   test.each<[string, JsonValue, string]>([
     ["to nowhere", "#/definitions/ordr", "there is no definition `ordr`; did you mean `order`?"],
     ["into a definition", "#/definitions/order/properties/a", "leads nowhere"],
-    ["to the root", "#", "leads nowhere"],
+    ["to the definition itself", "#", "circle"],
     ["to all definitions", "#/definitions/", "leads nowhere"],
-    ["to $defs", "#/$defs/order", "leads nowhere"],
+    ["to $defs that are not there", "#/$defs/order", "this definition has no `$defs` with the name `order`"],
+    ["into $defs", "#/$defs/order/items", "leads nowhere"],
     ["to the cloud's metadata", "http://169.254.169.254/latest/meta-data/", "others are not followed"],
     ["to a file", "file:///etc/passwd", "others are not followed"],
     ["with a broken escape", "#/definitions/order~2", "leads nowhere"],
@@ -127,14 +154,37 @@ describe("a $ref", () => {
     expect(checkValue(subject, null)).toHaveLength(0);
   });
 
-  test("in a schema that stands alone leads nowhere", () => {
+  test("in a schema that stands alone leads to its own `$defs` and nowhere else", () => {
     expect(parseSchema({ $ref: "#/definitions/a" })).toMatchObject({ problems: [{ pointer: "/$ref" }] });
+    expect(parseSchema({ $ref: "#/$defs/a", $defs: { a: {} } })).toHaveProperty("schema");
+  });
+
+  test("to `#/$defs` leads to those of the definition that it stands in", () => {
+    const local = (type: string) => ({ $ref: "#/$defs/local", $defs: { local: { type } } });
+    const subject = schemaOf(
+      { prefixItems: [{ $ref: "#/definitions/other" }, { $ref: "#/$defs/local" }], ...defs },
+      {
+        other: local("string"),
+      },
+    );
+    expect(checkValue(subject, ["a", 1])).toEqual([]);
+    expect(checkValue(subject, [1, "a"]).map(({ pointer }) => pointer)).toEqual(["/0", "/1"]);
+  });
+
+  test("beside `allOf` applies as well", () => {
+    const subject = schemaOf({ $ref: "#/definitions/other", allOf: [{ maxLength: 3 }] }, { other: { minLength: 2 } });
+    expect(["a", "ab", "abcd"].map((text) => checkValue(subject, text).length)).toEqual([1, 0, 1]);
   });
 
   test.each<[string, JsonObject]>([
     ["to itself", { a: { $ref: "#/definitions/a" } }],
     ["in a circle of two", { a: { $ref: "#/definitions/b" }, b: { $ref: "#/definitions/a" } }],
     ["back through anyOf", { a: { anyOf: [{ type: "null" }, { $ref: "#/definitions/a" }] } }],
+    ["back through allOf", { a: { allOf: [{ $ref: "#/definitions/a" }] } }],
+    ["back through oneOf", { a: { oneOf: [{ type: "null" }, { $ref: "#" }] } }],
+    ["back through not", { a: { not: { $ref: "#" } } }],
+    ["back through a condition", { a: { if: { $ref: "#" }, then: {} } }],
+    ["back through a branch", { a: { if: {}, else: { $ref: "#/$defs/b" }, $defs: { b: { $ref: "#" } } } }],
     ["to itself from inside", { a: { anyOf: [{ anyOf: [{ $ref: "#/definitions/a" }] }] } }],
   ])("that leads %s without going into a value is refused", (_, definitions) => {
     const problems = problemsOf(definitions);
@@ -146,6 +196,9 @@ describe("a $ref", () => {
     ["a property", { a: { properties: { next: { $ref: "#/definitions/a" } } } }],
     ["an item", { a: { items: { $ref: "#/definitions/a" } } }],
     ["additional properties", { a: { additionalProperties: { $ref: "#/definitions/a" } } }],
+    ["an item of a prefix", { a: { prefixItems: [{ $ref: "#" }] } }],
+    ["a property under a pattern", { a: { patternProperties: { x: { $ref: "#" } } } }],
+    ["a name, which is no object", { a: { propertyNames: { $ref: "#" } } }],
     ["an alternative's property", { a: { anyOf: [{ properties: { next: { $ref: "#/definitions/a" } } }] } }],
   ])("may lead back to itself through %s", (_, definitions) => {
     expect(problemsOf(definitions)).toEqual([]);
@@ -197,7 +250,62 @@ describe("a pattern", () => {
   });
 });
 
+test("a schema that a tool exported as a document of its own can be pasted whole", () => {
+  const exported: JsonObject = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $id: "https://example.org/order.json",
+    title: "Order",
+    type: "object",
+    properties: {
+      lines: { type: "array", items: { $ref: "#/$defs/Line" }, minItems: 1 },
+      replaces: { anyOf: [{ $ref: "#" }, { type: "null" }], default: null },
+    },
+    required: ["lines"],
+    additionalProperties: false,
+    $defs: {
+      Line: { type: "object", properties: { sku: { $ref: "#/$defs/Sku" } }, required: ["sku"], readOnly: true },
+      Sku: { type: "string", pattern: "^[A-Z]{3}$", examples: ["ABC"] },
+    },
+  };
+  const order = schemaOf({ $ref: "#/definitions/order" }, { order: exported });
+  expect(checkValue(order, { lines: [{ sku: "ABC" }], replaces: { lines: [{ sku: "DEF" }] } })).toEqual([]);
+  expect(checkValue(order, { lines: [{ sku: "abc" }] })).toEqual([
+    { pointer: "/lines/0/sku", detail: "must match the pattern ^[A-Z]{3}$" },
+  ]);
+});
+
+test("only the first unknown keyword is answered with the list of those that are known", () => {
+  const [first, second] = problemsOf({ one: { foo: 1 }, two: { bar: 1 } });
+  expect(first?.detail).toContain("x-sensitive, title");
+  expect(second?.detail).toBe("`bar` is not a keyword that schemas may use here");
+});
+
+test("too many patterns beside too many declared properties are refused in a new definition only", () => {
+  const properties = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`property${index}`, {}]));
+  const patternProperties = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`^x${index}`, {}]));
+  const definitions = { subject: { properties, patternProperties } };
+  expect(problemsOf(definitions)).toEqual([
+    { pointer: "/definitions/subject/patternProperties", detail: expect.stringContaining("too many patterns") },
+  ]);
+  const problems = new ProblemList(100);
+  parseSchemas(definitions, "", problems, true);
+  expect(problems.toArray()).toEqual([]);
+});
+
+const defs: JsonObject = { $defs: { local: { type: "number" } } };
+
 test("annotations are taken and change nothing", () => {
-  const raw = { title: "t", description: "d", default: { any: ["thing"] } };
+  const raw = {
+    title: "t",
+    description: "d",
+    default: { any: ["thing"] },
+    examples: [1],
+    deprecated: true,
+    readOnly: true,
+    writeOnly: false,
+    $comment: "c",
+    $schema: "http://json-schema.org/draft-07/schema#",
+    $id: "urn:x",
+  };
   expect(checkValue(schemaOf(raw), { x: 1 })).toEqual([]);
 });

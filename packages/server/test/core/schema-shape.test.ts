@@ -7,6 +7,7 @@ import {
   isClosed,
   narrowValue,
   requiredProperties,
+  withoutRequired,
 } from "../../src/core/schema/schema.ts";
 import { jsonValues, rawDefinitions, schemaOf, tryParse } from "./schema-arbitraries.ts";
 
@@ -28,6 +29,8 @@ describe("a schema is closed, with the properties that it lets through, when it"
       { $ref: "#/definitions/open", ...closed },
       ["a", "b"],
     ],
+    ["takes one over by `allOf`", { allOf: [{ $ref: "#/definitions/closed" }, { required: ["a"] }] }, ["a", "b"]],
+    ["takes two over by `allOf`: what both declare", { allOf: [closed, { $ref: "#/definitions/alsoClosed" }] }, ["b"]],
     ["refers to one, and is one: what both declare", { $ref: "#/definitions/alsoClosed", ...closed }, ["b"]],
     [
       "has alternatives and forbids them itself",
@@ -49,6 +52,15 @@ describe("a schema is open when it", () => {
     ["has a schema for additional properties", { additionalProperties: { type: "string" } }, []],
     ["refers to an open one", { $ref: "#/definitions/open", properties: { x: {} } }, ["x", "a", "d"]],
     ["has closed alternatives only", { anyOf: [closed, closed] }, []],
+    ["has closed alternatives of which one must fit", { oneOf: [closed, closed] }, []],
+    ["is closed under a condition", { if: {}, then: closed }, []],
+    ["excludes a closed one", { not: closed }, []],
+    ["lets names through by a pattern", { ...closed, patternProperties: { "^x": {} } }, ["a", "b"]],
+    [
+      "takes over open ones by `allOf`",
+      { allOf: [{ properties: { x: {} } }, { $ref: "#/definitions/open" }] },
+      ["x", "a", "d"],
+    ],
     ["allows nothing at all", false, []],
   ])("%s", (_, raw, names) => {
     const schema = schemaOf(raw, others);
@@ -99,4 +111,24 @@ test("required properties are those that every value which fits has", () => {
   fc.assert(property, { numRuns: 1_000 });
   expect([...requiredProperties(schemaOf({ type: "object", required: ["a"] }))]).toEqual(["a"]);
   expect([...requiredProperties(schemaOf({ required: ["a"] }))]).toEqual([]);
+});
+
+test("without some required properties a schema takes each object that fitted with them, once they are taken away", () => {
+  const names = new Set(["a", "b"]);
+  let count = 0;
+  const property = fc.property(rawDefinitions, fc.array(jsonValues, { maxLength: 20 }), (definitions, values) => {
+    const schema = tryParse(definitions)?.get("first");
+    // A value that is allowed as a whole is allowed with its properties only.
+    fc.pre(schema !== undefined && !/"(?:const|enum)"/.test(JSON.stringify(definitions)));
+    if (schema === undefined) return;
+    const loosened = withoutRequired(schema, names);
+    for (const value of values.filter(isJsonObject)) {
+      if (checkValue(schema, value).length > 0) continue;
+      count += 1;
+      const rest = Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
+      expect(checkValue(loosened, rest), JSON.stringify(value)).toEqual([]);
+    }
+  });
+  fc.assert(property, { numRuns: 1_000 });
+  expect(count).toBeGreaterThan(500);
 });

@@ -76,8 +76,13 @@ export interface Findings {
 export function parse(definition: JsonValue): Findings & { readonly definition: Definition | undefined } {
   const source = typeof definition === "string" ? definition : JSON.stringify(definition);
   const parsed = parseDefinition(source, catalog, limits);
-  if ("problems" in parsed) return { ...parsed, definition: undefined };
-  return { ...parsed, problems: [] };
+  const warnings = parsed.warnings.map(withoutPlace);
+  if ("problems" in parsed) return { problems: parsed.problems.map(withoutPlace), warnings, definition: undefined };
+  return { definition: parsed.definition, warnings, problems: [] };
+}
+
+function withoutPlace({ pointer, detail }: Problem): Problem {
+  return { pointer, detail };
 }
 
 export function workflow(steps: readonly JsonValue[], definitions: JsonObject = { any: {} }): JsonObject {

@@ -1,96 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Change, UntimedFact } from "../../src/core/job/fact.ts";
-import { type HistoryEntry, plainEntries, valueIn, withValue } from "../../src/core/job/history.ts";
-import type { JobState } from "../../src/core/job/job-state.ts";
-import { looksIntoValues } from "../../src/core/job/looks-into-values.ts";
-import { openJob, type StoredJob } from "../../src/core/job/opened-job.ts";
-import { numbersIn, type StoredState, withPlaces } from "../../src/core/job/stored-state.ts";
-import { maxInlineBytes, ValueBook } from "../../src/core/job/value-book.ts";
-import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
-import { call, noop, planOf, type StepSketch, Story, someone, wait } from "./jobs.ts";
-
-/**
- * A job whose every commit goes through the store's form and back, as after a crash between any two commits. The first ones are made by a release that
- * kept all values in the rows.
- */
-class StoredStory extends Story {
-  readonly rows = new Map<number, { readonly text: string; readonly bytes: number }>();
-  readonly written: HistoryEntry[][] = [];
-  readonly #earlierCount: number;
-  stored: StoredJob;
-
-  constructor(steps: readonly StepSketch[], options: ConstructorParameters<typeof Story>[1], earlierCount = 0) {
-    super(steps, options);
-    this.#earlierCount = earlierCount;
-    const book = new ValueBook();
-    book.learnInput(this.job.input);
-    this.stored = this.#commit(book, this.changes[0]);
-  }
-
-  override apply(fact: UntimedFact): Change {
-    const isEarlier = this.written.length < this.#earlierCount;
-    const isNeeded = isEarlier || looksIntoValues(this.plan, this.stored.state, [fact]);
-    const numbers = isNeeded ? numbersIn(this.stored.state).filter((number) => number !== 0) : [];
-    const read = numbers.map((valueNumber) => ({ valueNumber, ...this.#row(valueNumber) }));
-    const input = isNeeded ? copy(this.stored.input) : undefined;
-    const { job, values } = openJob({ ...copy(this.stored), input }, read);
-    this.job = job;
-    const change = super.apply(fact);
-    if (change.entries.length > 0) this.stored = this.#commit(values, change);
-    return change;
-  }
-
-  /** The history as it is read in pages: every commit by itself. */
-  get readEntries() {
-    return this.written.flatMap((entries) => {
-      const whole = entries.map((entry) =>
-        withValue(entry, (value) =>
-          "stored" in value && value.stored !== 0 ? { value: this.#row(value.stored).value } : value,
-        ),
-      );
-      return [...plainEntries(this.input, whole)];
-    });
-  }
-
-  get input(): JsonObject {
-    return this.stored.input ?? {};
-  }
-
-  /** The state with all of its values. */
-  get state(): JobState {
-    return withPlaces(this.stored.state, (number, property) => {
-      const value = number === 0 ? this.input : this.#row(number).value;
-      return property === undefined ? value : ((value as JsonObject)[property] ?? null);
-    });
-  }
-
-  #row(number: number): { readonly value: JsonValue; readonly bytes: number } {
-    const row = this.rows.get(number);
-    if (row === undefined) throw new Error(`There is no row ${number}.`);
-    return { value: JSON.parse(row.text), bytes: row.bytes };
-  }
-
-  #commit(book: ValueBook, change: Change | undefined): StoredJob {
-    if (change === undefined) throw new Error("The job has no beginning.");
-    const { input, state, ...row } = change.job;
-    if (this.written.length < this.#earlierCount) {
-      this.written.push(copy([...change.entries]));
-      return { ...row, state: copy(state), input: this.stored?.input ?? copy(input) };
-    }
-    this.written.push(copy([...book.entries(change.entries)]));
-    const stored = copy(book.state(state, change.job.sequence));
-    for (const { valueNumber, ...added } of book.added) {
-      expect(this.rows.has(valueNumber)).toBe(false);
-      this.rows.set(valueNumber, added);
-    }
-    return { ...row, state: stored, input: this.stored?.input ?? copy(input) };
-  }
-}
-
-function copy<Value>(value: Value): Value {
-  return value === undefined ? value : JSON.parse(JSON.stringify(value));
-}
+import type { Change } from "../../src/core/job/fact.ts";
+import { plainEntries, valueIn } from "../../src/core/job/history.ts";
+import type { StoredState } from "../../src/core/job/stored-state.ts";
+import { maxInlineBytes } from "../../src/core/job/value-book.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
+import { call, noop, planOf, type StepSketch, Story, someone, task, transform, wait } from "./jobs.ts";
+import { StoredStory } from "./stored-story.ts";
 
 const text = (length: number) => "x".repeat(length);
 
@@ -148,7 +64,6 @@ function isAccepted(steps: readonly StepSketch[]): boolean {
 }
 
 type Move = (story: Story) => Change | string;
-const epoch = (story: Story) => story.job.leaseEpoch;
 const anyMove: fc.Arbitrary<Move> = fc.oneof(
   { weight: 4, arbitrary: someObject.map((output) => (story: Story) => story.succeed(output as JsonObject)) },
   {
@@ -163,8 +78,8 @@ const anyMove: fc.Arbitrary<Move> = fc.oneof(
     (story) => story.fail("ordinary"),
     (story) => story.fail("permanent"),
     (story) => story.later(100_000),
-    (story) => story.apply({ type: "step.interrupted", leaseEpoch: epoch(story), isNodeDead: true }),
-    (story) => story.apply({ type: "call.handedBack", leaseEpoch: epoch(story), begun: true }),
+    (story) => story.interrupt(),
+    (story) => story.handBack(true),
     (story) => story.apply({ type: "job.cancelled", by: someone }),
     (story) => story.apply({ type: "job.resumed", by: someone }),
   ),
@@ -184,15 +99,15 @@ test("a job goes the same way and shows the same values, whichever of them are s
         const [expected, change] = [plain.changes.at(-1), stored.changes.at(-1)];
         expect(change?.effects).toEqual(expected?.effects);
         expect(change?.events).toEqual(expected?.events);
-        expect(stored.state).toEqual(plain.job.state);
+        expect(stored.store.state).toEqual(plain.job.state);
       }
-      expect(stored.readEntries).toEqual([...plainEntries(plain.job.input, plain.entries)]);
-      for (const entry of stored.written.slice(earlierCount).flat()) {
+      expect(stored.store.plainEntries).toEqual([...plainEntries(plain.job.input, plain.entries)]);
+      for (const entry of stored.store.commits.slice(earlierCount).flat()) {
         const value = valueIn(entry);
         if (value !== undefined && "value" in value)
           expect(Buffer.byteLength(JSON.stringify(value.value))).toBeLessThanOrEqual(maxInlineBytes);
       }
-      rowCount += stored.rows.size;
+      rowCount += stored.store.values.size;
     }),
     { numRuns: 400 },
   );
@@ -203,9 +118,9 @@ test("a job goes the same way and shows the same values, whichever of them are s
 test("a value that was not read throws as soon as anything looks into it", () => {
   const story = new StoredStory([wait("w", ["x", "y"], null)], { input: { text: text(5_000) } });
   story.send("x");
-  const { state, input } = story.job;
-  if (state.status !== "RUNNING" || state.step.phase === "next") throw new Error("The job does not wait.");
-  const { step } = state;
+  const { step } = story;
+  const { input } = story.job;
+  if (step.phase !== "waiting") throw new Error("The job does not wait.");
   expect(step.input).toBe(input);
   expect(() => Object.keys(input)).toThrow("not read");
   expect(() => input.text).toThrow("not read");
@@ -215,20 +130,67 @@ test("a value that was not read throws as soon as anything looks into it", () =>
 });
 
 test("a few properties of a large output are stored once more, many are named as parts of it", () => {
-  const steps = (input: string) => [call("c", "w"), wait("w", ["x"], "n"), noop("n", null, { input })];
+  const steps = (input: string) => [
+    call("c", "w"),
+    { ...wait("w", ["x"], "n"), input: "bc" },
+    noop("n", null, { input }),
+  ];
   const few = new StoredStory(steps("ab"), { definitions });
   few.succeed({ a: text(3_000), d: text(90_000) });
-  expect([...few.rows].map(([number, { bytes }]) => [number < 0, bytes > 10_000])).toEqual([
+  expect([...few.store.values].map(([number, { bytes }]) => [number < 0, bytes > 10_000])).toEqual([
     [false, true],
     [true, false],
   ]);
   const many = new StoredStory(steps("ab"), { definitions });
   many.succeed({ a: text(30_000), d: text(60_000) });
-  expect([...many.rows.keys()].every((number) => number > 0)).toBe(true);
+  expect([...many.store.values.keys()].every((number) => number > 0)).toBe(true);
   for (const story of [few, many]) {
-    const { values } = story.stored.state as StoredState;
+    const { values } = story.store.row.state;
     expect(Object.keys(values?.properties ?? {})).toEqual(["a"]);
     story.send("x");
     expect(story.status).toBe("SUCCEEDED");
   }
+});
+
+test("what is left of a stored value is stored anew once it is less than a quarter, so that little more is read than the job carries", () => {
+  const names = Array.from({ length: 6 }, (_, index) => `s${index}`);
+  const reader = (name: string, next: string | null) =>
+    transform(`after-${name}`, { length: `\${ size(steps.${name}.output.b) }` }, next);
+  // Each step gives two values, of which the one is read at once, and the other at the end.
+  const steps = [
+    ...names.flatMap((name, index) => [
+      call(name, `read-${name}`),
+      transform(`read-${name}`, { length: `\${ size(steps.${name}.output.a) }` }, `wait-${name}`),
+      wait(`wait-${name}`, [`e${index}`], names[index + 1] ?? `after-${names[0]}`),
+    ]),
+    ...names.map((name, index) => reader(name, names[index + 1] === undefined ? null : `after-${names[index + 1]}`)),
+  ];
+  const story = new StoredStory(steps, {});
+  for (const [index, _name] of names.entries()) {
+    story.succeed({ a: text(30_000), b: text(5_000), c: text(9_000) });
+    story.send(`e${index}`);
+    const { values } = story.store.row.state as StoredState;
+    const read = new Set(Object.values(values?.slots ?? {}));
+    const bytes = [...read].reduce((sum, number) => sum + (story.store.values.get(number)?.bytes ?? 0), 0);
+    expect(bytes).toBeLessThan(5_100 * (index + 1));
+  }
+  expect(story.status).toBe("SUCCEEDED");
+});
+
+test("an event that a job only notes needs none of its values, though an expression is to read a whole one later", () => {
+  const story = new StoredStory(
+    [call("a", "w"), wait("w", ["x", "y"], "b"), transform("b", { size: "${ size(steps.a.output) }" }, null)],
+    {},
+  );
+  story.succeed({ text: text(5_000) });
+  expect(story.send("x")).toBe("matched");
+  expect(story.send("y")).toBe("matched");
+  expect(story.status).toBe("SUCCEEDED");
+});
+
+test("a task that a worker gives back is in the queue that what it receives says, however large that is", () => {
+  const config = { queue: "${ input.queue }" };
+  const story = new StoredStory([task("work", null, { config })], { input: { queue: "a", text: text(5_000) } });
+  const change = story.apply({ type: "call.handedBack", by: "worker", ...story.call, begun: true });
+  expect(change.effects).toMatchObject([{ attempt: 2, task: { queue: "a" } }]);
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { payloadsToRead } from "../../src/core/job/event-payloads.ts";
 import type { UntimedFact } from "../../src/core/job/fact.ts";
 import { foldSteps } from "../../src/core/job/history.ts";
+import { standsOf } from "../../src/core/job/job-state.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { call, noop, type StepSketch, Story, someone, wait } from "./jobs.ts";
 import { closed, number, open, text } from "./sketches.ts";
@@ -103,7 +104,7 @@ describe("the output of a wait step", () => {
 
   test("is what the events brought, where the input is no object", () => {
     const told = story([call("c", "g"), { ...wait("g", ["manager"], null), output: "approval" }]);
-    told.apply({ type: "step.succeeded", leaseEpoch: told.job.leaseEpoch, output: null });
+    told.succeed(null);
     told.send("manager", { payload: { approved: true } });
     expect(outputOf(told)).toEqual({ approved: true });
   });
@@ -221,7 +222,7 @@ describe("later steps do not look behind a wait for what only its events bring:"
       },
     );
     told.send("manager");
-    expect(told.job.state).toMatchObject({ progress: { absentProperties: ["approved"] } });
+    expect(told.job.state).toMatchObject({ cursors: [{ carried: { absentProperties: ["approved"] } }] });
     told.succeed({ approved: false });
     expect(outputOf(told)).toEqual({ approved: false });
   });
@@ -275,7 +276,7 @@ describe("later steps do not look behind a wait for what only its events bring:"
     told.send("manager", { step: "g", visit: 2, payload: { approved: true } });
     told.later(1_000);
     expect(told.job.state).toMatchObject({ progress: { addressedEvents: [{ visit: 2 }] } });
-    expect(told.job.state).not.toHaveProperty("progress.bareEvents");
+    expect("progress" in told.job.state && told.job.state.progress).not.toHaveProperty("bareEvents");
     told.succeed(order);
     told.later(0);
     expect(told.step).toMatchObject({ name: "g", visit: 2, missingEventIds: ["auditor"] });
@@ -292,8 +293,8 @@ describe("later steps do not look behind a wait for what only its events bring:"
       approved: true,
     });
     told.send("manager");
-    expect(told.job.state).toMatchObject({ progress: { properties: {} } });
-    expect(told.job.state).not.toHaveProperty("progress.absentProperties");
+    expect(told.job.state).toMatchObject({ cursors: [{ carried: { properties: {} } }] });
+    expect(told.job.state).not.toHaveProperty(["cursors", 0, "carried", "absentProperties"]);
   });
 });
 
@@ -315,6 +316,23 @@ test("thousands of absent properties cost a step no time that anybody notices", 
   expect(performance.now() - startedAt).toBeLessThan(500);
   expect(outputOf(told)).toEqual({});
 });
+
+test.each<[string, JsonObject]>([
+  ["a dependent property", { dependentRequired: { sku: ["approved"] } }],
+  ["more properties than the input has", { minProperties: 2 }],
+  ["one of two properties", { oneOf: [{ required: ["approved"] }, { required: ["comment"] }] }],
+  ["a property by a condition", { if: { required: ["sku"] }, then: { required: ["approved"] } }],
+  ["that a property is not left out", { not: { properties: { approved: false } } }],
+])(
+  "when no event had a payload, a wait ends without what only events bring, although its output definition asks for %s",
+  (_, rules) => {
+    const decided = { ...definitions.decided, ...rules };
+    const told = new Story([gate("g", null, "decided")], { input: order, definitions: { ...definitions, decided } });
+    told.send("manager");
+    expect(told.status).toBe("SUCCEEDED");
+    expect(outputOf(told)).toEqual({ sku: "S" });
+  },
+);
 
 test("an output definition with alternatives of alternatives is compiled in a moment, however many ways lead to one of them", () => {
   const alternatives = (level: number) => ({
@@ -342,6 +360,23 @@ describe("sending an event is refused", () => {
     expect(told.send("manager", { payload })).toBe("ValidationError");
     expect(told.changes.at(-1)?.verdict).toMatchObject({ problems: [{ pointer }] });
     expect(told.changes.at(-1)).toMatchObject({ entries: [], events: [] });
+  });
+
+  test("whose property does not fit a pattern of the output definition, or a part of its `allOf`", () => {
+    const { decided } = definitions;
+    const patterned = { ...decided, patternProperties: { "^appr": { const: true } } };
+    const combined = { allOf: [decided ?? {}, { properties: { comment: { minLength: 3 } } }] };
+    for (const [output, payload, pointer] of [
+      [patterned, { approved: false }, "/payload/approved"],
+      [combined, { comment: "no" }, "/payload/comment"],
+    ] as const) {
+      const told = new Story([gate("g", null, "decided")], {
+        input: order,
+        definitions: { ...definitions, decided: output },
+      });
+      expect(told.send("manager", { payload })).toBe("ValidationError");
+      expect(told.changes.at(-1)?.verdict).toMatchObject({ problems: [{ pointer }] });
+    }
   });
 
   test("without a payload where its payload is defined, and only there", () => {
@@ -467,17 +502,17 @@ test("every commit has the payloads that its facts need, however they come toget
       ];
       const told = new Story(steps, { definitions: free });
       for (const facts of commits) {
-        const { leaseEpoch } = told.job;
+        const made = told.call;
         const error = { code: "ExecutorError" as const, message: "no luck" };
         told.applyTogether(
           facts.map((fact): UntimedFact => {
-            if (fact === "succeed") return { type: "step.succeeded", leaseEpoch, output: {} };
+            if (fact === "succeed") return { type: "step.succeeded", ...made, output: {} };
             if (fact !== "fail") return fact;
-            return { type: "step.failed", leaseEpoch, failure: { kind: "permanent", error }, random: 1 };
+            return { type: "step.failed", ...made, failure: { kind: "permanent", error }, random: 1 };
           }),
         );
         const { state, sequence } = told.job;
-        if (state.status !== "RUNNING" || state.step.phase !== "next") continue;
+        if (standsOf(state)[0]?.phase !== "next") continue;
         told.later(0);
         expect(told.job.sequence).toBeGreaterThan(sequence);
       }

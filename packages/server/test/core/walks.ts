@@ -1,6 +1,10 @@
 import { catalog } from "@stepwell/testing/catalog.ts";
 import fc from "fast-check";
 import type { StepDefinition, Steps } from "../../src/core/definition/definition-parts.ts";
+import type { FailureHandler } from "../../src/core/definition/failure-handlers.ts";
+import { noPayloadSchemas, type PayloadSchemas } from "../../src/core/definition/payload-schemas.ts";
+import type { StepWork } from "../../src/core/definition/step-work.ts";
+import { targetsOf } from "../../src/core/definition/transition.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/core/json/json.ts";
 import { withoutOwn } from "../../src/core/json/record.ts";
 import type { PlanStep } from "../../src/core/plan/plan.ts";
@@ -24,7 +28,7 @@ export const objects: readonly JsonObject[] = propertyValues.flatMap((a) =>
     ),
   ),
 );
-const world: readonly JsonValue[] = [...objects, "text", 7, null];
+export const world: readonly JsonValue[] = [...objects, "text", 7, null];
 
 const propertySchema = fc.constantFrom<JsonValue>(
   { type: "string" },
@@ -46,10 +50,26 @@ const objectSchema = fc
     required: closes ? required.filter((name) => Object.hasOwn(properties, name)) : required,
     ...(closes && { additionalProperties: false }),
   }));
+/** Keywords that say something of these objects beside the usual ones; each as it stands in a schema. */
+const rareRules = fc.constantFrom<JsonObject>(
+  { minProperties: 2 },
+  { maxProperties: 1 },
+  { propertyNames: { enum: ["a", "b"] } },
+  { dependentRequired: { a: ["b"] } },
+  { patternProperties: { "^[bc]$": { type: ["string", "null"] } } },
+  { patternProperties: { "^[ab]$": {} }, additionalProperties: false },
+  { not: { required: ["c"] } },
+  { if: { required: ["a"] }, then: { required: ["b"] }, else: { properties: { c: { type: "null" } } } },
+);
+const twoObjects = fc.tuple(objectSchema, objectSchema);
 const definitionNames = ["d0", "d1", "d2", "d3"];
-const schema: fc.Arbitrary<JsonValue> = fc.oneof(
+export const schema: fc.Arbitrary<JsonValue> = fc.oneof(
   { weight: 6, arbitrary: objectSchema },
-  { weight: 1, arbitrary: fc.tuple(objectSchema, objectSchema).map(([one, other]) => ({ anyOf: [one, other] })) },
+  { weight: 1, arbitrary: twoObjects.map(([one, other]) => ({ anyOf: [one, other] })) },
+  { weight: 1, arbitrary: twoObjects.map(([one, other]) => ({ oneOf: [one, other] })) },
+  { weight: 1, arbitrary: twoObjects.map(([one, other]) => ({ allOf: [one, other] })) },
+  { weight: 2, arbitrary: fc.tuple(objectSchema, rareRules).map(([one, rules]) => ({ allOf: [one, rules] })) },
+  { weight: 1, arbitrary: rareRules },
   { weight: 1, arbitrary: fc.constant({}) },
 );
 
@@ -67,7 +87,7 @@ export const workflows: fc.Arbitrary<JsonObject> = fc.integer({ min: 1, max: 5 }
         make: fc.constantFrom(call, call, noop, wait, wait, decide("d0"), decide("d1")),
         definitions: fc.tuple(fc.constantFrom(...definitionNames), fc.constantFrom(...definitionNames)),
         next: nextOf(index),
-        onFailure: fc.option(anyStep, { nil: undefined }),
+        onFailure: fc.option(fc.oneof(anyStep, handlersOf(anyStep)), { nil: undefined }),
       })
       .map(({ make, definitions, next, onFailure }) =>
         make(`s${index}`, definitions, next, onFailure === undefined ? {} : { onFailure }),
@@ -76,6 +96,16 @@ export const workflows: fc.Arbitrary<JsonObject> = fc.integer({ min: 1, max: 5 }
     .tuple(fc.tuple(...stepNames.map((_, index) => step(index))), fc.tuple(...definitionNames.map(() => schema)))
     .map(([steps, schemas]) => workflow(steps, Object.fromEntries(schemas.map((one, index) => [`d${index}`, one]))));
 });
+
+/** Handlers by error, and perhaps one for every other error. */
+export function handlersOf(anyStep: fc.Arbitrary<string>): fc.Arbitrary<JsonObject[]> {
+  return fc
+    .tuple(fc.array(anyStep, { minLength: 1, maxLength: 2 }), fc.option(anyStep))
+    .map(([named, last]) => [
+      ...named.map((then, index) => ({ on: [`Error${index}`], then })),
+      ...(last === null ? [] : [{ then: last }]),
+    ]);
+}
 
 /** A wait step that defines the payload of its event. */
 function decide(payload: string): typeof wait {
@@ -94,24 +124,41 @@ export function stepsOf(definition: JsonObject): Steps {
   return steps.map(({ name, integrationDetails, transitionToStep, onFailure }) => ({
     name,
     type: integrationDetails.type,
-    behaviour: catalog.get(integrationDetails.type)?.behaviour ?? "call",
-    config: {},
-    wait: waitRuleOf(integrationDetails),
-    payloadSchemas: new Map(
-      Object.entries(integrationDetails.config?.payloadDefinitions ?? {}).map(([id, ref]) => [id, schemaAt(ref)]),
-    ),
+    work: workOf(integrationDetails, schemaAt),
     inputSchema: schemaAt(integrationDetails.inputDefinition),
     outputSchema: schemaAt(integrationDetails.outputDefinition),
     transitionToStep,
-    onFailure,
-    retry: undefined,
-    timeoutSeconds: undefined,
+    onFailure: typeof onFailure === "string" ? [{ step: onFailure }] : handlersIn(onFailure),
   })) as unknown as Steps;
 }
 
-function waitRuleOf({ type, config }: RawStep["integrationDetails"]) {
+function workOf(
+  { type, config }: RawStep["integrationDetails"],
+  schemaAt: (reference: { $ref: string }) => Schema,
+): StepWork {
   const kind = catalog.get(type);
-  return kind?.behaviour === "wait" ? kind.waitRule((config ?? {}) as unknown as JsonObject) : undefined;
+  if (kind?.behaviour === "pass") return { kind: "pass" };
+  if (kind?.behaviour !== "wait")
+    return {
+      kind: "call",
+      by: "node",
+      config: {},
+      openConfig: undefined,
+      resultSchema: undefined,
+      retry: undefined,
+      timeoutMs: undefined,
+    };
+  const payloads = Object.entries(config?.payloadDefinitions ?? {});
+  return {
+    kind: "wait",
+    rule: kind.waitRule((config ?? {}) as unknown as JsonObject),
+    openRule: undefined,
+    payloadSchemas: new Map(payloads.map(([id, reference]) => [id, schemaAt(reference)])),
+  };
+}
+
+function payloadSchemasOf({ work }: StepDefinition): PayloadSchemas {
+  return work.kind === "wait" ? work.payloadSchemas : noPayloadSchemas;
 }
 
 interface RawStep {
@@ -123,7 +170,11 @@ interface RawStep {
     outputDefinition: { $ref: string };
   };
   readonly transitionToStep: string | null;
-  readonly onFailure?: string;
+  readonly onFailure?: string | readonly { readonly on?: readonly string[]; readonly then: string }[];
+}
+
+function handlersIn(list: Exclude<RawStep["onFailure"], string> = []): FailureHandler[] {
+  return list.map(({ on, then: step }) => ({ step, ...(on !== undefined && { on }) }));
 }
 
 /** Decides, by a list of numbers, everything about a walk that is up to chance. */
@@ -169,13 +220,13 @@ export function walk(
     // What the state keeps while the step runs: what a handler may need, if the step fails.
     const kept: JsonValue | undefined = planned?.failureReadsLastOutput === false ? undefined : latest;
     const isInputFit = checkValue(step.inputSchema, received).length === 0;
-    if (isInputFit && step.behaviour === "wait" && payloadsFitting(steps).length === 0) {
+    if (isInputFit && step.work.kind === "wait" && payloadsFitting(steps).length === 0) {
       // Nothing can be sent that every step takes, not even an event without a payload: the job waits for ever.
       visits.push({ ...next, received, isInputFit, isOutputFit: undefined });
       break;
     }
     const output = isInputFit ? outputOf(step, received, chance, steps) : undefined;
-    const isOutputFit = step.behaviour === "call" || !isInputFit ? undefined : output !== undefined;
+    const isOutputFit = step.work.kind === "call" || !isInputFit ? undefined : output !== undefined;
     visits.push({ ...next, received, isInputFit, isOutputFit });
     const hasFailed = output === undefined;
     if (output !== undefined) {
@@ -187,7 +238,8 @@ export function walk(
       absent = new Set(missing);
     }
     latest = output === undefined ? kept : output;
-    const target = hasFailed ? step.onFailure : step.transitionToStep;
+    const ways = targetsOf(step.transitionToStep);
+    const target = hasFailed ? handlerByChance(step, chance) : ways[chance(ways.length)];
     next =
       target === null || target === undefined
         ? undefined
@@ -207,13 +259,19 @@ function receive(
   return Object.fromEntries(Object.entries(known).filter(([name]) => declaredProperties(step.inputSchema).has(name)));
 }
 
+/** A failure may be of any error: of one that some handler names, or of another. */
+function handlerByChance({ onFailure }: StepDefinition, chance: Chance): string | undefined {
+  const isEveryErrorTaken = onFailure.some(({ on }) => on === undefined);
+  return onFailure[chance(Math.max(1, onFailure.length + (isEveryErrorTaken ? 0 : 1)))]?.step;
+}
+
 /** Undefined when the step fails: a call by chance, or any step whose output does not fit. */
 function outputOf(step: StepDefinition, received: JsonValue, chance: Chance, steps: Steps): JsonValue | undefined {
-  if (step.behaviour === "call") {
+  if (step.work.kind === "call") {
     const outputs = outputsFitting(step.outputSchema);
     return chance(4) === 0 ? undefined : outputs[chance(Math.max(1, outputs.length))];
   }
-  if (step.behaviour === "pass") return checkValue(step.outputSchema, received).length === 0 ? received : undefined;
+  if (step.work.kind === "pass") return checkValue(step.outputSchema, received).length === 0 ? received : undefined;
   const payloads = payloadsFitting(steps);
   const payload = payloads[chance(payloads.length)];
   const output = withBrought(step, narrowValue(step.outputSchema, received), payload);
@@ -226,28 +284,29 @@ function outputOf(step: StepDefinition, received: JsonValue, chance: Chance, ste
 
 /** What may be sent at all: what no step that lists the event refuses. Undefined stands for an event without a payload. */
 function payloadsFitting(steps: Steps): (JsonObject | undefined)[] {
-  const waits = steps.filter((step) => step.behaviour === "wait");
+  const waits = steps.filter(({ work }) => work.kind === "wait");
   const isTaken = (payload: JsonObject | undefined) =>
-    waits.every(({ outputSchema, payloadSchemas }) => {
-      const schema = payloadSchemas.get("approved");
+    waits.every((step) => {
+      const schema = payloadSchemasOf(step).get("approved");
       if (schema !== undefined && checkValue(schema, payload ?? null).length > 0) return false;
-      return checkValue(propertiesAlone(outputSchema), payload ?? {}).length === 0;
+      return checkValue(propertiesAlone(step.outputSchema), payload ?? {}).length === 0;
     });
   return [undefined, ...objects].filter(isTaken);
 }
 
 /** By the words of the rule: what the output definition declares or lets in, and the input definition does not declare. */
-function fromEvents({ behaviour, inputSchema, outputSchema, payloadSchemas }: StepDefinition): ReadonlySet<string> {
-  if (behaviour !== "wait") return new Set();
+function fromEvents(step: StepDefinition): ReadonlySet<string> {
+  const { work, inputSchema, outputSchema } = step;
+  if (work.kind !== "wait") return new Set();
   const ofOutput = declaredProperties(outputSchema);
-  const ofPayload = [...payloadSchemas.values()].flatMap((schema) => [...declaredProperties(schema)]);
+  const ofPayload = [...work.payloadSchemas.values()].flatMap((schema) => [...declaredProperties(schema)]);
   const letIn = ofPayload.filter((name) => !isClosed(outputSchema) || ofOutput.has(name));
   return new Set([...ofOutput, ...letIn].filter((name) => !declaredProperties(inputSchema).has(name)));
 }
 
 function withBrought(step: StepDefinition, passed: JsonValue, payload: JsonObject | undefined): JsonValue {
   const own = fromEvents(step);
-  const ofPayload = new Set([...step.payloadSchemas.values()].flatMap((schema) => [...declaredProperties(schema)]));
+  const ofPayload = new Set([...payloadSchemasOf(step).values()].flatMap((schema) => [...declaredProperties(schema)]));
   const isLetIn = (name: string) => !isClosed(step.outputSchema) || declaredProperties(step.outputSchema).has(name);
   const brought = Object.entries(payload ?? {}).filter(
     ([name]) => own.has(name) || (ofPayload.has(name) && isLetIn(name)),
@@ -256,7 +315,7 @@ function withBrought(step: StepDefinition, passed: JsonValue, payload: JsonObjec
   return { ...withoutOwn(passed, own), ...Object.fromEntries(brought) };
 }
 
-function outputsFitting(schema: Schema): readonly JsonValue[] {
+export function outputsFitting(schema: Schema): readonly JsonValue[] {
   const known = fitting.get(schema) ?? world.filter((value) => checkValue(schema, value).length === 0);
   fitting.set(schema, known);
   return known;

@@ -25,18 +25,29 @@ export class BitRows {
 
   /** Adds what another row has, but what `except` has; answers whether anything is new. The rows may be those of other sets. */
   addRow(row: number, from: RowOf, except?: RowOf): boolean {
+    const [words, added] = [this.#words, from.rows.#words];
     const start = row * this.#wordsPerRow;
     const fromStart = from.row * this.#wordsPerRow;
     const exceptStart = (except?.row ?? 0) * this.#wordsPerRow;
     let isChanged = false;
     for (let offset = 0; offset < this.#wordsPerRow; offset++) {
-      const before = this.#word(start + offset);
+      const before = words[start + offset] as number;
       const masked = except === undefined ? 0 : except.rows.#word(exceptStart + offset);
-      const after = (before | (from.rows.#word(fromStart + offset) & ~masked)) >>> 0;
-      this.#words[start + offset] = after;
-      isChanged ||= after !== before;
+      const after = (before | ((added[fromStart + offset] as number) & ~masked)) >>> 0;
+      if (after === before) continue;
+      words[start + offset] = after;
+      isChanged = true;
     }
     return isChanged;
+  }
+
+  /** Takes away what the other row has not. */
+  keepRow(row: number, kept: RowOf): void {
+    const start = row * this.#wordsPerRow;
+    const keptStart = kept.row * this.#wordsPerRow;
+    for (let offset = 0; offset < this.#wordsPerRow; offset++) {
+      this.#words[start + offset] = this.#word(start + offset) & kept.rows.#word(keptStart + offset);
+    }
   }
 
   /** In ascending order. */
@@ -53,7 +64,9 @@ export class BitRows {
 
   /** Equal for rows with the same values, and only for those. */
   key(row: number): string {
-    return this.#words.subarray(row * this.#wordsPerRow, (row + 1) * this.#wordsPerRow).join();
+    const { buffer, BYTES_PER_ELEMENT } = this.#words;
+    const length = this.#wordsPerRow * BYTES_PER_ELEMENT;
+    return Buffer.from(buffer, row * length, length).toString("latin1");
   }
 
   #index(row: number, value: number): number {

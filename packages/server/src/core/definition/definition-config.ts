@@ -1,65 +1,68 @@
-import type { JsonObject } from "../json/json.ts";
-import type { RawObject } from "../json/raw-object.ts";
-import { type ProblemList, quoted } from "../problem.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { ourWord, type RawObject } from "../json/raw-object.ts";
+import { type Problem, type ProblemList, tokensOf } from "../problem.ts";
 import { checkValue, parseSchema, type Schema } from "../schema/schema.ts";
-import { isLongerThan } from "./definition-name.ts";
-import type { ExecutorCatalog, ExecutorKind, WaitRule } from "./executor-kind.ts";
+import type { ExecutorCatalog, ExecutorKind } from "./executor-kind.ts";
+import { configWords } from "./familiar-words.ts";
+import type { Language } from "./language.ts";
 
-interface Config {
-  readonly config: JsonObject;
-  /** Of a wait step whose config is right. */
-  readonly wait: WaitRule | undefined;
-  /** The timeout that the config of a step has, whatever its executor calls it. */
-  readonly timeoutMs: number | undefined;
+export interface ConfigSurroundings {
+  readonly executors: ExecutorCatalog;
+  readonly problems: ProblemList;
+  readonly isRegistered: boolean;
+  readonly language: Language;
 }
 
-/** Reads a step's `config` and, of a new definition, holds it against its executor. One that is left out counts as empty. */
-export function readConfig(
-  details: RawObject,
-  kind: ExecutorKind | undefined,
-  surroundings: ConfigSurroundings,
-): Config {
-  const config = details.fields.config === undefined ? {} : details.object("config")?.fields;
-  if (config === undefined || kind === undefined) return { ...noRules, config: {} };
-  const pointer = details.pointerTo("config");
-  const isRight = surroundings.isRegistered || isConfigRight(kind, config, pointer, surroundings);
-  if (!isRight || kind.behaviour === "pass") return { ...noRules, config };
-  if (kind.behaviour === "call") return { ...noRules, config, timeoutMs: kind.timeoutMsOf?.(config) };
-  const wait = kind.waitRule(config);
-  checkEventIds(wait, pointer, surroundings);
-  return { config, wait, timeoutMs: wait.timeoutMs };
+/** Reads a step's `config`. One that is left out counts as empty; undefined when it is no object, which was reported. */
+export function readConfig(details: RawObject): JsonObject | undefined {
+  return details.fields.config === undefined ? {} : details.object("config")?.fields;
 }
 
-function isConfigRight(
+/** Holds a step's `config` against its executor, and reports what does not fit. */
+export function isConfigRight(
   kind: ExecutorKind,
   config: JsonObject,
   pointer: string,
   { executors, problems }: ConfigSurroundings,
+  places: ReadonlySet<string> = new Set(),
 ): boolean {
-  const mismatches = checkValue(configSchemaOf(kind, executors), config);
-  // An executor's own check may rely on its schema.
-  const found = mismatches.length > 0 ? mismatches : (kind.checkConfig?.(config) ?? []);
-  problems.addAll(pointer, found);
+  const found = configProblems(kind, config, executors, places);
+  problems.addAll(
+    pointer,
+    found.map((problem) => ({ ...problem, detail: problem.detail + hintAt(problem, kind, config) })),
+  );
   return found.length === 0;
 }
 
-const noRules = { wait: undefined, timeoutMs: undefined };
-
-interface ConfigSurroundings {
-  readonly executors: ExecutorCatalog;
-  readonly limits: { readonly maxNameLength: number; readonly maxEventIdsPerStep: number };
-  readonly problems: ProblemList;
-  readonly isRegistered: boolean;
+/** Answers the end of a problem with a field: how the field is called here, or how an expression would be written. */
+function hintAt({ pointer, detail }: Problem, kind: ExecutorKind, config: JsonObject): string {
+  const [field = "", ...deeper] = tokensOf(pointer);
+  const value = config[field];
+  if (deeper.length > 0 || value === undefined) return "";
+  const known = new Map(Object.entries(kind.configSchema.properties ?? {}));
+  // The check itself asks whether a name that is much like this one was meant.
+  if (!known.has(field)) return detail.endsWith("?") ? "" : (ourWord(field, configWords(field), known) ?? "");
+  if (typeof value !== "string" || typesOf(known.get(field)).includes("string")) return "";
+  if (kind.expressionFields?.[field] !== undefined) return "; an expression is written as in `${ input.name }`";
+  return value.includes("${") ? "; no expression may stand here" : "";
 }
 
-/** The limits hold for every executor that waits, whatever its schema says. */
-function checkEventIds({ eventIds }: WaitRule, pointer: string, { limits, problems }: ConfigSurroundings): void {
-  if (eventIds.length > limits.maxEventIdsPerStep) {
-    problems.add(pointer, `lists ${eventIds.length} event ids; a step may wait for ${limits.maxEventIdsPerStep}`);
-  }
-  const long = eventIds.find((eventId) => isLongerThan(eventId, limits.maxNameLength));
-  if (long !== undefined)
-    problems.add(pointer, `the event id ${quoted(long)} is longer than ${limits.maxNameLength} characters`);
+function typesOf(schema: JsonValue | undefined): readonly JsonValue[] {
+  const type = schema !== undefined && isJsonObject(schema) ? (schema.type ?? "string") : "string";
+  return Array.isArray(type) ? type : [type];
+}
+
+/** Answers what does not fit in a config. The texts at `places` hold expressions: they are judged when their values are known. */
+export function configProblems(
+  kind: ExecutorKind,
+  config: JsonObject,
+  executors: ExecutorCatalog,
+  places: ReadonlySet<string> = new Set(),
+): readonly Problem[] {
+  const found = checkValue(configSchemaOf(kind, executors), config);
+  const mismatches = found.filter((problem) => !places.has(problem.pointer));
+  // An executor's own check may rely on its schema.
+  return mismatches.length > 0 ? mismatches : (kind.checkConfig?.(config) ?? []);
 }
 
 function configSchemaOf(kind: ExecutorKind, executors: ExecutorCatalog): Schema {

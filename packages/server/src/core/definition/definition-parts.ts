@@ -1,12 +1,14 @@
-import type { JsonObject } from "../json/json.ts";
+import type { Template } from "../expression/expression.ts";
 import type { Schema } from "../schema/schema.ts";
-import type { ExecutorKind, WaitRule } from "./executor-kind.ts";
-import type { PayloadSchemas } from "./payload-schemas.ts";
-import type { RetryPolicy } from "./retry.ts";
+import type { FailureHandler } from "./failure-handlers.ts";
+import type { StepWork } from "./step-work.ts";
+import type { Transition } from "./transition.ts";
 
 /** A workflow definition that was found valid. */
 export interface Definition {
   readonly workflowName: string;
+  /** The time that a job may run. */
+  readonly timeoutMs: number | undefined;
   readonly steps: Steps;
   readonly schemas: ReadonlyMap<string, Schema>;
 }
@@ -16,20 +18,16 @@ export type Steps = readonly [StepDefinition, ...StepDefinition[]];
 
 export interface StepDefinition {
   readonly name: string;
-  /** A type of the catalog, whose config schema `config` fits. */
+  /** A type of the catalog. */
   readonly type: string;
-  readonly behaviour: ExecutorKind["behaviour"];
-  readonly config: JsonObject;
-  /** Only of a step that waits. */
-  readonly wait: WaitRule | undefined;
-  /** Only of a step that waits. */
-  readonly payloadSchemas: PayloadSchemas;
+  readonly work: StepWork;
   readonly inputSchema: Schema;
   readonly outputSchema: Schema;
-  readonly transitionToStep: string | null;
-  readonly onFailure: string | undefined;
-  /** Only of a step that calls, and only if the definition has one. */
-  readonly retry: RetryPolicy | undefined;
-  /** Only of a step that calls or waits. */
-  readonly timeoutSeconds: number | undefined;
+  /** The template of what the step receives; without it, the rule of its input definition decides. */
+  readonly input: Template | undefined;
+  /** The template of what the step gives, made from its raw result. */
+  readonly output: Template | undefined;
+  readonly transitionToStep: Transition;
+  /** The handlers of failures: the first that is for an error takes over after it; with none of them the job fails. */
+  readonly onFailure: readonly FailureHandler[];
 }

@@ -1,11 +1,23 @@
+import { sizeOfExpression, sizeOfTemplate } from "../expression/expression.ts";
 import type { ProblemList } from "../problem.ts";
+import { schemasBeside } from "../schema/rare-rules.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { StepDefinition } from "./definition-parts.ts";
+import { conditionsOf, templatesOf } from "./expressions-of.ts";
 
 /**
  * Refuses what would take long to compile, or much room in memory, whenever one of its jobs moves. Answers whether it may be looked at further.
  */
 export function checkSize(steps: readonly StepDefinition[], problems: ProblemList): boolean {
+  const parts = steps.reduce((sum, step) => sum + expressionPartsOf(step), 0);
+  if (parts > maxExpressionParts) {
+    const detail = `the expressions of all steps have ${parts} parts together; a definition may have ${maxExpressionParts}`;
+    problems.add(
+      "/steps",
+      `${detail}. Take whole objects instead of their properties one by one, or divide the workflow`,
+    );
+    return false;
+  }
   if (nameCountOf(steps, maxNames) <= maxNames) return true;
   const detail = `the steps' definitions, their events and the properties of both multiply to more than ${maxNames} names`;
   problems.add(
@@ -13,6 +25,16 @@ export function checkSize(steps: readonly StepDefinition[], problems: ProblemLis
     `${detail}; let steps share definitions, declare fewer properties in them, or list fewer events`,
   );
   return false;
+}
+
+/**
+ * Reading so many takes up to 30 ms. A name, an operator and a literal are a part each, and each expression counts as two more: twenty thousand that take one property fit.
+ */
+const maxExpressionParts = 80_000;
+
+function expressionPartsOf(step: StepDefinition): number {
+  const sizes = [...templatesOf(step).map(sizeOfTemplate), ...conditionsOf(step).map(sizeOfExpression)];
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /** Up to 25 ms to compile, and 16 MB in memory. A definition of two hundred steps with two hundred properties each has a fifth of it. */
@@ -27,10 +49,12 @@ export function nameCountOf(steps: readonly StepDefinition[], limit: number): nu
   const counter = new NameCounter(limit);
   counter.add(steps.flatMap(({ inputSchema, outputSchema }) => [inputSchema, outputSchema]));
   const schemasByEventId = new Map<string, Set<Schema>>();
-  for (const { wait, inputSchema, outputSchema, payloadSchemas } of steps) {
+  for (const { work, inputSchema, outputSchema } of steps) {
+    if (work.kind !== "wait") continue;
+    const { payloadSchemas, rule } = work;
     // Without payload definitions of their own, steps share what follows from the two.
     if (payloadSchemas.size > 0) counter.add([inputSchema, outputSchema, ...payloadSchemas.values()]);
-    for (const eventId of wait?.eventIds ?? []) {
+    for (const eventId of rule.eventIds) {
       const schemas = schemasByEventId.get(eventId) ?? new Set();
       schemasByEventId.set(eventId, schemas.add(outputSchema).add(payloadSchemas.get(eventId) ?? outputSchema));
     }
@@ -62,12 +86,16 @@ class NameCounter {
     let count = 0;
     // A set that grows while it is walked is walked to its end.
     const parts = new Set([schema]);
-    for (const { objects, allOf, anyOf } of parts) {
-      count += 1 + (objects === undefined ? 0 : objects.properties.size + objects.required.length);
+    for (const part of parts) {
+      count += 1 + namesOf(part);
       if (count > this.#limit) break;
-      for (const part of allOf ?? []) parts.add(part);
-      for (const part of anyOf ?? []) parts.add(part);
+      for (const other of schemasBeside(part)) parts.add(other);
     }
     return count;
   }
+}
+
+function namesOf({ objects, rare }: Schema): number {
+  const dependents = [...(rare?.dependentRequired?.values() ?? [])].reduce((sum, names) => sum + 1 + names.length, 0);
+  return objects === undefined ? dependents : dependents + objects.properties.size + objects.required.length;
 }

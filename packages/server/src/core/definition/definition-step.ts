@@ -1,29 +1,35 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import { describeValue, RawObject } from "../json/raw-object.ts";
-import { type ProblemList, quoted } from "../problem.ts";
+import type { Template } from "../expression/expression.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
+import { describeValue, ourWord, RawObject } from "../json/raw-object.ts";
+import { type ProblemList, pointerTo, quoted } from "../problem.ts";
 import { findDefinition, type Schema } from "../schema/schema.ts";
-import { readConfig } from "./definition-config.ts";
 import { readName } from "./definition-name.ts";
-import { readRetry, readTimeout } from "./definition-timeouts.ts";
-import type { ExecutorCatalog, ExecutorKind, WaitRule } from "./executor-kind.ts";
-import { noPayloadSchemas, type PayloadSchemas, readPayloadSchemas } from "./payload-schemas.ts";
-import type { RetryPolicy } from "./retry.ts";
+import { readTemplate } from "./definition-template.ts";
+import { readTransition } from "./definition-transition.ts";
+import { readWork } from "./definition-work.ts";
+import type { ExecutorCatalog, ExecutorKind } from "./executor-kind.ts";
+import { type FailureHandler, readFailureHandlers } from "./failure-handlers.ts";
+import { detailWords, executorWords, stepWords } from "./familiar-words.ts";
+import { warnOfForeignTemplate } from "./foreign-template.ts";
+import type { Language } from "./language.ts";
+import { type StepWork, startsOf } from "./step-work.ts";
+import type { Transition } from "./transition.ts";
 
 /** What could be read of a step. What is undefined though a step must have it is missing or wrong, and was reported. */
 export interface RoughStep {
   readonly name: string | undefined;
-  readonly kind: ExecutorKind | undefined;
-  readonly config: JsonObject;
-  readonly wait: WaitRule | undefined;
-  readonly payloadSchemas: PayloadSchemas;
+  readonly type: string | undefined;
+  readonly work: StepWork | undefined;
   readonly inputSchema: Schema | undefined;
   readonly outputSchema: Schema | undefined;
-  readonly transitionToStep: string | null | undefined;
-  readonly onFailure: string | undefined;
+  readonly input: Template | undefined;
+  readonly output: Template | undefined;
+  readonly transitionToStep: Transition | undefined;
+  readonly onFailure: readonly FailureHandler[];
   /** Whether `onFailure` is there and wrong. */
   readonly isFailureTransitionBroken: boolean;
-  readonly retry: RetryPolicy | undefined;
-  readonly timeoutSeconds: number | undefined;
+  /** Whether the step is a fork of which it is not known where its branches begin. */
+  readonly isForkBroken: boolean;
 }
 
 /** What a step may refer to, and by what it is measured. */
@@ -31,10 +37,12 @@ export interface StepSurroundings {
   readonly executors: ExecutorCatalog;
   readonly limits: { readonly maxNameLength: number; readonly maxEventIdsPerStep: number };
   readonly problems: ProblemList;
+  readonly warnings: ProblemList;
   /** Undefined when the definition has none: that is one problem, and not one of each step. */
   readonly schemas: ReadonlyMap<string, Schema> | undefined;
   readonly stepNames: ReadonlySet<string>;
   readonly isRegistered: boolean;
+  readonly language: Language;
 }
 
 export function readStep(value: JsonValue, pointer: string, surroundings: StepSurroundings): RoughStep {
@@ -43,90 +51,99 @@ export function readStep(value: JsonValue, pointer: string, surroundings: StepSu
     return nothingRead;
   }
   const raw = new RawObject(value, pointer, surroundings.problems);
-  raw.refuseUnknown(stepFields, "a field of a step");
+  raw.refuseUnknown(stepFields, "a field of a step", stepWords);
   const name = readName(raw, "name", surroundings.limits);
-  const { configTimeoutMs, ...details } = readDetails(raw, surroundings);
-  refuseMapping(raw);
-  const retry = readRetry(raw, details.kind);
-  const timeoutSeconds = readTimeout(raw, details.kind, configTimeoutMs);
+  const details = readDetails(raw, surroundings);
+  refuseMissingInput(raw, details.type, surroundings);
+  const input = readMapping(raw, "input", surroundings);
+  const output = readMapping(raw, "output", surroundings);
   const transitionToStep = readTransition(raw, surroundings);
-  const onFailure = readFailureTransition(raw, name, surroundings);
-  const isFailureTransitionBroken = onFailure === undefined && value.onFailure !== undefined;
-  return { name, ...details, retry, timeoutSeconds, transitionToStep, onFailure, isFailureTransitionBroken };
+  return { name, ...details, input, output, transitionToStep, ...readFailureHandlers(raw, name, surroundings) };
 }
 
 const stepFields: ReadonlySet<string> = new Set([
   "name",
   "integrationDetails",
   "input",
+  "output",
   "retry",
   "timeoutSeconds",
   "onFailure",
   "transitionToStep",
 ]);
 
-const noDetails = {
-  kind: undefined,
-  config: {},
-  wait: undefined,
-  payloadSchemas: noPayloadSchemas,
-  configTimeoutMs: undefined,
+const noDetails: Details = {
+  type: undefined,
+  work: undefined,
   inputSchema: undefined,
   outputSchema: undefined,
+  isForkBroken: false,
 };
 
 const nothingRead: RoughStep = {
   name: undefined,
-  kind: undefined,
-  config: {},
-  wait: undefined,
-  payloadSchemas: noPayloadSchemas,
-  inputSchema: undefined,
-  outputSchema: undefined,
+  ...noDetails,
+  input: undefined,
+  output: undefined,
   transitionToStep: undefined,
-  onFailure: undefined,
+  onFailure: [],
   isFailureTransitionBroken: true,
-  retry: undefined,
-  timeoutSeconds: undefined,
 };
 
-/** What belongs to a later release is refused, never ignored: the job would do something else than its definition says. */
-function refuseMapping(raw: RawObject): void {
-  if (raw.fields.input === undefined) return;
-  const instead = "leave it out: a step with a closed input definition takes the properties that it declares by itself";
-  raw.refuse("input", `\`input\` mappings need expressions, which this release does not run yet; ${instead}`);
+function refuseMissingInput(
+  raw: RawObject,
+  type: string | undefined,
+  { executors, isRegistered }: StepSurroundings,
+): void {
+  const kind = type === undefined ? undefined : executors.get(type);
+  if (isRegistered || kind?.behaviour !== "pass" || kind.needsInput !== true) return;
+  raw.require("input", "what the step makes; a step that only passes its input on is a /service/noop");
 }
 
-interface Details
-  extends Pick<RoughStep, "kind" | "config" | "wait" | "payloadSchemas" | "inputSchema" | "outputSchema"> {
-  readonly configTimeoutMs: number | undefined;
+/** Reads the template of what a step receives, or of what it gives. */
+function readMapping(
+  raw: RawObject,
+  field: "input" | "output",
+  { problems, warnings, isRegistered }: StepSurroundings,
+): Template | undefined {
+  const value = raw.fields[field];
+  if (value === undefined) return undefined;
+  const pointer = raw.pointerTo(field);
+  if (!isRegistered) warnOfForeignTemplate(value, pointer, warnings);
+  return readTemplate(value, pointer, problems);
 }
+
+type Details = Pick<RoughStep, "type" | "work" | "inputSchema" | "outputSchema" | "isForkBroken">;
 
 function readDetails(step: RawObject, surroundings: StepSurroundings): Details {
   const isThere = step.require("integrationDetails", "an object that says what the step does");
   const raw = isThere ? step.object("integrationDetails") : undefined;
-  if (raw === undefined) return noDetails;
-  raw.refuseUnknown(detailFields, "a field of `integrationDetails`");
+  if (raw === undefined) {
+    readWork(step, undefined, undefined, surroundings);
+    return noDetails;
+  }
+  raw.refuseUnknown(detailFields, "a field of `integrationDetails`", detailWords);
   const kind = readKind(raw, surroundings.executors);
-  const { config, wait, timeoutMs } = readConfig(raw, kind, surroundings);
+  const work = readWork(step, raw, kind, surroundings);
+  const areStartsKnown = work === undefined || refuseUnknownStarts(raw, work, surroundings);
   return {
-    kind,
-    config,
-    wait,
-    configTimeoutMs: timeoutMs,
-    payloadSchemas: payloadSchemasOf(raw, wait, surroundings),
+    type: kind?.type,
+    work,
+    isForkBroken: kind?.behaviour === "fork" && (work === undefined || !areStartsKnown),
     inputSchema: readDefinitionReference(raw, "inputDefinition", surroundings.schemas),
     outputSchema: readDefinitionReference(raw, "outputDefinition", surroundings.schemas),
   };
 }
 
-function payloadSchemasOf(
-  details: RawObject,
-  wait: WaitRule | undefined,
-  { schemas, problems }: StepSurroundings,
-): PayloadSchemas {
-  if (wait === undefined || schemas === undefined) return noPayloadSchemas;
-  return readPayloadSchemas(wait, schemas, `${details.pointerTo("config")}/payloadDefinitions`, problems);
+/** Refuses branches that begin at steps which are not there. Answers whether there were none. */
+function refuseUnknownStarts(details: RawObject, work: StepWork, { problems, stepNames }: StepSurroundings): boolean {
+  const config = details.pointerTo("config");
+  const unknown = startsOf(work).filter(({ step }) => !stepNames.has(step));
+  for (const { name, step } of unknown) {
+    const pointer = name === undefined ? `${config}/step` : pointerTo(`${config}/branches`, name);
+    problems.add(pointer, `there is no step ${quoted(step)}${problems.hint(step, stepNames)}`);
+  }
+  return unknown.length === 0;
 }
 
 const detailFields: ReadonlySet<string> = new Set(["type", "config", "inputDefinition", "outputDefinition"]);
@@ -137,7 +154,8 @@ function readKind(raw: RawObject, executors: ExecutorCatalog): ExecutorKind | un
   const kind = executors.get(type);
   if (kind === undefined) {
     const known = `the types here are ${[...executors.keys()].join(", ")}`;
-    raw.refuse("type", `there is no type ${quoted(type)}; ${known}${raw.hint(type, executors.keys())}`);
+    const hint = ourWord(type, executorWords(type), executors) ?? raw.hint(type, executors.keys());
+    raw.refuse("type", `there is no type ${quoted(type)}; ${known}${hint}`);
   }
   return kind;
 }
@@ -165,39 +183,3 @@ function readDefinitionReference(
 }
 
 const referenceFields: ReadonlySet<string> = new Set(["$ref"]);
-
-function readTransition(raw: RawObject, { stepNames }: StepSurroundings): string | null | undefined {
-  const target = raw.fields.transitionToStep ?? null;
-  if (target === null) return null;
-  if (isJsonObject(target)) {
-    const reason = "branching (`choose`) needs expressions, which this release does not run yet";
-    raw.refuse("transitionToStep", `${reason}; name one step, or null to end the job`);
-    return undefined;
-  }
-  return readStepName(raw, "transitionToStep", "the name of a step, or null to end the job", stepNames);
-}
-
-function readFailureTransition(
-  raw: RawObject,
-  ownName: string | undefined,
-  { stepNames }: StepSurroundings,
-): string | undefined {
-  if (raw.fields.onFailure === undefined) return undefined;
-  const target = readStepName(raw, "onFailure", "the name of the step that a failure leads to", stepNames);
-  if (target === undefined || target !== ownName) return target;
-  raw.refuse("onFailure", "a step cannot take over after its own failure; to try it again there is `retry`");
-  return undefined;
-}
-
-function readStepName(
-  raw: RawObject,
-  field: string,
-  wanted: string,
-  stepNames: ReadonlySet<string>,
-): string | undefined {
-  const name = raw.fields[field];
-  if (typeof name === "string" && stepNames.has(name)) return name;
-  if (typeof name === "string") raw.refuse(field, `there is no step ${quoted(name)}${raw.hint(name, stepNames)}`);
-  else raw.refuse(field, `must be ${wanted}, but is ${describeValue(name ?? null)}`);
-  return undefined;
-}

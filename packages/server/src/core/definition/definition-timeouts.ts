@@ -1,27 +1,36 @@
 import type { RawObject } from "../json/raw-object.ts";
 import { quoted } from "../problem.ts";
+import { type ErrorNameSurroundings, readErrorNames } from "./error-names.ts";
 import type { ExecutorKind } from "./executor-kind.ts";
+import { retryWords } from "./familiar-words.ts";
 import type { RetryPolicy } from "./retry.ts";
 
 const maxAttempts = 100;
 const dayInSeconds = 86_400;
 const maxBackoffRate = 10;
-/** A year, of an attempt or of a wait. */
+/** A year, for an attempt, a wait and a whole job. */
 export const maxTimeoutSeconds = 31_536_000;
 
+const retried: ReadonlySet<ExecutorKind["behaviour"]> = new Set(["call", "task", "job"]);
+
 /** Reads `retry`, with the defaults of the fields that are left out. A step without `retry` has no policy. */
-export function readRetry(step: RawObject, kind: ExecutorKind | undefined): RetryPolicy | undefined {
+export function readRetry(
+  step: RawObject,
+  kind: ExecutorKind | undefined,
+  surroundings: ErrorNameSurroundings,
+): RetryPolicy | undefined {
   if (step.fields.retry === undefined) return undefined;
-  if (kind !== undefined && kind.behaviour !== "call") {
-    step.refuse(
-      "retry",
-      `a step of type ${quoted(kind.type)} calls nothing, so that there is nothing to try again; leave it out`,
-    );
+  if (kind !== undefined && !retried.has(kind.behaviour)) {
+    const why =
+      kind.behaviour === "fork"
+        ? "is not tried again as a whole; give `retry` to the steps of its branches"
+        : "calls nothing, so that there is nothing to try again; leave it out";
+    step.refuse("retry", `a step of type ${quoted(kind.type)} ${why}`);
     return undefined;
   }
   const raw = step.object("retry");
   if (raw === undefined) return undefined;
-  raw.refuseUnknown(retryFields, "a field of `retry`");
+  raw.refuseUnknown(retryFields, "a field of `retry`", retryWords);
   const isCount = (value: number) => Number.isInteger(value) && value >= 1 && value <= maxAttempts;
   const isInterval = (value: number) => value > 0 && value <= dayInSeconds;
   const isRate = (value: number) => value >= 1 && value <= maxBackoffRate;
@@ -32,6 +41,7 @@ export function readRetry(step: RawObject, kind: ExecutorKind | undefined): Retr
   if (maxIntervalSeconds !== undefined && maxIntervalSeconds < initialIntervalSeconds) {
     raw.refuse("maxIntervalSeconds", "is less than the first interval, `initialIntervalSeconds`");
   }
+  const on = readErrorNames(raw, neverRetried, surroundings);
   return {
     maxAttempts:
       raw.numberWhere("maxAttempts", isCount, `a whole number from 1 to ${maxAttempts}`) ?? defaults.maxAttempts,
@@ -40,6 +50,7 @@ export function readRetry(step: RawObject, kind: ExecutorKind | undefined): Retr
     // Who asks for a longer first interval did not mean it to be cut by a default.
     maxIntervalSeconds: maxIntervalSeconds ?? Math.max(initialIntervalSeconds, defaults.maxIntervalSeconds),
     jitter: raw.boolean("jitter") ?? defaults.jitter,
+    ...(on !== undefined && { on }),
   };
 }
 
@@ -50,24 +61,34 @@ const defaults: RetryPolicy = {
   maxIntervalSeconds: 60,
   jitter: true,
 };
-const retryFields: ReadonlySet<string> = new Set(Object.keys(defaults));
+const retryFields: ReadonlySet<string> = new Set([...Object.keys(defaults), "on"]);
+
+const wouldFailAgain = "is never tried again, since it would fail again; take it out";
+const neverRetried: ReadonlyMap<string, string> = new Map([
+  ["InputMismatch", wouldFailAgain],
+  ["OutputMismatch", wouldFailAgain],
+  ["ExpressionFailed", wouldFailAgain],
+  ["StepLimitExceeded", wouldFailAgain],
+  ["ValueLimitExceeded", wouldFailAgain],
+  ["TooManyChildren", wouldFailAgain],
+]);
 
 /**
- * Reads `timeoutSeconds`: of one attempt of a call, or of a whole wait. A wait keeps the timeout of its config in its rule; a call has one
- * timeout, so that the one of its config is answered in place of the step's.
+ * Reads `timeoutSeconds`, of one attempt of a call or of a whole wait, in milliseconds. A step has one timeout at most: its own, or the one that
+ * its config has, whatever its executor calls it.
  */
-export function readTimeout(
+export function readTimeoutMs(
   step: RawObject,
   kind: ExecutorKind | undefined,
   configTimeoutMs: number | undefined,
 ): number | undefined {
-  if (step.fields.timeoutSeconds === undefined) {
-    return kind?.behaviour === "call" && configTimeoutMs !== undefined ? configTimeoutMs / 1000 : undefined;
-  }
-  if (kind?.behaviour === "pass") {
+  if (step.fields.timeoutSeconds === undefined)
+    return configTimeoutMs === undefined ? undefined : atLeastOne(configTimeoutMs);
+  if (kind?.behaviour === "pass" || kind?.behaviour === "delay" || kind?.behaviour === "fork") {
+    const why = untimedWork[kind.behaviour];
     step.refuse(
       "timeoutSeconds",
-      `a step of type ${quoted(kind.type)} is done at once, so that it has no timeout; leave it out`,
+      `a step of type ${quoted(kind.type)} ${why}, so that it has no timeout; leave it out`,
     );
     return undefined;
   }
@@ -75,10 +96,28 @@ export function readTimeout(
     step.refuse("timeoutSeconds", "the step's `config` has a timeout already; give one of the two");
     return undefined;
   }
+  return readTimeoutSeconds(step);
+}
+
+const untimedWork = {
+  pass: "is done at once",
+  delay: "lasts as long as its config says",
+  fork: "ends with its branches, whose steps have timeouts of their own",
+} as const;
+
+/** Reads `timeoutSeconds` of the whole definition, for how long a job may run, in milliseconds. */
+export function readJobTimeoutMs(definition: RawObject): number | undefined {
+  return readTimeoutSeconds(definition);
+}
+
+function readTimeoutSeconds(raw: RawObject): number | undefined {
   const isRight = (value: number) => value > 0 && value <= maxTimeoutSeconds;
-  return step.numberWhere(
-    "timeoutSeconds",
-    isRight,
-    `a number of seconds above 0 and at most ${maxTimeoutSeconds} (a year)`,
-  );
+  const wanted = `a number of seconds above 0 and at most ${maxTimeoutSeconds} (a year)`;
+  const seconds = raw.numberWhere("timeoutSeconds", isRight, wanted);
+  return seconds === undefined ? undefined : atLeastOne(seconds * 1000);
+}
+
+/** A timeout below a millisecond is still one. */
+function atLeastOne(ms: number): number {
+  return Math.max(1, Math.round(ms));
 }

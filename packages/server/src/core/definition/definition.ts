@@ -1,13 +1,19 @@
-import { isJsonObject, parseJson } from "../json/json.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../json/json.ts";
 import { describeValue, RawObject } from "../json/raw-object.ts";
-import { type Problem, ProblemList, pointerTo } from "../problem.ts";
+import { findRepeatedKeys } from "../json/repeated-keys.ts";
+import { ProblemList, pointerTo } from "../problem.ts";
 import { parseSchemas, type Schema } from "../schema/schema.ts";
 import { checkDataFlow } from "./data-flow/data-flow.ts";
-import { readName } from "./definition-name.ts";
+import { isLongerThan, readName } from "./definition-name.ts";
 import type { Definition, StepDefinition, Steps } from "./definition-parts.ts";
 import { checkSize } from "./definition-size.ts";
 import { type RoughStep, readStep } from "./definition-step.ts";
+import { readJobTimeoutMs } from "./definition-timeouts.ts";
 import type { ExecutorCatalog } from "./executor-kind.ts";
+import { definitionWords } from "./familiar-words.ts";
+import { foreignLanguage, yamlHint } from "./foreign-language.ts";
+import { currentLanguage, type Language } from "./language.ts";
+import { type PlacedProblem, placeProblems } from "./placed-problem.ts";
 import { checkReachability } from "./reachability.ts";
 import { checkSharedEvents } from "./shared-events.ts";
 
@@ -18,10 +24,11 @@ export interface DefinitionLimits {
   /** In characters, for the workflow's name, those of steps, and event ids. */
   readonly maxNameLength: number;
   readonly maxDepth: number;
+  readonly maxOutputBytes: number;
 }
 
 /**
- * Parses the text of a definition, or answers every problem at once, each with a pointer into the definition. Warnings, about data
+ * Parses the text of a definition, or answers every problem at once, each with a pointer into the definition and its place in the text. Warnings, about data
  * that may not fit when a job runs, come in both cases. A version that is registered already is only read, and held against no limit and no
  * check that is more than reading it: jobs run on it, and a limit that was lowered or a check that came later must not stop them.
  */
@@ -29,18 +36,23 @@ export function parseDefinition(
   text: string,
   executors: ExecutorCatalog,
   newLimits: DefinitionLimits,
-  isRegistered = false,
-): { definition: Definition; warnings: Problem[] } | { problems: Problem[]; warnings: Problem[] } {
+  registeredIn?: Language,
+): { definition: Definition; warnings: PlacedProblem[] } | { problems: PlacedProblem[]; warnings: PlacedProblem[] } {
   const problems = new ProblemList(maxProblems);
   const warnings = new ProblemList(maxWarnings);
+  const isRegistered = registeredIn !== undefined;
   const limits = isRegistered ? noLimits : newLimits;
-  const raw = readDocument(text, limits, problems);
+  const language = registeredIn ?? currentLanguage;
+  const raw = readDocument(text, limits, problems, isRegistered);
   const definition =
-    raw === undefined ? undefined : readDefinition(raw, { executors, limits, problems, warnings, isRegistered });
+    raw === undefined
+      ? undefined
+      : readDefinition(raw, { executors, limits, problems, warnings, isRegistered, language });
+  const placedWarnings = placeProblems(text, warnings.toArray());
   if (definition === undefined || problems.count > 0) {
-    return { problems: problems.toArray(), warnings: warnings.toArray() };
+    return { problems: placeProblems(text, problems.toArray()), warnings: placedWarnings };
   }
-  return { definition, warnings: warnings.toArray() };
+  return { definition, warnings: placedWarnings };
 }
 
 const noLimits: DefinitionLimits = {
@@ -49,6 +61,7 @@ const noLimits: DefinitionLimits = {
   maxEventIdsPerStep: Number.POSITIVE_INFINITY,
   maxNameLength: Number.POSITIVE_INFINITY,
   maxDepth: Number.POSITIVE_INFINITY,
+  maxOutputBytes: Number.POSITIVE_INFINITY,
 };
 
 const maxProblems = 1_000;
@@ -60,9 +73,15 @@ interface Reading {
   readonly problems: ProblemList;
   readonly warnings: ProblemList;
   readonly isRegistered: boolean;
+  readonly language: Language;
 }
 
-function readDocument(text: string, limits: DefinitionLimits, problems: ProblemList): RawObject | undefined {
+function readDocument(
+  text: string,
+  limits: DefinitionLimits,
+  problems: ProblemList,
+  isRegistered: boolean,
+): RawObject | undefined {
   const byteCount = Buffer.byteLength(text);
   if (byteCount > limits.maxDefinitionBytes) {
     problems.add("", `has ${byteCount} bytes; a definition may have ${limits.maxDefinitionBytes}`);
@@ -70,20 +89,34 @@ function readDocument(text: string, limits: DefinitionLimits, problems: ProblemL
   }
   const parsed = parseJson(text, limits);
   if ("problem" in parsed) {
-    problems.add(parsed.problem.pointer, parsed.problem.detail);
+    const { pointer, detail, ...at } = parsed.problem;
+    problems.add(pointer, detail + yamlHint(text), at);
     return undefined;
   }
-  if (isJsonObject(parsed.value)) return new RawObject(parsed.value, "", problems);
-  const hint = typeof parsed.value === "string" ? "; was it encoded as JSON twice?" : "";
-  problems.add("", `must be an object, but is ${describeValue(parsed.value)}${hint}`);
+  const { value } = parsed;
+  if (isJsonObject(value)) {
+    return isRegistered || isOfThisLanguage(text, value, problems) ? new RawObject(value, "", problems) : undefined;
+  }
+  const hint = typeof value === "string" ? "; was it encoded as JSON twice?" : "";
+  problems.add("", `must be an object, but is ${describeValue(value)}${hint}`);
   return undefined;
+}
+
+/** Also refuses keys that stand twice; the rest is read all the same. */
+function isOfThisLanguage(text: string, value: JsonObject, problems: ProblemList): boolean {
+  problems.addAll("", findRepeatedKeys(text, value, maxProblems));
+  const foreign = foreignLanguage(value);
+  if (foreign !== undefined) problems.addAll("", [foreign]);
+  return foreign === undefined;
 }
 
 /** Undefined when something is missing that a definition cannot do without; it was reported then. */
 function readDefinition(raw: RawObject, reading: Reading): Definition | undefined {
   const { problems, warnings, isRegistered } = reading;
-  raw.refuseUnknown(definitionFields, "a field of a definition");
+  raw.refuseUnknown(definitionFields, "a field of a definition", definitionWords);
   const workflowName = readName(raw, "workflowName", reading.limits);
+  checkDescription(raw, isRegistered);
+  const timeoutMs = readJobTimeoutMs(raw);
   const countBefore = problems.count;
   const schemas = readSchemas(raw, problems, isRegistered);
   const areSchemasSound = problems.count === countBefore;
@@ -95,12 +128,28 @@ function readDefinition(raw: RawObject, reading: Reading): Definition | undefine
   // A data flow along broken transitions, or through broken schemas, would be reported wrongly.
   if (areSchemasSound && areTransitionsSound && checkSize(steps, problems)) {
     checkSharedEvents(steps, problems);
-    checkDataFlow(steps, problems, warnings);
+    checkDataFlow(steps, problems, warnings, reading.limits);
   }
-  return workflowName === undefined || schemas === undefined ? undefined : { workflowName, steps, schemas };
+  return workflowName === undefined || schemas === undefined ? undefined : { workflowName, timeoutMs, steps, schemas };
 }
 
-const definitionFields: ReadonlySet<string> = new Set(["workflowName", "steps", "definitions"]);
+const definitionFields: ReadonlySet<string> = new Set([
+  "workflowName",
+  "description",
+  "timeoutSeconds",
+  "steps",
+  "definitions",
+]);
+
+/** Only people read a description, in the definition's text, so it is kept nowhere else. */
+function checkDescription(raw: RawObject, isRegistered: boolean): void {
+  const description = raw.text("description");
+  if (description === undefined || isRegistered || !isLongerThan(description, maxDescriptionLength)) return;
+  raw.refuse("description", `is longer than ${maxDescriptionLength} characters`);
+}
+
+/** Some pages: more belongs into a document of its own. */
+const maxDescriptionLength = 10_000;
 
 /** With what is wrong in them as far as it can be understood, so that their names are known; undefined when there are none at all. */
 function readSchemas(
@@ -116,7 +165,7 @@ function readSchemas(
 function readSteps(raw: RawObject, schemas: ReadonlyMap<string, Schema> | undefined, reading: Reading): RoughStep[] {
   if (!raw.require("steps", "a list of steps, of which the first is where a job starts")) return [];
   const steps = raw.fields.steps;
-  const { executors, limits, problems, isRegistered } = reading;
+  const { executors, limits, problems, warnings, isRegistered, language } = reading;
   if (!Array.isArray(steps)) raw.refuse("steps", `must be an array of steps, but is ${describeValue(steps ?? null)}`);
   else if (steps.length === 0) raw.refuse("steps", "must have one step or more");
   else if (steps.length > limits.maxSteps)
@@ -125,7 +174,7 @@ function readSteps(raw: RawObject, schemas: ReadonlyMap<string, Schema> | undefi
     const stepNames = new Set(
       steps.flatMap((step) => (isJsonObject(step) && typeof step.name === "string" ? step.name : [])),
     );
-    const surroundings = { executors, limits, problems, schemas, stepNames, isRegistered };
+    const surroundings = { executors, limits, problems, warnings, schemas, stepNames, isRegistered, language };
     return steps.map((step, index) => readStep(step, pointerTo(raw.pointerTo("steps"), index), surroundings));
   }
   return [];
@@ -133,23 +182,9 @@ function readSteps(raw: RawObject, schemas: ReadonlyMap<string, Schema> | undefi
 
 /** Undefined when a part of it was refused. */
 function completeStep(rough: RoughStep): StepDefinition | undefined {
-  const { name, kind, config, wait, payloadSchemas, inputSchema, outputSchema, transitionToStep } = rough;
-  const { onFailure, retry, timeoutSeconds } = rough;
-  if (name === undefined || kind === undefined || transitionToStep === undefined) return undefined;
+  const { name, type, work, input, output, inputSchema, outputSchema, transitionToStep, onFailure } = rough;
+  if (name === undefined || transitionToStep === undefined || type === undefined || work === undefined)
+    return undefined;
   if (inputSchema === undefined || outputSchema === undefined) return undefined;
-  const { type, behaviour } = kind;
-  return {
-    name,
-    type,
-    behaviour,
-    config,
-    wait,
-    payloadSchemas,
-    inputSchema,
-    outputSchema,
-    transitionToStep,
-    onFailure,
-    retry,
-    timeoutSeconds,
-  };
+  return { name, type, work, input, output, inputSchema, outputSchema, transitionToStep, onFailure };
 }

@@ -1,6 +1,6 @@
 import { declaredProperties, isClosed, requiredProperties, type Schema, withoutRequired } from "../schema/schema.ts";
 import type { StepDefinition } from "./definition-parts.ts";
-import type { WaitRule } from "./executor-kind.ts";
+import type { WaitWork } from "./step-work.ts";
 
 /** Which properties of payloads a wait step takes into its output. */
 export interface PayloadRule {
@@ -10,25 +10,27 @@ export interface PayloadRule {
   readonly certain: ReadonlySet<string>;
   /** Whether the step takes the property out of the payload of this event. */
   readonly takes: (eventId: string, property: string) => boolean;
+  /** One event id for each payload definition, which stands for all events that have it; undefined is the key of those without one. */
+  readonly eventsBySchema: ReadonlyMap<Schema | undefined, string>;
   /** What the output must fit when none of the consumed events had a payload: it may then lack what only events bring. */
   readonly bareOutputSchema: Schema;
 }
 
 /** What decides about payloads. */
-type Definitions = Pick<StepDefinition, "wait" | "inputSchema" | "outputSchema" | "payloadSchemas">;
+type Definitions = Pick<StepDefinition, "work" | "inputSchema" | "outputSchema">;
 
 /**
  * Undefined when the step takes nothing. A property of the input is overwritten only by an event whose own payload definition declares it:
  * otherwise a token for one event could rewrite the very order that is approved.
  */
 export function payloadRuleOf(step: Definitions): PayloadRule | undefined {
-  if (step.wait === undefined) return undefined;
+  const { work, inputSchema, outputSchema } = step;
+  if (work.kind !== "wait") return undefined;
   // Hundreds of steps may share two definitions of thousands of names. Payload definitions are each step's own.
-  const { inputSchema, outputSchema, payloadSchemas } = step;
-  const owner = payloadSchemas.size === 0 ? inputSchema : payloadSchemas;
+  const owner = work.payloadSchemas.size === 0 ? inputSchema : work.payloadSchemas;
   const rules = knownRules.get(owner) ?? new WeakMap<Schema, { readonly rule: PayloadRule | undefined }>();
   knownRules.set(owner, rules);
-  const known = rules.get(outputSchema) ?? { rule: makeRule(step, step.wait) };
+  const known = rules.get(outputSchema) ?? { rule: makeRule(step, work) };
   rules.set(outputSchema, known);
   return known.rule;
 }
@@ -36,8 +38,8 @@ export function payloadRuleOf(step: Definitions): PayloadRule | undefined {
 const knownRules = new WeakMap<object, WeakMap<Schema, { readonly rule: PayloadRule | undefined }>>();
 
 function makeRule(
-  { inputSchema, outputSchema, payloadSchemas }: Definitions,
-  { eventIds, requiredCount }: WaitRule,
+  { inputSchema, outputSchema }: Definitions,
+  { rule: { eventIds, requiredCount, isOpen = false }, payloadSchemas }: WaitWork,
 ): PayloadRule | undefined {
   const ofInput = declaredProperties(inputSchema);
   const ofOutput = declaredProperties(outputSchema);
@@ -56,11 +58,17 @@ function makeRule(
     ofAnyEvent.has(property) || (schema !== undefined && (ofOneEvent.get(schema)?.has(property) ?? false));
   return {
     fromEvents,
-    certain: requiredCount < eventIds.length ? new Set() : requiredOf([...ofOneEvent.keys()], takenOf),
+    certain: isOpen || requiredCount < eventIds.length ? new Set() : requiredOf([...ofOneEvent.keys()], takenOf),
     takes: (eventId, property) => takenOf(payloadSchemas.get(eventId), property),
+    eventsBySchema: new Map(
+      [...eventIds, ...(isOpen ? [idOfExpression] : [])].map((eventId) => [payloadSchemas.get(eventId), eventId]),
+    ),
     bareOutputSchema: withoutRequired(outputSchema, fromEvents),
   };
 }
+
+/** Stands for the ids that expressions give, which have no payload definition: no event has an empty id. */
+const idOfExpression = "";
 
 function requiredOf(
   schemas: readonly Schema[],

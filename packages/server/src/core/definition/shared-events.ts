@@ -48,24 +48,29 @@ function listingsByEventId(steps: readonly StepDefinition[]): ReadonlyMap<string
   const seen = new Set<string>();
   const byEventId = new Map<string, Listing[]>();
   for (const [index, step] of steps.entries()) {
+    const { work, inputSchema, outputSchema } = step;
+    if (work.kind !== "wait") continue;
     const rule = payloadRuleOf(step);
-    for (const eventId of step.wait?.eventIds ?? []) {
-      const { inputSchema, outputSchema, payloadSchemas } = step;
+    const { payloadSchemas } = work;
+    for (const eventId of work.rule.eventIds) {
       const key = [inputSchema, outputSchema, payloadSchemas.get(eventId)].map(numberOf).join(" ");
       if (seen.has(`${key} ${eventId}`)) continue;
       seen.add(`${key} ${eventId}`);
       const takes = (property: string) => rule?.takes(eventId, property) ?? false;
-      const listing = { step, takes, parts: partsOf(step, eventId, pointerTo("/steps", index)) };
+      const listing = {
+        step,
+        takes,
+        parts: partsOf(outputSchema, payloadSchemas.get(eventId), eventId, pointerTo("/steps", index)),
+      };
       byEventId.set(eventId, [...(byEventId.get(eventId) ?? []), listing]);
     }
   }
   return byEventId;
 }
 
-function partsOf({ outputSchema, payloadSchemas }: StepDefinition, eventId: string, pointer: string): Part[] {
+function partsOf(outputSchema: Schema, schema: Schema | undefined, eventId: string, pointer: string): Part[] {
   const details = `${pointer}/integrationDetails`;
   const output = { schema: outputSchema, pointer: `${details}/outputDefinition`, title: "output definition" };
-  const schema = payloadSchemas.get(eventId);
   const payload = schema && {
     schema,
     pointer: pointerTo(`${details}/config/payloadDefinitions`, eventId),

@@ -1,18 +1,25 @@
+import { type StepWork, startsOf } from "./step-work.ts";
+import { type Transition, targetsOf } from "./transition.ts";
+
 /** What a graph needs to know of a step. */
 export interface GraphStep {
   readonly name: string;
-  /** The next step's name; null ends the job. */
-  readonly transitionToStep: string | null;
-  /** The step that a failure leads to. */
-  readonly onFailure: string | undefined;
+  readonly transitionToStep: Transition;
+  /** The steps that failures lead to. */
+  readonly onFailure: readonly { readonly step: string }[];
+  /** Undefined where it is not known. */
+  readonly work: StepWork | undefined;
 }
 
 /** A way from one step to another. Steps are known by their index in the definition. */
 export interface Edge {
   readonly from: number;
   readonly to: number;
-  /** A failed step has made no output. */
-  readonly kind: "transition" | "failure";
+  /**
+   * A failed step has made no output. A `fork` leads from a step to the first step of one of its branches, before it has made any; nothing leads back
+   * from there.
+   */
+  readonly kind: "transition" | "failure" | "fork";
 }
 
 /** The steps of a definition and the transitions between them. A transition to a name that no step has is left out. */
@@ -41,12 +48,14 @@ export function buildGraph(steps: readonly GraphStep[]): StepGraph {
 
 function edgesOf(steps: readonly GraphStep[]): Edge[] {
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));
-  return steps.flatMap(({ transitionToStep, onFailure }, from) => {
-    const next = transitionToStep === null ? undefined : indexes.get(transitionToStep);
-    const handler = onFailure === undefined ? undefined : indexes.get(onFailure);
+  return steps.flatMap(({ transitionToStep, onFailure, work }, from) => {
+    const next = targetsOf(transitionToStep).flatMap((name) => (name === null ? [] : (indexes.get(name) ?? [])));
+    const handlers = new Set(onFailure.flatMap(({ step }) => indexes.get(step) ?? []));
+    const starts = new Set(startsOf(work).flatMap(({ step }) => indexes.get(step) ?? []));
     return [
-      ...(next === undefined ? [] : [{ from, to: next, kind: "transition" as const }]),
-      ...(handler === undefined ? [] : [{ from, to: handler, kind: "failure" as const }]),
+      ...next.map((to) => ({ from, to, kind: "transition" as const })),
+      ...[...handlers].map((to) => ({ from, to, kind: "failure" as const })),
+      ...[...starts].map((to) => ({ from, to, kind: "fork" as const })),
     ];
   });
 }

@@ -1,4 +1,10 @@
-import type { CancelledState, FailedState, JobError, SucceededState } from "../job/job-state.ts";
+import {
+  type CancelledState,
+  type FailedState,
+  type JobError,
+  jobTimeoutType,
+  type SucceededState,
+} from "../job/job-state.ts";
 import type { Plan } from "../plan/plan.ts";
 import { quoted } from "../problem.ts";
 import type { Circumstances, Explanation, HelpfulOperation, NamedActor } from "./explanation-parts.ts";
@@ -10,7 +16,7 @@ export function ended(circumstances: Circumstances, state: SucceededState | Fail
     case "SUCCEEDED":
       return succeeded(circumstances);
     case "FAILED":
-      return failed(circumstances, state.error);
+      return failed(circumstances, state);
     case "CANCELLED":
       return cancelled(circumstances, state);
   }
@@ -26,9 +32,10 @@ function succeeded({ job, now }: Circumstances): Explanation {
   };
 }
 
-function failed({ plan, job, now }: Circumstances, error: JobError): Explanation {
+function failed({ plan, job, now }: Circumstances, { error, cursors }: FailedState): Explanation {
   const since = job.finishedAt ?? job.updatedAt;
-  const { advice, operation } = wayOut(plan, error);
+  const [{ stand }] = cursors;
+  const { advice, operation } = wayOut(plan, error, stand.phase === "in" && stand.isInputMissing === true);
   const where = `attempt ${error.attempt} of ${quoted(error.step)}`;
   return {
     state: "failed",
@@ -37,28 +44,71 @@ function failed({ plan, job, now }: Circumstances, error: JobError): Explanation
   };
 }
 
-/** A job's input and its version never change, so what follows from these alone fails again however often it is resumed. */
-function wayOut(plan: Plan, error: JobError): { advice: string; operation: HelpfulOperation } {
+/**
+ * A job's input, its version and what earlier steps gave never change, so what follows from these alone fails again however often it is resumed.
+ * `isInputMissing` says that the template of the step's input gave nothing.
+ */
+function wayOut(plan: Plan, error: JobError, isInputMissing: boolean): { advice: string; operation: HelpfulOperation } {
   const step = quoted(error.step);
   const resume = `then resume the job: it goes on with ${step}`;
   const submit = (what: string) => ({
     advice: `${what}, and submit a new job: resumed, this one would fail again.`,
     operation: "SubmitJob" as const,
   });
-  const isCall = plan.steps.get(error.step)?.behaviour === "call";
+  const kind = plan.steps.get(error.step)?.work.kind;
+  const isCall = kind === "call";
+  if (error.code === "Timeout" && error.type === jobTimeoutType) {
+    const advice = `Find out what took so long, ${resume}, and has all its time again.`;
+    return { advice, operation: "ResumeJob" };
+  }
+  const waitAnew = {
+    advice: `Resume the job, and ${step} waits anew, for events whose payloads fit.`,
+    operation: "ResumeJob" as const,
+  };
   switch (error.code) {
     case "InputMismatch":
       return submit("Send an input that fits, or register a version whose definitions fit");
+    case "ExpressionFailed":
+      if (isInputMissing || (!isCall && kind !== "wait"))
+        return submit("Register a version whose expression has a value in this case too");
+      if (!isCall) return waitAnew;
+      return {
+        advice: `Mend what ${step} calls so that the expression has a value, ${resume}.`,
+        operation: "ResumeJob",
+      };
     case "StepLimitExceeded":
       return submit("Register a version whose loop ends");
+    case "ValueLimitExceeded":
+      if (kind === "wait") return submit("Register a version whose steps leave less, and whose waits name fewer ids");
+      return submit("Register a version whose steps leave less for later ones");
     case "OutputMismatch":
+      if (kind === "wait") return waitAnew;
       if (!isCall) return submit("Register a version whose definitions fit");
       return { advice: `Mend what ${step} calls so that its output fits, ${resume}.`, operation: "ResumeJob" };
     case "OutputTooLarge":
+      if (kind === "fork") return submit("Register a version whose branches give less");
+      if (kind === "wait") return waitAnew;
+      if (!isCall) return submit("Register a version whose step makes less");
       return { advice: `Make the output of what ${step} calls smaller, ${resume}.`, operation: "ResumeJob" };
     case "Timeout":
       if (!isCall) return { advice: `Resume the job, and ${step} waits anew.`, operation: "ResumeJob" };
       return { advice: `Find out why ${step} takes so long, ${resume}.`, operation: "ResumeJob" };
+    case "BranchFailed":
+    case "ItemFailed":
+    case "TooManyFailures":
+      return {
+        advice: `Mend what failed in the branch, then resume the job: what failed in ${step} runs again, and what succeeded does not.`,
+        operation: "ResumeJob",
+      };
+    case "ChildFailed":
+      return {
+        advice: `Mend what failed in the job ${quoted(error.cause?.jobId ?? "")} that ${step} began, then resume this one: it resumes that job, which goes on from where it ended.`,
+        operation: "ResumeJob",
+      };
+    case "ChildNotStarted":
+      return { advice: `Mend what the error says, ${resume}.`, operation: "ResumeJob" };
+    case "TooManyChildren":
+      return submit("Register versions that begin fewer jobs");
     case "Interrupted":
       return { advice: `Find out why nodes end while ${step} runs, ${resume}.`, operation: "ResumeJob" };
     case "ExecutorError":
@@ -67,7 +117,8 @@ function wayOut(plan: Plan, error: JobError): { advice: string; operation: Helpf
   }
 }
 
-function cancelled({ job, now, entries, cancelledByName }: Circumstances, { resumeAt }: CancelledState): Explanation {
+function cancelled({ job, now, entries, cancelledByName }: Circumstances, state: CancelledState): Explanation {
+  const resumeAt = state.cursors[0].stand;
   const since = job.finishedAt ?? job.updatedAt;
   const by = entries.findLast((entry) => entry.type === "job.cancelled")?.by;
   const cancelledBy: NamedActor | undefined =

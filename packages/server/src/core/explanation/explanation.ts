@@ -1,19 +1,33 @@
+import type { RunningState } from "../job/job-state.ts";
 import { ended } from "./ended.ts";
 import type { Circumstances, Explanation } from "./explanation-parts.ts";
-import { moving } from "./moving.ts";
-import { waiting } from "./waiting.ts";
+import { pending, running } from "./moving.ts";
+import { duration } from "./words.ts";
 
 /** Answers "why is it not moving?": the sentence is for the eye, the facts are what it was made from. */
 export function explainJob(circumstances: Circumstances): Explanation {
   const { state } = circumstances.job;
   switch (state.status) {
     case "PENDING":
-      return moving(circumstances, state);
+      return pending(circumstances, state.cursors[0].stand);
     case "RUNNING":
-      return state.step.phase === "waiting" ? waiting(circumstances, state.step) : moving(circumstances, state);
+      return withJobTimeout(circumstances, state, running(circumstances, state.cursors[0].stand));
     case "SUCCEEDED":
     case "FAILED":
     case "CANCELLED":
       return ended(circumstances, state);
   }
+}
+
+/** Says until when the whole job may run, where that is bounded. */
+function withJobTimeout({ now }: Circumstances, { timeoutAt }: RunningState, explained: Explanation): Explanation {
+  if (timeoutAt === undefined) return explained;
+  const left = timeoutAt - now;
+  const end =
+    left > 0 ? `The whole job fails in ${duration(left)} if it is not done then.` : "The whole job's time is up.";
+  return {
+    ...explained,
+    sentence: `${explained.sentence} ${end}`,
+    facts: { ...explained.facts, jobTimeoutAt: timeoutAt },
+  };
 }

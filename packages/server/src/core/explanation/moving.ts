@@ -1,28 +1,95 @@
-import { type RetryPolicy, transientPolicy } from "../definition/retry.ts";
+import { policyAfter, type RetryPolicy, transientPolicy } from "../definition/retry.ts";
 import type { Entry } from "../job/history.ts";
-import type { CallingStep, NextStep, PendingState, RetryingStep, RunningState, Timestamp } from "../job/job-state.ts";
+import type {
+  CallingStep,
+  CurrentStep,
+  DelayedStep,
+  ForkedStep,
+  NextStep,
+  ResumePoint,
+  RetryingStep,
+  Timestamp,
+} from "../job/job-state.ts";
+import { callOf } from "../plan/plan.ts";
 import { quoted } from "../problem.ts";
+import { toTime } from "../time.ts";
+import { branchText } from "./branch-text.ts";
 import { due } from "./due.ts";
-import type { Circumstances, Explanation, ExplanationFacts, NodeFacts } from "./explanation-parts.ts";
+import type { ChildFacts, Circumstances, Explanation, ExplanationFacts, NodeFacts } from "./explanation-parts.ts";
+import { ofTask } from "./task.ts";
+import { waiting } from "./waiting.ts";
 import { duration, errorText } from "./words.ts";
 
-/** The job goes on without anybody's help: it is about to start, is called, or tries again. */
-export function moving(circumstances: Circumstances, state: PendingState | RunningState): Explanation {
-  if (state.status === "PENDING") return pending(circumstances, state);
-  const { step } = state;
+/** The job is in a step, or on its way to one. */
+export function running(circumstances: Circumstances, step: CurrentStep): Explanation {
   switch (step.phase) {
     case "calling":
       return calling(circumstances, step);
     case "retrying":
       return retrying(circumstances, step);
+    case "delayed":
+      return delayed(circumstances, step);
     case "next":
       return between(circumstances, step);
     case "waiting":
-      throw new Error("A job that waits is explained by `waiting`.");
+      return waiting(circumstances, step);
+    case "forked":
+      return forked(circumstances, step);
+    case "stopped":
+      throw new Error("The main line stops with its job.");
   }
 }
 
-function pending(circumstances: Circumstances, { resumeAt }: PendingState): Explanation {
+/** The branches of a step run. */
+function forked(circumstances: Circumstances, step: ForkedStep): Explanation {
+  const { job, entries, now } = circumstances;
+  const since = step.startedAt ?? lastAt(entries, ["step.forked"]) ?? job.updatedAt;
+  const { name, visit, attempt, wakeAt, branchCount, begunCount, succeededCount, failedCount } = step;
+  const counts = { branchCount, openCount: begunCount - succeededCount - failedCount, succeededCount, failedCount };
+  const facts: ExplanationFacts = { since, step: name, visit, attempt, ...counts, operations: ["CancelJob"] };
+  if (wakeAt !== undefined) {
+    return due(circumstances, {
+      facts,
+      clause: `${quoted(name)} begins more branches`,
+      dueAt: wakeAt,
+      needsRoom: true,
+    });
+  }
+  const longest = openLongest(circumstances);
+  const failures = failedCount === 0 ? "" : `, ${failedCount} failed`;
+  const sentence = `${quoted(name)} has run its branches for ${duration(now - since)}: ${succeededCount} of ${branchCount} are done${failures}, and ${counts.openCount} are open.`;
+  if (longest === undefined) return { state: "forked", sentence, facts };
+  const { branch, explained } = longest;
+  const { step: branchStep, visit: branchVisit, operations } = explained.facts;
+  const stand = { ...(branchStep !== undefined && { branchStep }), ...(branchVisit !== undefined && { branchVisit }) };
+  return {
+    state: "forked",
+    sentence: `${sentence} In ${branchText(job, branch)}: ${explained.sentence}`,
+    facts: { ...explained.facts, ...facts, branch, ...stand, operations },
+  };
+}
+
+/** Explains the branch that has been open for longest of those that wait for something other than calls of nodes. */
+function openLongest(circumstances: Circumstances): { branch: string; explained: Explanation } | undefined {
+  const { job, entries, steps, task, child, call } = circumstances;
+  if (job.state.status !== "RUNNING") return undefined;
+  const found = job.state.cursors.find(
+    ({ branch, stand: { phase } }) =>
+      ["waiting", "retrying", "delayed"].includes(phase) ||
+      (phase === "calling" && (task ?? child) !== null && call?.branch === branch),
+  );
+  if (found === undefined) return undefined;
+  const { branch, stand } = found;
+  const own = {
+    ...circumstances,
+    entries: entries.filter((entry) => !("step" in entry) || entry.branch === branch),
+    steps: steps.filter((step) => step.branch === branch),
+  };
+  return { branch, explained: running(own, stand) };
+}
+
+/** The job goes on without anybody's help, and no node has taken it yet. */
+export function pending(circumstances: Circumstances, resumeAt: ResumePoint | null): Explanation {
   const { plan, entries, job } = circumstances;
   const since = lastAt(entries, ["job.submitted", "job.resumed"]) ?? job.createdAt;
   const name = resumeAt?.name ?? plan.firstStep.name;
@@ -39,8 +106,11 @@ function between(circumstances: Circumstances, step: NextStep): Explanation {
 
 function retrying(circumstances: Circumstances, step: RetryingStep): Explanation {
   const { plan, entries, steps, now } = circumstances;
-  const policy = plan.steps.get(step.name)?.retry ?? transientPolicy;
   const lastError = steps.at(-1)?.error;
+  const planStep = plan.steps.get(step.name);
+  const own = planStep && callOf(planStep)?.retry;
+  // After an error that the step's own policy does not name it tries again only what was not carried out.
+  const policy = (lastError === undefined ? own : policyAfter(own, lastError, true)) ?? transientPolicy;
   const since = lastAt(entries, ["step.attemptFailed", "step.handedBack"]) ?? step.wakeAt;
   const attempt = step.attempt + 1;
   const isCounted = step.failedAttempts > 0;
@@ -67,13 +137,31 @@ function retrying(circumstances: Circumstances, step: RetryingStep): Explanation
   return { ...explained, sentence: `${explained.sentence} ${why}` };
 }
 
+function delayed(circumstances: Circumstances, step: DelayedStep): Explanation {
+  const { entries, job, now } = circumstances;
+  const since = lastAt(entries, ["step.delayed"]) ?? job.updatedAt;
+  const { name, visit, attempt, wakeAt } = step;
+  const facts: ExplanationFacts = { since, step: name, visit, attempt, delayEndsAt: wakeAt, operations: ["CancelJob"] };
+  if (wakeAt <= now) {
+    return due(circumstances, {
+      facts,
+      clause: `${quoted(name)} has slept long enough`,
+      dueAt: wakeAt,
+      needsRoom: true,
+    });
+  }
+  const sentence = `${quoted(name)} has slept for ${duration(now - since)} and sleeps ${duration(wakeAt - now)} longer, until ${toTime(wakeAt)}.`;
+  return { state: "delayed", sentence, facts };
+}
+
 function calling(circumstances: Circumstances, step: CallingStep): Explanation {
-  const { plan, entries, job, now, node, hasCallBegun, callCounts, maxCallsPerNode } = circumstances;
+  const { plan, entries, job, now, node, task, child, hasCallBegun, callCounts, maxCallsPerNode } = circumstances;
   const planStep = plan.steps.get(step.name);
   const since = lastAt(entries, ["step.started", "step.attemptStarted"]) ?? job.updatedAt;
-  const timeoutAt = since + (planStep?.timeoutMs ?? circumstances.defaultTimeoutMs);
-  const maxAttempts = planStep?.retry && lastAttempt(planStep.retry, step.attempt, step.failedAttempts);
-  const callCount = callCounts.get(job.nodeId ?? "") ?? 1;
+  const work = planStep && callOf(planStep);
+  const timeoutAt = since + (work?.timeoutMs ?? circumstances.defaultTimeoutMs);
+  const maxAttempts = work?.retry && lastAttempt(work.retry, step.attempt, step.failedAttempts);
+  const callCount = callCounts.get(node?.nodeId ?? "") ?? 1;
   const facts: ExplanationFacts = {
     since,
     step: step.name,
@@ -83,6 +171,14 @@ function calling(circumstances: Circumstances, step: CallingStep): Explanation {
     ...(node !== null && { node }),
     operations: ["CancelJob"],
   };
+  if (task !== null) {
+    const end = work?.timeoutMs === undefined ? {} : { timeoutAt };
+    return ofTask(circumstances, step, task, { ...facts, ...end });
+  }
+  if (child !== null) {
+    const end = work?.timeoutMs === undefined ? {} : { timeoutAt };
+    return waitingForJob(step, child, { ...facts, ...end }, now);
+  }
   const which = `Attempt ${step.attempt}${maxAttempts === undefined ? "" : ` of ${maxAttempts}`} of ${quoted(step.name)}`;
   if (node !== null && !node.isAlive) {
     const call = `attempt ${step.attempt} of ${quoted(step.name)}`;
@@ -103,6 +199,20 @@ function calling(circumstances: Circumstances, step: CallingStep): Explanation {
     sentence: `${which} has been under way for ${duration(now - since)}${where}${heard(node, now)}; ${end}.`,
     facts: { ...facts, timeoutAt },
   };
+}
+
+/** The step has begun another job, whose end it waits for. */
+function waitingForJob({ name }: CallingStep, child: ChildFacts, facts: ExplanationFacts, now: Timestamp): Explanation {
+  const { jobId, workflowName, status } = child;
+  const left = facts.timeoutAt === undefined ? undefined : facts.timeoutAt - now;
+  const ends =
+    left === undefined
+      ? ""
+      : left > 0
+        ? ` The attempt fails in ${duration(left)} if that job is not done then.`
+        : " The attempt's time is up.";
+  const sentence = `${quoted(name)} has waited for ${duration(now - facts.since)} for the job ${quoted(jobId)} of ${quoted(workflowName)}, which is ${status}.${ends} Ask for that job's explanation.`;
+  return { state: "waitingForJob", sentence, facts: { ...facts, childJob: child } };
 }
 
 function heard(node: NodeFacts | null, now: Timestamp): string {

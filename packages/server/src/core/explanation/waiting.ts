@@ -1,4 +1,5 @@
 import { closestName } from "../closest-name.ts";
+import { handlerOf } from "../definition/failure-handlers.ts";
 import type { Entry } from "../job/history.ts";
 import type { Progress, WaitingStep } from "../job/job-state.ts";
 import { quoted } from "../problem.ts";
@@ -10,10 +11,11 @@ import { duration, listed } from "./words.ts";
 export function waiting(circumstances: Circumstances, step: WaitingStep): Explanation {
   const { plan, entries, now, job } = circumstances;
   const planStep = plan.steps.get(step.name);
-  const eventIds = planStep?.wait?.eventIds ?? step.missingEventIds;
+  const rule = step.awaited ?? (planStep?.work.kind === "wait" ? planStep.work.rule : undefined);
+  const eventIds = rule?.eventIds ?? step.missingEventIds;
   const missing = step.missingEventIds;
   const receivedCount = eventIds.length - missing.length;
-  const missingCount = Math.max(1, (planStep?.wait?.requiredCount ?? eventIds.length) - receivedCount);
+  const missingCount = Math.max(1, (rule?.requiredCount ?? eventIds.length) - receivedCount);
   const misspelledEvents = misspelled(entries, missing);
   const bufferedEventIds = job.state.status === "RUNNING" ? keptForOthers(job.state.progress, step, eventIds) : [];
   const facts = {
@@ -33,7 +35,10 @@ export function waiting(circumstances: Circumstances, step: WaitingStep): Explan
     const clause = `the time of ${quoted(step.name)} is up, and ${listed(missing)} did not come`;
     return due(circumstances, { facts, clause, dueAt: step.wakeAt, needsRoom: false });
   }
-  const timeout = step.wakeAt === null ? "" : timeoutClause(step.wakeAt - now, planStep?.onFailure);
+  const timeout =
+    step.wakeAt === null
+      ? ""
+      : timeoutClause(step.wakeAt - now, handlerOf(planStep?.onFailure ?? [], { code: "Timeout" }));
   const sentences = [
     `${quoted(step.name)} has waited ${duration(now - step.since)} for ${awaited(missing, missingCount, receivedCount)}${timeout}.`,
     ...misspelledEvents.slice(0, 3).map(({ eventId, meantEventId, receivedAt }) => {

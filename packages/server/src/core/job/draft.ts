@@ -1,19 +1,34 @@
-import type { JsonValue } from "../json/json.ts";
+import { Budget } from "../expression/expression.ts";
+import type { JsonObject, JsonValue } from "../json/json.ts";
 import { sizeOfJson } from "../json/json-size.ts";
-import type { Plan, PlanStep } from "../plan/plan.ts";
+import { type ForkPlanStep, isFork, isWait, type Plan, type PlanStep, type WaitPlanStep } from "../plan/plan.ts";
+import { isInside, levelOf, parentOf, withAround } from "./branch-path.ts";
+import { type BranchResults, type NumberedResult, noResults } from "./branch-result.ts";
+import { CarriedBytes, carriesNothing } from "./carried-bytes.ts";
+import { outcomeOf } from "./child-job.ts";
+import { keepIndex, takeIndex } from "./cursor-index.ts";
 import { type EventPayload, type EventPayloads, noPayloads } from "./event-payloads.ts";
-import type { CallEffect, Change, EventChange, Verdict } from "./fact.ts";
+import type { CallEffect, Change, ChildNotice, EventChange, Verdict } from "./fact.ts";
 import { type HistoryEntry, maxShownStepRuns, type StoredValue, type Transition } from "./history.ts";
-import type {
-  CurrentStep,
-  Job,
-  JobState,
-  Progress,
-  ResumePoint,
-  StepError,
-  StepPosition,
-  Timestamp,
+import {
+  branchField,
+  type Carried,
+  type CurrentStep,
+  type Cursors,
+  type ForkedStep,
+  type Job,
+  type JobState,
+  mainBranch,
+  type Progress,
+  type ResumePoint,
+  type StepError,
+  type StepPosition,
+  type Timestamp,
+  timeoutAtOf,
+  type UnfinishedState,
 } from "./job-state.ts";
+import { type AnyCursor, type AnyStand, resumePointOf, stopped } from "./resume-point.ts";
+import { isRead } from "./stored-state.ts";
 
 /** Bounds on one job, from the configuration. */
 export interface JobLimits {
@@ -21,13 +36,26 @@ export interface JobLimits {
   readonly maxEvents: number;
   /** In bytes, as JSON. */
   readonly maxOutputBytes: number;
+  /** The bound on what one branch carries for later steps, in bytes, as JSON. */
+  readonly maxCarriedBytes: number;
 }
+
+/** A chain of thousands of no-ops goes on in the next commit, and other jobs get their turn. */
+const maxStepsPerCommit = 200;
 
 /**
  * Of the values that one change writes into the history, in characters and members: room for the input and the output of a step at their
  * limits. A chain of steps over an input of 1 MiB would otherwise write hundreds of megabytes at once, which no store takes in time.
  */
 const maxStoredSize = 2_000_000;
+
+/** The units of work of expressions after which a commit ends, so that other jobs get their turn. One step may take several times as many, which is up to 10 ms. */
+const maxExpressionWork = 250_000;
+
+const workPerSlot = 10;
+
+/** One byte of six, where each character has to be escaped, takes as long as one that has not. */
+const measuredBytesPerUnit = 16;
 
 /** A node that dies interrupts all its calls, and one of them may be why. From the second time on each of them is tried apart from the others. */
 const suspectAfterInterruptions = 2;
@@ -40,49 +68,85 @@ export class JobDraft {
   readonly at: Timestamp;
   readonly job: Job;
   progress: Progress;
-  state: JobState;
+  /** The branch that moves, and the values that it carries on. */
+  branch: string = mainBranch;
+  carried: Carried;
   leaseEpoch: number;
+  /** Steps entered by this change, in all branches. */
+  enteredCount = 0;
+  /** The branches whose forks may have room for one more; the latest is last. */
+  readonly forksWithRoom: string[] = [];
   /** Of the kept events, as far as a wait may read them now. */
   payloads: EventPayloads;
+  /** Results of branches that have rows of their own, as far as they were read. */
+  readonly results: BranchResults;
   /** What is written down: two nodes read the database's clock some milliseconds apart, and no job's history shall run backwards. */
   readonly #writtenAt: Timestamp;
   #startedAt: Timestamp | null;
   #stepStartedAt: Timestamp | undefined;
+  #timeoutAt: Timestamp | undefined;
   #sequence: number;
   readonly #entries: HistoryEntry[] = [];
   readonly #events: EventChange[] = [];
   readonly #effects: CallEffect[] = [];
+  readonly #keptResults: NumberedResult[] = [];
   #lastOutput: JsonValue | undefined;
   #startedWith: JsonValue | undefined;
   #storedSize = 0;
+  readonly #budgets: Budget[] = [];
+  #measuredWork = 0;
+  /** The cursors stand in the order in which the branches began. */
+  readonly #cursors: Map<string, AnyCursor>;
+  /** The state in which the change leaves the job; undefined as long as it runs, or stays as it was. */
+  #end: JobState | undefined;
+  #isMoved = false;
+  /** The output of a job that has succeeded. */
+  #output: JsonValue = null;
+  #carriedBytes: CarriedBytes | undefined;
 
   constructor(
     plan: Plan,
-    job: Job,
-    progress: Progress,
+    job: Job & { readonly state: UnfinishedState },
     limits: JobLimits,
     at: Timestamp,
     payloads: EventPayloads = noPayloads,
+    results: BranchResults = noResults,
   ) {
     this.plan = plan;
     this.payloads = payloads;
+    this.results = results;
     this.limits = limits;
     this.at = at;
     this.#writtenAt = Math.max(at, job.updatedAt);
     this.job = job;
-    this.progress = progress;
-    this.state = job.state;
+    const { state } = job;
+    const [{ carried, stand }] = state.cursors;
+    this.progress = state.progress;
+    this.carried = carried;
+    this.#cursors = takeIndex(state.cursors);
     this.leaseEpoch = job.leaseEpoch;
     this.#startedAt = job.startedAt;
     this.#sequence = job.sequence;
-    const { state } = job;
-    this.#stepStartedAt = state.status === "RUNNING" && state.step.phase !== "next" ? state.step.startedAt : undefined;
+    this.#stepStartedAt = startOf(stand);
+    this.#timeoutAt = timeoutAtOf(state) ?? undefined;
   }
 
+  /** An entry about a step is one of the branch that moves. */
   record(transition: Transition): void {
     this.#sequence += 1;
-    this.#entries.push({ sequence: this.#sequence, at: this.#writtenAt, ...transition });
+    const isElsewhere = this.branch !== mainBranch && "step" in transition;
+    const placed = isElsewhere ? { ...transition, branch: this.branch } : transition;
+    this.#entries.push({ sequence: this.#sequence, at: this.#writtenAt, ...placed });
     if (transition.type === "step.started") this.#stepStartedAt = this.#writtenAt;
+  }
+
+  /** The start of the visit in which the branch is; it is the same for every attempt, also after a resume. */
+  get visitStartedAt(): Timestamp {
+    return this.#stepStartedAt ?? this.at;
+  }
+
+  keepResult(result: NumberedResult): void {
+    this.#keptResults.push(result);
   }
 
   changeEvent(change: EventChange): void {
@@ -95,45 +159,193 @@ export class JobDraft {
     return step;
   }
 
+  waitStep(name: string): WaitPlanStep {
+    const step = this.step(name);
+    if (!isWait(step)) throw new Error(`Step ${name} waits for nothing.`);
+    return step;
+  }
+
+  forkStep(name: string): ForkPlanStep {
+    const step = this.step(name);
+    if (!isFork(step)) throw new Error(`Step ${name} has no branches.`);
+    return step;
+  }
+
   payloadOf(eventNumber: number): EventPayload {
     const payload = this.progress.bareEvents?.includes(eventNumber) ? "none" : this.payloads.get(eventNumber);
     if (payload === undefined) throw new Error(`The payload of event ${eventNumber} was not read.`);
     return payload;
   }
 
-  /** The first time that the job runs; a resumed job has its start already. */
+  /** The job runs from now on, for as long as it may. A resumed job has its start already, and all its time again. */
   start(): void {
+    const { timeoutMs } = this.plan;
+    this.#timeoutAt = timeoutMs === undefined ? undefined : this.at + timeoutMs;
     if (this.#startedAt !== null) return;
     this.#startedAt = this.#writtenAt;
     this.record({ type: "job.started" });
   }
 
+  /** The error of a branch that carries more than it may; undefined when it does not. */
+  get carriedExcess(): StepError | undefined {
+    if (carriesNothing(this.carried)) return undefined;
+    this.#carriedBytes ??= new CarriedBytes(this.limits.maxCarriedBytes);
+    return this.#carriedBytes.excess(this.carried);
+  }
+
+  /** The branch that moves rests there. */
   moveTo(step: CurrentStep): void {
     const startedAt = step.phase === "next" ? undefined : this.#stepStartedAt;
     const current = startedAt === undefined ? step : { ...step, startedAt };
-    this.state = { status: "RUNNING", progress: this.progress, step: current };
+    this.#isMoved = true;
+    this.#cursors.set(this.branch, { branch: this.branch, carried: this.carried, stand: current });
   }
 
-  /** Hands the job to whichever node commits this change, under a new epoch. */
-  call(step: StepPosition, input: JsonValue, counts: { failedAttempts: number; interruptions: number }): void {
+  /** The branch moves from now on. */
+  enter(branch: string): void {
+    const cursor = this.#cursorAt(branch);
+    this.branch = branch;
+    this.carried = cursor.carried;
+    this.#stepStartedAt = startOf(cursor.stand);
+    this.#lastOutput = undefined;
+    this.#startedWith = undefined;
+  }
+
+  /** Begins a branch, which moves from now on. */
+  begin(branch: string): void {
+    this.#cursors.set(branch, { branch, carried: { visits: {}, properties: {} }, stand: null });
+    this.enter(branch);
+  }
+
+  standOf(branch: string): AnyStand | undefined {
+    return this.#cursors.get(branch)?.stand;
+  }
+
+  cursorOf(branch: string): AnyCursor | undefined {
+    return this.#cursors.get(branch);
+  }
+
+  #cursorAt(branch: string): AnyCursor {
+    const cursor = this.#cursors.get(branch);
+    if (cursor === undefined) throw new Error(`The job has no branch ${branch}.`);
+    return cursor;
+  }
+
+  /** The stand of a fork in this branch. */
+  forkIn(branch: string): ForkedStep {
+    const stand = this.standOf(branch);
+    if (stand?.phase !== "forked") throw new Error(`The branch ${branch} stands at no fork.`);
+    return stand;
+  }
+
+  /** The branches for which `path` says the beginning of their paths. */
+  branchesUnder(path: string): string[] {
+    if (this.#cursors.size === 1) return [];
+    return [...this.#cursors.keys()].filter((branch) => branch.startsWith(path));
+  }
+
+  /** The cursors stand in the order in which the branches began. */
+  get cursors(): Iterable<AnyCursor> {
+    return this.#cursors.values();
+  }
+
+  /** Whether the branch can move in this commit, for which the values that it may look into must have been read. */
+  isRead(branch: string): boolean {
+    return isRead(branch, (path) => this.#cursors.get(path));
+  }
+
+  /** A point at which the branch that moves stops, with the start of its visit. */
+  begunAt(point: ResumePoint): ResumePoint {
+    const startedAt = this.#stepStartedAt;
+    return point.phase === "next" || startedAt === undefined ? point : { ...point, startedAt };
+  }
+
+  /** The branch and all branches of its forks are over. */
+  drop(branch: string): void {
+    this.#isMoved = true;
+    const phase = this.standOf(branch)?.phase;
+    this.#cursors.delete(branch);
+    // Each of a thousand branches would otherwise look at all others when it ends.
+    if (phase !== "forked" && phase !== "stopped") return;
+    for (const other of [...this.#cursors.keys()]) if (isInside(other, branch)) this.#cursors.delete(other);
+  }
+
+  /** The branch that moves stays where it is, and everything in it, until its fork's fate is known. */
+  stop(point: ResumePoint): void {
+    this.#isMoved = true;
+    const { branch } = this;
+    for (const cursor of this.#cursors.values()) {
+      if (cursor.branch === branch)
+        this.#replace({ ...cursor, carried: this.carried }, { phase: "stopped", name: point.name, point });
+      else if (isInside(cursor.branch, branch) && cursor.stand !== null)
+        this.#replace(cursor, { phase: "stopped", name: cursor.stand.name, point: resumePointOf(cursor.stand) });
+    }
+  }
+
+  #replace({ branch, carried }: AnyCursor, stand: AnyStand): void {
+    this.#cursors.set(branch, { branch, carried, stand });
+  }
+
+  /** The branch that moves and those around it, whose values it may read: the innermost first. */
+  levels(): readonly Level[] {
+    return [...withAround(this.branch)].map((path) => {
+      const carried = path === this.branch ? this.carried : this.#cursorAt(path).carried;
+      const level = levelOf(path);
+      return level === undefined ? { carried } : { carried, fork: this.forkIn(parentOf(path)), key: level.key };
+    });
+  }
+
+  /** Hands the call to whichever node commits this change, which may have to make a child, or to a queue of tasks, under an epoch of its own. */
+  call(
+    step: StepPosition,
+    input: JsonValue,
+    config: JsonObject,
+    counts: { failedAttempts: number; interruptions: number },
+    holder: Pick<CallEffect, "task" | "child"> = {},
+  ): void {
     this.leaseEpoch += 1;
+    const epoch = this.leaseEpoch;
     const { name, visit, attempt } = step;
     const { failedAttempts, interruptions } = counts;
-    this.moveTo({ phase: "calling", name, visit, attempt, input, failedAttempts, interruptions });
+    this.moveTo({ phase: "calling", name, visit, attempt, input, failedAttempts, interruptions, epoch });
     const isSuspect = interruptions >= suspectAfterInterruptions;
-    this.#effects.push({ type: "call", step: name, visit, attempt, input, leaseEpoch: this.leaseEpoch, isSuspect });
+    this.#effects.push({
+      type: "call",
+      branch: this.branch,
+      step: name,
+      visit,
+      epoch,
+      attempt,
+      config,
+      input,
+      isSuspect,
+      ...holder,
+    });
   }
 
-  succeed(): void {
+  succeed(output: JsonValue): void {
     this.record({ type: "job.succeeded" });
-    const { stepRunCount, visits } = this.progress;
-    this.state = { status: "SUCCEEDED", ...(stepRunCount > maxShownStepRuns && { visits }) };
+    this.#output = output;
+    const isCounted = this.progress.stepRunCount > maxShownStepRuns;
+    const visits = { ...this.carried.visits, ...this.progress.branchVisits };
+    this.end({ status: "SUCCEEDED", ...(isCounted && { visits }) });
   }
 
+  /** The job does not run any more, or begins anew. */
+  end(state: JobState): void {
+    this.#end = state;
+  }
+
+  get isOver(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** The job fails in the branch that moves. Every other branch stays where it is too, for a resume. */
   fail(resumeAt: ResumePoint, attempt: number, stepError: StepError): void {
-    const error = { ...stepError, step: resumeAt.name, attempt };
+    const error = { ...stepError, step: resumeAt.name, attempt, ...branchField(this.branch) };
     this.record({ type: "job.failed", error });
-    this.state = { status: "FAILED", progress: this.progress, resumeAt, error };
+    this.#cursors.set(this.branch, { branch: this.branch, carried: this.carried, stand: this.begunAt(resumeAt) });
+    this.end({ status: "FAILED", progress: this.progress, cursors: stopped([...this.#cursors.values()]), error });
   }
 
   /** A step's input for the history: the same object as an earlier value of this change is written as a reference to it. */
@@ -150,9 +362,51 @@ export class JobDraft {
     return output === this.#startedWith ? { same: "stepInput" } : { value: output };
   }
 
-  /** Whether the values that this change writes into the history are as many as one commit should hold. */
-  get isLarge(): boolean {
-    return this.#storedSize > maxStoredSize;
+  /** The value of a list of items for the history. */
+  storedItems(items: JsonValue): StoredValue {
+    return this.#stored(items);
+  }
+
+  /** Whether this change is as large as one commit should be: by the steps that it enters, the values that it writes into the history, or what its expressions took. */
+  get hasDoneEnough(): boolean {
+    return (
+      this.enteredCount >= maxStepsPerCommit ||
+      this.#storedSize > maxStoredSize ||
+      this.#budgets.reduce((sum, { work }) => sum + work, this.#measuredWork) > maxExpressionWork
+    );
+  }
+
+  /** A budget for one template, or one choice. To look through what the branch remembers costs a part of it. */
+  newBudget(): Budget {
+    const budget = new Budget();
+    budget.spend(Math.min(Object.keys(this.carried.slots ?? {}).length * workPerSlot, maxExpressionWork));
+    this.#budgets.push(budget);
+    return budget;
+  }
+
+  /** Counts that a template's value was measured, which its budget does not count. A value that is too large is written nowhere and takes this time too. */
+  measured(bytes: number): void {
+    this.#measuredWork += Math.ceil(bytes / measuredBytesPerUnit);
+  }
+
+  #state(): JobState {
+    if (this.#end !== undefined) return this.#end;
+    if (!this.#isMoved) return { ...this.job.state, progress: this.progress } as JobState;
+    const cursors = [...this.#cursors.values()] as unknown as Cursors<CurrentStep>;
+    keepIndex(cursors, this.#cursors);
+    const timeout = this.#timeoutAt === undefined ? {} : { timeoutAt: this.#timeoutAt };
+    return { status: "RUNNING", progress: this.progress, cursors, ...timeout };
+  }
+
+  /** The state, and what the parent is told of it once. */
+  #ending(): { readonly state: JobState; readonly isFinished: boolean; readonly notice?: ChildNotice } {
+    const state = this.#state();
+    const isFinished = state.status !== "PENDING" && state.status !== "RUNNING";
+    const epoch = this.progress.awaitedBy;
+    if (!isFinished || epoch === undefined) return { state, isFinished };
+    const { awaitedBy: _, ...progress } = this.progress;
+    const notice = { epoch, outcome: outcomeOf(this.job.jobId, state, this.#output) };
+    return { state: state.status === "SUCCEEDED" ? state : { ...state, progress }, isFinished, notice };
   }
 
   #stored(value: JsonValue): StoredValue {
@@ -161,16 +415,32 @@ export class JobDraft {
   }
 
   finish(verdict: Verdict = { type: "applied" }): Change {
-    const isFinished = this.state.status !== "PENDING" && this.state.status !== "RUNNING";
+    const { state, isFinished, notice } = this.#ending();
     const job: Job = {
       ...this.job,
-      state: this.state,
+      state,
       sequence: this.#sequence,
       leaseEpoch: this.leaseEpoch,
       startedAt: this.#startedAt,
       updatedAt: this.#writtenAt,
       finishedAt: isFinished ? this.#writtenAt : null,
     };
-    return { job, entries: this.#entries, events: this.#events, effects: this.#effects, verdict };
+    const results = this.#keptResults;
+    const change = { job, entries: this.#entries, events: this.#events, effects: this.#effects, results, verdict };
+    return notice === undefined ? change : { ...change, notice };
   }
 }
+
+/** A branch, and the fork that it is of; the main line is of none. */
+export interface Level {
+  readonly carried: Carried;
+  readonly fork?: ForkedStep;
+  readonly key?: string;
+}
+
+function startOf(stand: AnyStand): Timestamp | undefined {
+  return stand !== null && "startedAt" in stand ? stand.startedAt : undefined;
+}
+
+/** Begins a change of the job by the fact. */
+export type DraftFor = (state: UnfinishedState) => JobDraft;

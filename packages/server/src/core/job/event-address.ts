@@ -1,45 +1,125 @@
 import { didYouMean } from "../closest-name.ts";
 import { getOwn } from "../json/record.ts";
-import type { Plan } from "../plan/plan.ts";
+import { isWait, type Plan, type PlanStep } from "../plan/plan.ts";
 import { type Problem, quoted } from "../problem.ts";
+import { levelOf, parentOf, pathOf } from "./branch-path.ts";
 import type { EventReceived } from "./fact.ts";
-import type { PendingState, RunningState, WaitVisit } from "./job-state.ts";
+import { branchField, mainBranch, type PendingState, type RunningState, type WaitVisit } from "./job-state.ts";
+import { placeOf } from "./result-rows.ts";
+import type { AnyCursor } from "./resume-point.ts";
 
 /** The one visit of a wait step that an event was sent for, if it was sent for one; or why it cannot be. */
 export type EventAddress =
   | { readonly type: "any" }
-  | ({ readonly type: "one" } & WaitVisit)
+  | { readonly type: "one"; readonly visit: WaitVisit }
   | { readonly type: "wrong"; readonly problem: Problem }
   | { readonly type: "over"; readonly detail: string };
 
 export function addressOf(plan: Plan, state: PendingState | RunningState, fact: EventReceived): EventAddress {
-  const { eventId, step, visit } = fact;
+  const { eventId, step, branch, visit } = fact;
   if (step === undefined) {
-    if (visit === undefined) return { type: "any" };
-    const detail = "is a visit of no step; name the step in `step`, or leave `visit` out";
-    return { type: "wrong", problem: { pointer: "/visit", detail } };
+    if (visit !== undefined)
+      return wrong("/visit", "is a visit of no step; name the step in `step`, or leave `visit` out");
+    if (branch !== undefined)
+      return wrong("/branch", "is the branch of no step; name the step in `step`, or leave `branch` out");
+    return { type: "any" };
   }
   const listing = (plan.waitsByEventId.get(eventId) ?? []).map(({ name }) => name);
-  if (!listing.includes(step)) {
+  const planned = plan.steps.get(step);
+  const isOpen = planned !== undefined && isWait(planned) && planned.work.openRule !== undefined;
+  if (planned === undefined || (!listing.includes(step) && !isOpen)) {
     const detail = plan.steps.has(step)
       ? `the step ${quoted(step)} does not list the event ${quoted(eventId)}`
       : `the job's version has no step ${quoted(step)}${didYouMean(step, listing)}`;
-    return { type: "wrong", problem: { pointer: "/step", detail } };
+    return wrong("/step", detail);
   }
-  const visitCount = getOwn(state.progress.visits, step) ?? 0;
-  const isOpen = stepAt(state) === step;
-  const next = isOpen ? visitCount : visitCount + 1;
+  const path = branch ?? mainBranch;
+  const misplaced = placeProblem(planned, path);
+  if (misplaced !== undefined) return wrong("/branch", misplaced);
+  const cursor = state.cursors.find((one) => one.branch === path);
+  const excess = cursor === undefined ? itemProblem(state, path) : undefined;
+  if (excess !== undefined) return wrong("/branch", excess);
+  if (cursor === undefined && hasBegun(plan, state, path)) {
+    return { type: "over", detail: `The branch ${quoted(path)} is over.` };
+  }
+  const visitCount = getOwn(cursor?.carried.visits ?? {}, step) ?? 0;
+  const next = isIn(cursor, step) ? visitCount : visitCount + 1;
   if (visit !== undefined && visit < next) {
     return {
       type: "over",
       detail: `Visit ${visit} of ${quoted(step)} is over. The next that can take an event is ${next}.`,
     };
   }
-  return { type: "one", step, visit: visit ?? next };
+  return { type: "one", visit: { ...branchField(path), step, visit: visit ?? next } };
 }
 
-/** The step that the job is in, or goes back into. */
-function stepAt(state: PendingState | RunningState): string | undefined {
-  if (state.status === "PENDING") return state.resumeAt?.phase === "in" ? state.resumeAt.name : undefined;
-  return state.step.phase === "next" ? undefined : state.step.name;
+function wrong(pointer: string, detail: string): EventAddress {
+  return { type: "wrong", problem: { pointer, detail } };
+}
+
+/** Why the step cannot be in the branch of that path; undefined where it can. */
+function placeProblem({ name, around }: PlanStep, path: string): string | undefined {
+  const expected = around.map(({ fork, branch }) => `${fork}:1[${branch ?? "0"}]`).join("/");
+  if (path === mainBranch) {
+    if (around.length === 0) return undefined;
+    return `the step ${quoted(name)} is in a branch; name the branch, such as ${quoted(expected)}`;
+  }
+  const levels = levelsOf(path);
+  const fits =
+    levels?.length === around.length &&
+    around.every(({ fork, branch }, index) => {
+      const level = levels[index];
+      return (
+        level?.fork === fork && (branch === undefined ? /^(0|[1-9]\d{0,4})$/.test(level.key) : level.key === branch)
+      );
+    });
+  if (fits) return undefined;
+  if (around.length === 0) return `the step ${quoted(name)} is in no branch; leave it out`;
+  return `is no branch in which the step ${quoted(name)} is; those are such as ${quoted(expected)}`;
+}
+
+/** Why no branch of that path can be: it is in an item that the list of a fork which runs does not have. */
+function itemProblem({ cursors }: PendingState | RunningState, path: string): string | undefined {
+  for (let rest = path; rest !== mainBranch; rest = parentOf(rest)) {
+    const level = levelOf(rest);
+    const stand = cursors.find(({ branch }) => branch === parentOf(rest))?.stand;
+    const fork = stand?.phase === "stopped" ? stand.point : stand;
+    if (fork?.phase !== "forked" || fork.name !== level?.fork || fork.visit !== level.visit) continue;
+    if (fork.items !== undefined && Number(level.key) >= fork.branchCount)
+      return `is of an item that the list of ${quoted(fork.name)} does not have: its ${fork.branchCount} items count from 0`;
+  }
+  return undefined;
+}
+
+/** The levels of a path from the outermost on; undefined where a level is none, or written in another way than the service writes it. */
+function levelsOf(path: string) {
+  const levels = [];
+  for (let rest = path; rest !== mainBranch; rest = parentOf(rest)) {
+    const level = levelOf(rest);
+    if (level === undefined || pathOf(parentOf(rest), level) !== rest) return undefined;
+    levels.unshift(level);
+  }
+  return levels;
+}
+
+/** Whether a branch that is not open has been: its fork has begun it, or is over in that visit itself. */
+function hasBegun(plan: Plan, state: PendingState | RunningState, path: string): boolean {
+  const level = levelOf(path);
+  const parent = state.cursors.find(({ branch }) => branch === parentOf(path));
+  if (level === undefined) return false;
+  if (parent === undefined) return hasBegun(plan, state, parentOf(path));
+  const { fork, visit, key } = level;
+  const visitCount = getOwn(parent.carried.visits, fork) ?? 0;
+  if (visit !== visitCount) return visit < visitCount;
+  const { stand } = parent;
+  if (stand?.phase !== "forked" || stand.name !== fork) return true;
+  const work = plan.steps.get(fork)?.work;
+  return work?.kind === "fork" && placeOf(work.rule, key) < stand.begunCount;
+}
+
+/** Whether the branch is in the step, or goes back into it. */
+function isIn(cursor: AnyCursor | undefined, step: string): boolean {
+  const stand = cursor?.stand ?? null;
+  if (stand === null || stand.phase === "next") return false;
+  return stand.name === step && (stand.phase !== "stopped" || stand.point.phase !== "next");
 }

@@ -1,9 +1,20 @@
+import { isChoice } from "../definition/transition.ts";
 import type { JsonValue } from "../json/json.ts";
 import { getOwn } from "../json/record.ts";
-import type { Plan, PlanStep } from "../plan/plan.ts";
+import { isWait, type Plan, type PlanStep, type WaitPlanStep } from "../plan/plan.ts";
 import type { UntimedFact } from "./fact.ts";
-import type { CurrentStep, Job, JobState, Progress, ResumePoint, WaitVisit } from "./job-state.ts";
+import {
+  type AwaitedEvents,
+  branchField,
+  type Job,
+  mainBranch,
+  type Progress,
+  type UnfinishedState,
+  type WaitVisit,
+} from "./job-state.ts";
 import { keptFor } from "./kept-events.ts";
+import type { AnyCursor, AnyStand } from "./resume-point.ts";
+import { isRead } from "./stored-state.ts";
 
 /** What came with a kept event. `tooLarge`: the payloads for its wait are together more than one commit may read. */
 export type EventPayload = { readonly value: JsonValue } | "none" | "tooLarge";
@@ -26,59 +37,109 @@ export function holdsPayloads({ readsPayloads }: Plan, { state }: Job): boolean 
  * with the next commit.
  */
 export function payloadsToRead(plan: Plan, { state }: Job, facts: readonly UntimedFact[]): number[] {
-  const visit = visitAhead(plan, state);
-  if (visit === undefined || !("progress" in state)) return [];
+  if (state.status === "SUCCEEDED") return [];
   const { progress } = state;
+  const cursors: readonly AnyCursor[] = state.cursors;
+  for (const visit of visitsAhead(plan, state)) {
+    const numbers = payloadsOf(plan, progress, visit, facts);
+    // A branch whose values were not read has its turn in another commit.
+    if (
+      numbers.length > 0 &&
+      isRead(visit.branch ?? mainBranch, (path) => cursors.find(({ branch }) => branch === path))
+    )
+      return numbers;
+  }
+  return [];
+}
+
+function payloadsOf(plan: Plan, progress: Progress, visit: VisitAhead, facts: readonly UntimedFact[]): number[] {
   const step = plan.steps.get(visit.step);
-  if (step?.payloadRule === undefined || step.wait === undefined) return [];
-  const kept = payloadsFor(progress, step, visit.visit);
-  if (kept.length === 0) return [];
+  if (step === undefined) return [];
+  const awaited = visit.awaited ?? (isWait(step) ? step.work.rule : undefined);
+  const kept = payloadsFor(progress, step, visit, awaited?.eventIds);
+  if (kept.length === 0 || awaited === undefined) return [];
   // While the job is in the wait, nothing reads payloads before all that it needs has come.
-  if (visit.isEntered) return mayComplete(progress, step, visit, facts) ? kept : [];
+  if (visit.isEntered) return mayComplete(progress, awaited, visit, facts) ? kept : [];
   return facts.some(({ type }) => type === "step.succeeded" || type === "timer.due") ? kept : [];
 }
 
 /** Whether a visit of a wait step may have enough events with those that come now. */
 export function mayComplete(
   progress: Progress,
-  { wait }: PlanStep,
+  { eventIds, requiredCount }: AwaitedEvents,
   visit: WaitVisit,
   facts: readonly UntimedFact[],
 ): boolean {
-  if (wait === undefined) return false;
   const arriving = new Set(facts.flatMap((fact) => (fact.type === "event.received" ? fact.eventId : [])));
   const isHere = (eventId: string) => arriving.has(eventId) || keptFor(progress, eventId, visit) !== undefined;
-  return wait.eventIds.filter(isHere).length >= wait.requiredCount;
+  return eventIds.filter(isHere).length >= requiredCount;
 }
 
 /** The kept events that may bring something to this visit of a wait step. */
-export function payloadsFor(progress: Progress, step: PlanStep, visit: number): number[] {
-  if (step.payloadRule === undefined || step.wait === undefined) return [];
+export function payloadsFor(
+  progress: Progress,
+  step: PlanStep,
+  visit: WaitVisit,
+  eventIds: readonly string[] = isWait(step) ? step.work.rule.eventIds : [],
+): number[] {
+  if (!isWait(step)) return [];
+  const read = eventIds.filter((eventId) => readsPayload(step, eventId));
+  if (read.length === 0) return [];
   const bare = new Set(progress.bareEvents);
-  const kept = step.wait.eventIds.flatMap((eventId) => keptFor(progress, eventId, { step: step.name, visit }) ?? []);
+  const kept = read.flatMap((eventId) => keptFor(progress, eventId, visit) ?? []);
   return kept.filter((eventNumber) => !bare.has(eventNumber));
+}
+
+/** Answers the events that a visit waits for: those of the version's rule, or those that were found when it began. */
+export function awaitedBy(
+  { work: { rule } }: WaitPlanStep,
+  { awaited = rule }: { readonly awaited?: AwaitedEvents },
+): AwaitedEvents {
+  return awaited;
+}
+
+/** Whether the output of the wait, or an expression, may read the payload of this event. */
+export function readsPayload({ work }: WaitPlanStep, eventId: string): boolean {
+  return work.payloadRule !== undefined || work.payloadReaders.has(eventId);
 }
 
 interface VisitAhead extends WaitVisit {
   /** Whether the job is in the step, and not only on its way to it. */
   readonly isEntered: boolean;
+  /** The events of a visit that does not wait for those of the version's rule. */
+  readonly awaited?: AwaitedEvents | undefined;
 }
 
-/** The step that the job is in and may complete by itself, or the one that it enters next. */
-function visitAhead(plan: Plan, state: JobState): VisitAhead | undefined {
-  if (state.status === "SUCCEEDED") return undefined;
-  const point = state.status === "RUNNING" ? state.step : state.resumeAt;
-  if (point?.phase === "waiting" || point?.phase === "in") {
-    return { step: point.name, visit: point.visit, isEntered: true };
+/**
+ * The step that each branch is in and may complete by itself, or the one that it enters next. Those on their way to one come first: they go on with
+ * nothing but the payloads, so that each gets its turn.
+ */
+function visitsAhead(plan: Plan, state: UnfinishedState): readonly VisitAhead[] {
+  const cursors: readonly AnyCursor[] = state.cursors;
+  if (cursors.length === 1) return [visitAhead(plan, state.cursors[0]) ?? []].flat();
+  const isOnItsWay = ({ stand }: AnyCursor) => stand?.phase === "next";
+  const sorted = [...cursors.filter(isOnItsWay), ...cursors.filter((cursor) => !isOnItsWay(cursor))];
+  return sorted.flatMap((cursor) => visitAhead(plan, cursor) ?? []);
+}
+
+function visitAhead(plan: Plan, { branch, carried, stand }: AnyCursor): VisitAhead | undefined {
+  const place = branchField(branch);
+  if (stand?.phase === "stopped") return undefined;
+  if (stand?.phase === "waiting" || stand?.phase === "in") {
+    const awaited = stand.phase === "waiting" ? stand.awaited : undefined;
+    return { ...place, step: stand.name, visit: stand.visit, isEntered: true, awaited };
   }
-  const step = stepAfter(plan, point);
+  const step = stepAfter(plan, stand);
   if (step === null) return undefined;
-  return { step, visit: (getOwn(state.progress.visits, step) ?? 0) + 1, isEntered: false };
+  return { ...place, step, visit: (getOwn(carried.visits, step) ?? 0) + 1, isEntered: false };
 }
 
-function stepAfter(plan: Plan, point: CurrentStep | ResumePoint | null): string | null {
+function stepAfter(plan: Plan, point: AnyStand): string | null {
   if (point === null) return plan.firstStep.name;
-  return point.phase === "next" ? point.name : (plan.steps.get(point.name)?.transitionToStep ?? null);
+  if (point.phase === "next") return point.name;
+  const next = plan.steps.get(point.name)?.next ?? null;
+  // Where a condition decides, the job stops before a wait whose payloads were not read, and the next commit reads them.
+  return isChoice(next) ? null : next;
 }
 
 function keptNumbers({ bufferedEvents, addressedEvents = [] }: Progress): number[] {

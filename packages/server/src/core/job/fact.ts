@@ -1,7 +1,10 @@
-import type { JsonValue } from "../json/json.ts";
+import type { ChildTerms, TaskTerms } from "../definition/executor-kind.ts";
+import type { JsonObject, JsonValue } from "../json/json.ts";
 import type { Problem } from "../problem.ts";
+import type { NumberedResult } from "./branch-result.ts";
+import type { CallName } from "./call.ts";
 import type { HistoryEntry } from "./history.ts";
-import type { Actor, Job, StepError, Timestamp, WaitVisit } from "./job-state.ts";
+import type { Actor, BranchError, Job, StepError, Timestamp, WaitVisit } from "./job-state.ts";
 
 /** What happened to a job: the input of the state machine. `at` is when, by the database's clock. */
 export type Fact =
@@ -12,16 +15,19 @@ export type Fact =
   | EventReceived
   | TimerDue
   | JobCancelled
-  | JobResumed;
+  | JobResumed
+  | ParentCalled
+  | ParentLeft;
 
 type WithoutTime<F> = F extends Fact ? Omit<F, "at"> : never;
 /** A fact before it is in a transaction, which gives it its time. */
 export type UntimedFact = WithoutTime<Fact>;
 
-/** Names one attempt. An outcome whose epoch is no longer the job's comes from a node that lost it, and is dropped. */
-interface CallOutcome {
+/** Names the call that it is about. Where the branch waits for another call, or for none, it comes from a node that lost its call, and is dropped. */
+export interface CallOutcome extends CallName {
   readonly at: Timestamp;
-  readonly leaseEpoch: number;
+  /** Set where no node brings the outcome: a worker learns that it comes too late, and cannot end the call of a node; `job` is the end of the child. */
+  readonly by?: "worker" | "job";
 }
 
 export interface StepSucceeded extends CallOutcome {
@@ -42,14 +48,17 @@ export interface Failure {
    * - `permanent`: it would fail again, so it is not tried again.
    * - `ordinary`: tried again as the step's policy says.
    * - `transient`: the call was not carried out (throttled, unreachable); tried again also without a policy.
+   * - `postponed`: the service itself has not begun it, for want of room; tried again after `retryAfterMs`, as often as it takes.
    */
-  readonly kind: "permanent" | "ordinary" | "transient";
+  readonly kind: "permanent" | "ordinary" | "transient" | "postponed";
+  /** The wait in milliseconds that the called side asked for before the next attempt. */
+  readonly retryAfterMs?: number;
 }
 
-/** The call was lost after it had begun, and this node has taken the job over under the named epoch. */
+/** The call was lost after it had begun, and this node has taken it over. */
 export interface StepInterrupted extends CallOutcome {
   readonly type: "step.interrupted";
-  /** False when its node lives and only knows nothing of the call: it then counts for nothing. */
+  /** True when the node, or the worker, that made the call is lost. False when its node lives and only knows nothing of the call: it then counts for nothing. */
   readonly isNodeDead: boolean;
 }
 
@@ -67,10 +76,12 @@ export interface EventReceived {
   readonly payload?: JsonValue;
   /** The only step that it is for. */
   readonly step?: string;
+  /** The branch of `step` for which it is; left out for the main line. */
+  readonly branch?: string;
   /** The only visit of `step` that it is for; left out: the one that waits now, otherwise the next one. */
   readonly visit?: number;
   readonly sentBy: Actor;
-  /** For an id that this version does not list: the number of the kept event with the same id, if there is one. */
+  /** The number of the unmatched event that is kept with the same id; null where there is none. */
   readonly keptAs: number | null;
 }
 
@@ -91,16 +102,47 @@ export interface JobResumed {
   readonly by: Actor;
 }
 
+/** The parent's step makes this job anew: it was tried again or resumed, and there is one child for all attempts. */
+export interface ParentCalled {
+  readonly type: "parent.called";
+  readonly at: Timestamp;
+  /** The parent's call that waits for the job now; undefined when the parent waits for none. */
+  readonly epoch: number | undefined;
+}
+
+/** The parent's call is over without the job's outcome: the parent was cancelled, has failed, or gave the call up. */
+export interface ParentLeft {
+  readonly type: "parent.left";
+  readonly at: Timestamp;
+  readonly epoch: number;
+}
+
 /** A call that the engine owes the outside once the change is committed. */
-export interface CallEffect {
+export interface CallEffect extends CallName {
   readonly type: "call";
-  readonly step: string;
-  readonly visit: number;
   readonly attempt: number;
+  /** The step's, with the values of its expressions. */
+  readonly config: JsonObject;
   readonly input: JsonValue;
-  readonly leaseEpoch: number;
   /** True when its attempts were lost with their nodes more than once: it must be the only such call that its node carries out. */
   readonly isSuspect: boolean;
+  /** How a worker gets the call; left out for one that a node makes. */
+  readonly task?: Task;
+  /** The child job that is to be made; left out for any other call. */
+  readonly child?: NewChild;
+}
+
+/** A child job that a node is to make. */
+export interface NewChild extends ChildTerms {
+  readonly jobId: string;
+  /** When the attempt is given up; null where that is never. */
+  readonly timeoutAt: Timestamp | null;
+}
+
+/** A call that waits in a queue until a worker takes it. */
+export interface Task extends TaskTerms {
+  /** When the attempt is given up; null where that is never. */
+  readonly timeoutAt: Timestamp | null;
 }
 
 /** A change of the events that are kept for the job, to be written with it. */
@@ -120,6 +162,8 @@ export type EventChange =
   | {
       readonly type: "consumed";
       readonly eventNumber: number;
+      /** Left out for the main line. */
+      readonly branch?: string;
       readonly step: string;
       readonly visit: number;
       readonly at: Timestamp;
@@ -151,5 +195,17 @@ export interface Change {
   readonly entries: readonly HistoryEntry[];
   readonly events: readonly EventChange[];
   readonly effects: readonly CallEffect[];
+  /** Results of branches that get rows of their own. */
+  readonly results: readonly NumberedResult[];
+  /** The notice that the parent is owed, once a job for which it waits has ended. Left out otherwise. */
+  readonly notice?: ChildNotice;
   readonly verdict: Verdict;
 }
+
+/** The end of a child job, for the call of its parent. */
+export interface ChildNotice {
+  readonly epoch: number;
+  readonly outcome: ChildOutcome;
+}
+
+export type ChildOutcome = { readonly output: JsonValue } | { readonly error: BranchError };

@@ -1,6 +1,7 @@
 import type { JsonValue } from "../json/json.ts";
 import type { ShownValue } from "../json/json-text.ts";
-import type { Actor, JobError, StepError, Timestamp } from "./job-state.ts";
+import { pathsOf } from "./branch-path.ts";
+import { type Actor, type JobError, mainBranch, type StepError, type Timestamp } from "./job-state.ts";
 
 /** One transition of a job. `sequence` counts from 1 without gaps; what is stored is exactly this. */
 export type HistoryEntry = Entry<StoredValue>;
@@ -11,43 +12,44 @@ export type Entry<Value> = { readonly sequence: number; readonly at: Timestamp }
 export type Transition<Value = StoredValue> =
   | { readonly type: "job.submitted"; readonly by: Actor }
   | { readonly type: "job.started" }
-  | { readonly type: "step.started"; readonly step: string; readonly visit: number; readonly input: Value }
-  | { readonly type: "step.attemptStarted"; readonly step: string; readonly visit: number; readonly attempt: number }
-  | {
+  | (StepRunKey & { readonly type: "step.started"; readonly input: Value })
+  | (StepRunKey & { readonly type: "step.attemptStarted"; readonly attempt: number })
+  | (StepRunKey & {
       readonly type: "step.attemptFailed";
-      readonly step: string;
-      readonly visit: number;
       readonly attempt: number;
       readonly error: StepError;
       readonly retryAt: Timestamp;
-    }
-  | { readonly type: "step.interrupted"; readonly step: string; readonly visit: number; readonly attempt: number }
-  | { readonly type: "step.handedBack"; readonly step: string; readonly visit: number; readonly attempt: number }
-  | {
+    })
+  | (StepRunKey & { readonly type: "step.interrupted"; readonly attempt: number })
+  | (StepRunKey & { readonly type: "step.handedBack"; readonly attempt: number })
+  | (StepRunKey & {
       readonly type: "step.waiting";
-      readonly step: string;
-      readonly visit: number;
       readonly eventIds: readonly string[];
       readonly timeoutAt?: Timestamp;
-    }
-  | {
+    })
+  | (StepRunKey & { readonly type: "step.delayed"; readonly delayEndsAt: Timestamp })
+  | (StepRunKey & {
+      readonly type: "step.forked";
+      readonly branchCount: number;
+      /** The items of a forEach. */
+      readonly items?: Value;
+    })
+  | (StepRunKey & {
       readonly type: "step.succeeded";
-      readonly step: string;
-      readonly visit: number;
       readonly attempt: number;
       readonly output: Value;
       /** Numbers of the events that a wait step consumed. */
       readonly consumed?: readonly number[];
-    }
-  | {
+      /** The step that a choice led to, or null where the choice ended the job. Left out where the step has no choice. */
+      readonly next?: string | null;
+    })
+  | (StepRunKey & {
       readonly type: "step.failed";
-      readonly step: string;
-      readonly visit: number;
       readonly attempt: number;
       readonly error: StepError;
-      /** The step that `onFailure` names. */
+      /** The step that takes over, of those that `onFailure` names. */
       readonly next?: string;
-    }
+    })
   | {
       readonly type: "event.received";
       readonly eventId: string;
@@ -57,7 +59,22 @@ export type Transition<Value = StoredValue> =
   | { readonly type: "job.succeeded" }
   | { readonly type: "job.failed"; readonly error: JobError }
   | { readonly type: "job.cancelled"; readonly by: Actor }
-  | { readonly type: "job.resumed"; readonly by: Actor };
+  | { readonly type: "job.resumed"; readonly by: Actor }
+  /** The parent's step was tried again or resumed while the job was under way, and now waits for it. */
+  | { readonly type: "job.awaited" };
+
+/** Names one run of a step: a visit of it, in one branch. */
+export interface StepRunKey {
+  /** The path of the branch; left out for the main line. */
+  readonly branch?: string;
+  readonly step: string;
+  readonly visit: number;
+}
+
+/** The key as text. No path and no name has a line break. */
+export function runKeyOf({ branch = mainBranch, step, visit }: StepRunKey): string {
+  return `${branch}\n${step}\n${visit}`;
+}
 
 /**
  * A value, or the earlier value that it is the same as. A chain of no-ops over a large input would otherwise write that input
@@ -94,27 +111,34 @@ export type PlainEntry = Entry<ShownValue>;
 export function entryPlacer(
   stepInput: ValuePlace = { leftOut: true },
 ): (entry: Entry<StoredValue | ValuePlace>) => PlacedEntry {
-  let previousOutput: ValuePlace = jobInputPlace;
-  let currentInput = stepInput;
-  const placeOf = (stored: StoredValue | ValuePlace): ValuePlace => {
+  const previousOutputs = new Map<string, ValuePlace>();
+  const inputs = new Map<string, ValuePlace>();
+  const placeOf = (stored: StoredValue | ValuePlace, key: StepRunKey): ValuePlace => {
     if (!("same" in stored)) return stored;
     switch (stored.same) {
       case "jobInput":
         return jobInputPlace;
       case "previousOutput":
-        return previousOutput;
+        return previousOutputs.get(key.branch ?? mainBranch) ?? jobInputPlace;
       case "stepInput":
-        return currentInput;
+        return inputs.get(runKeyOf(key)) ?? stepInput;
     }
   };
   return (entry) => {
     if (entry.type === "step.started") {
-      currentInput = placeOf(entry.input);
-      return { ...entry, input: currentInput };
+      const input = placeOf(entry.input, entry);
+      inputs.set(runKeyOf(entry), input);
+      return { ...entry, input };
+    }
+    if (entry.type === "step.forked") {
+      const { items, ...others } = entry;
+      return items === undefined ? others : { ...others, items: placeOf(items, entry) };
     }
     if (entry.type === "step.succeeded") {
-      previousOutput = placeOf(entry.output);
-      return { ...entry, output: previousOutput };
+      const output = placeOf(entry.output, entry);
+      previousOutputs.set(entry.branch ?? mainBranch, output);
+      inputs.delete(runKeyOf(entry));
+      return { ...entry, output };
     }
     return entry;
   };
@@ -128,14 +152,32 @@ export function namesEarlierInput(entries: readonly HistoryEntry[]): boolean {
 
 /** The value that an entry carries; undefined for one that carries none. */
 export function valueIn<Value>(entry: Entry<Value>): Value | undefined {
-  if (entry.type === "step.started") return entry.input;
-  return entry.type === "step.succeeded" ? entry.output : undefined;
+  switch (entry.type) {
+    case "step.started":
+      return entry.input;
+    case "step.succeeded":
+      return entry.output;
+    case "step.forked":
+      return entry.items;
+    default:
+      return undefined;
+  }
 }
 
 /** The entry with its value in another form. */
 export function withValue<Value, Other>(entry: Entry<Value>, toValue: (value: Value) => Other): Entry<Other> {
-  if (entry.type === "step.started") return { ...entry, input: toValue(entry.input) };
-  return entry.type === "step.succeeded" ? { ...entry, output: toValue(entry.output) } : entry;
+  switch (entry.type) {
+    case "step.started":
+      return { ...entry, input: toValue(entry.input) };
+    case "step.succeeded":
+      return { ...entry, output: toValue(entry.output) };
+    case "step.forked": {
+      const { items, ...others } = entry;
+      return items === undefined ? others : { ...others, items: toValue(items) };
+    }
+    default:
+      return entry;
+  }
 }
 
 /** A step's visit. `Value` is the form in which it has its input and its output. */
@@ -143,6 +185,8 @@ export interface StepRun<Value = ShownValue> {
   /** The sequence of the entry with which it started. */
   readonly sequence: number;
   readonly name: string;
+  /** The path of the branch; left out for the main line. */
+  readonly branch?: string;
   readonly visit: number;
   readonly status: StepRunStatus;
   readonly attempts: number;
@@ -155,8 +199,12 @@ export interface StepRun<Value = ShownValue> {
   readonly finishedAt?: Timestamp;
   /** While it waits for events: since when. */
   readonly waitingSince?: Timestamp;
+  /** While it sleeps: until when. */
+  readonly delayEndsAt?: Timestamp;
   /** While a failed attempt's successor is not due yet. */
   readonly retryAt?: Timestamp;
+  /** The number of its branches, if the step has some. */
+  readonly branchCount?: number;
 }
 
 /** GetJob shows the newest ones. */
@@ -187,20 +235,38 @@ function wholeValue(jobInput: JsonValue, place: ValuePlace): JsonValue {
 /** Folds entries, in their order, into step runs. Entries before the first start are said of a run that is not among them. */
 export class StepFolder<Value> {
   readonly runs: MutableRun<Value>[] = [];
+  readonly #byKey = new Map<string, MutableRun<Value>>();
 
   add(entry: Entry<Value>): void {
-    if (entry.type === "step.started") this.runs.push(startedRun(entry));
-    // A job is in one step at a time, so whatever else is said is said of the latest run.
-    const run = this.runs.at(-1);
-    if (run !== undefined) apply(run, entry);
+    if (entry.type === "step.started") {
+      const run = startedRun(entry);
+      this.runs.push(run);
+      this.#byKey.set(runKeyOf(entry), run);
+    } else if (entry.type === "job.cancelled") {
+      for (const run of this.runs) apply(run, entry);
+    } else if (entry.type === "job.failed") {
+      for (const run of this.runs) if (run.branch !== undefined || run.branchCount !== undefined) apply(run, entry);
+    } else if ("step" in entry) {
+      const run = this.#byKey.get(runKeyOf(entry));
+      if (run === undefined) return;
+      apply(run, entry);
+      if (run.branchCount !== undefined && run.finishedAt !== undefined) this.#endBranches(run, entry);
+    }
+  }
+
+  /** The end of a fork is the end of what still runs in its branches. */
+  #endBranches({ branch = mainBranch, name, visit }: MutableRun<Value>, { at }: Entry<Value>): void {
+    const path = pathsOf(branch, name, visit);
+    for (const run of this.runs) if (run.branch?.startsWith(path)) endEarly(run, at, branchCancelled);
   }
 }
 
 type MutableRun<Value> = { -readonly [Name in keyof StepRun<Value>]: StepRun<Value>[Name] };
 
 function startedRun<Value>(entry: Extract<Entry<Value>, { type: "step.started" }>): MutableRun<Value> {
-  const { sequence, step: name, visit, input, at: startedAt } = entry;
-  return { sequence, name, visit, status: "running", attempts: 1, input, startedAt };
+  const { sequence, step: name, branch, visit, input, at: startedAt } = entry;
+  const place = branch === undefined ? {} : { branch };
+  return { sequence, name, ...place, visit, status: "running", attempts: 1, input, startedAt };
 }
 
 function apply<Value>(run: MutableRun<Value>, entry: Entry<Value>): void {
@@ -220,6 +286,10 @@ function apply<Value>(run: MutableRun<Value>, entry: Entry<Value>): void {
       run.status = "successful_but_incomplete";
       run.waitingSince = entry.at;
       return;
+    case "step.delayed":
+      run.status = "successful_but_incomplete";
+      run.delayEndsAt = entry.delayEndsAt;
+      return;
     case "step.succeeded":
       run.output = entry.output;
       finish(run, "success", entry.at);
@@ -228,24 +298,37 @@ function apply<Value>(run: MutableRun<Value>, entry: Entry<Value>): void {
       run.error = entry.error;
       finish(run, "failure", entry.at);
       return;
+    case "step.forked":
+      run.branchCount = entry.branchCount;
+      return;
     case "job.cancelled":
-      if (run.finishedAt !== undefined) return;
-      // A wait that is given up has not failed: its events just did not all come.
-      if (run.status === "successful_but_incomplete") {
-        finish(run, run.status, entry.at);
-        return;
-      }
-      run.error = { code: "Cancelled", message: "The job was cancelled while this step was under way." };
-      finish(run, "failure", entry.at);
+      endEarly(run, entry.at, "The job was cancelled while this step was under way.");
+      return;
+    case "job.failed":
+      endEarly(run, entry.at, "The job failed while this step was under way.");
       return;
     default:
       return;
   }
 }
 
+const branchCancelled = "The branch was cancelled while this step was under way: the step around it had ended.";
+
+/** A wait or a sleep that is given up has not failed: its events, or its time, just did not come. */
+function endEarly(run: MutableRun<unknown>, at: Timestamp, message: string): void {
+  if (run.finishedAt !== undefined) return;
+  if (run.status === "successful_but_incomplete") {
+    finish(run, run.status, at);
+    return;
+  }
+  run.error = { code: "Cancelled", message };
+  finish(run, "failure", at);
+}
+
 function finish(run: MutableRun<unknown>, status: StepRunStatus, at: Timestamp): void {
   run.status = status;
   run.finishedAt = at;
   delete run.waitingSince;
+  delete run.delayEndsAt;
   delete run.retryAt;
 }

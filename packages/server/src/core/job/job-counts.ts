@@ -1,5 +1,5 @@
-import type { HistoryEntry } from "./history.ts";
-import type { Job, Timestamp } from "./job-state.ts";
+import { type HistoryEntry, runKeyOf, type StepRunKey } from "./history.ts";
+import { type CurrentStep, type Job, mainBranch, type Timestamp } from "./job-state.ts";
 
 /**
  * The measures of metrics. Those that end in `Duration` also have a time; a job that succeeded is counted by its duration. `storedBytes` counts bytes
@@ -32,7 +32,7 @@ export interface EarlierLife {
   /** How it had ended, when it had. */
   readonly end: JobEnd | undefined;
   /** When a visit of a step began, where an earlier entry says so. */
-  readonly startOf: (step: string, visit: number) => Timestamp | undefined;
+  readonly startOf: (run: StepRunKey) => Timestamp | undefined;
 }
 
 export interface JobEnd {
@@ -41,7 +41,7 @@ export interface JobEnd {
 }
 
 /** The fields of a history entry that counting needs. */
-export type CountedEntry = Pick<HistoryEntry, "type" | "at"> & { readonly step?: string; readonly visit?: number };
+export type CountedEntry = Pick<HistoryEntry, "type" | "at"> & Partial<StepRunKey>;
 
 /**
  * Counts these entries of one job. A job that is resumed has not ended, so its end is taken back at the time for which it was counted.
@@ -54,22 +54,20 @@ export function countEntries(
 ): { readonly counts: readonly Count[]; readonly isComplete: boolean } {
   const counts: Count[] = [];
   let isComplete = true;
-  // A job is in one step at a time.
-  let started: { readonly step: string; readonly visit: number; readonly at: Timestamp } | undefined;
+  const starts = new Map<string, Timestamp>();
   let { end } = earlier;
   const add = (measure: Measure, at: Timestamp, count: 1 | -1 = 1, durationMs: number | null = null) =>
     counts.push({ measure, at, count, durationMs });
-  for (const { type, at, step = "", visit = 0 } of entries) {
+  for (const { type, at, branch = mainBranch, step = "", visit = 0 } of entries) {
     switch (type) {
       case "job.submitted":
         add("jobsSubmitted", at);
         break;
       case "step.started":
-        started = { step, visit, at };
+        starts.set(runKeyOf({ branch, step, visit }), at);
         break;
       case "step.succeeded": {
-        const isInside = started?.step === step && started.visit === visit;
-        const startedAt = isInside ? started?.at : earlier.startOf(step, visit);
+        const startedAt = starts.get(runKeyOf({ branch, step, visit })) ?? earlier.startOf({ branch, step, visit });
         if (startedAt === undefined) isComplete = false;
         else add("stepDuration", at, 1, at - startedAt);
         break;
@@ -100,7 +98,18 @@ export function countEntries(
 
 /** Tells a job's life as its row has it; `before` is undefined for a new one. */
 export function earlierLifeOf(before: Job | undefined, createdAt: Timestamp): EarlierLife {
-  return { createdAt, end: before && endOf(before), startOf: (step, visit) => before && startIn(before, step, visit) };
+  const cursors = before?.state.status === "RUNNING" ? before.state.cursors : [];
+  let stands: ReadonlyMap<string, CurrentStep> | undefined;
+  const standOf = (branch: string) => {
+    if (cursors.length === 1) return branch === mainBranch ? cursors[0]?.stand : undefined;
+    stands ??= new Map(cursors.map((cursor) => [cursor.branch, cursor.stand]));
+    return stands.get(branch);
+  };
+  return {
+    createdAt,
+    end: before && endOf(before),
+    startOf: (run) => startIn(standOf(run.branch ?? mainBranch), run),
+  };
 }
 
 function endOf({ state: { status }, finishedAt }: Job): JobEnd | undefined {
@@ -108,7 +117,7 @@ function endOf({ state: { status }, finishedAt }: Job): JobEnd | undefined {
   return { measure: status === "FAILED" ? "jobsFailed" : "jobsCancelled", at: finishedAt };
 }
 
-function startIn({ state }: Job, step: string, visit: number): Timestamp | undefined {
-  if (state.status !== "RUNNING" || state.step.phase === "next") return undefined;
-  return state.step.name === step && state.step.visit === visit ? state.step.startedAt : undefined;
+function startIn(stand: CurrentStep | undefined, { step, visit }: StepRunKey): Timestamp | undefined {
+  if (stand === undefined || stand.phase === "next" || stand.phase === "stopped") return undefined;
+  return stand.name === step && stand.visit === visit ? stand.startedAt : undefined;
 }

@@ -21,36 +21,49 @@ export interface Job {
   readonly tag: string | null;
   readonly input: JsonObject;
   readonly submittedBy: Actor;
+  /** The step of another job that made this one; null for a job that somebody submitted. */
+  readonly parent: ParentStep | null;
   readonly createdAt: Timestamp;
   readonly startedAt: Timestamp | null;
   readonly updatedAt: Timestamp;
   readonly finishedAt: Timestamp | null;
   /** Number of the last history entry. Entries count from 1 without gaps. */
   readonly sequence: number;
-  /** Counts acquisitions: raised whenever a call is handed to a node. A write with an older epoch is dropped. */
+  /** Counts the job's calls: each takes its epoch from it, so no two ever have the same one. */
   readonly leaseEpoch: number;
-  /** The node that carries out the job's call; null while none is under way. */
-  readonly nodeId: string | null;
   readonly state: JobState;
+}
+
+/** One visit of a step that makes a child job, and the place of the child in the tree of jobs. */
+export interface ParentStep extends WaitVisit {
+  readonly jobId: string;
+  /** The job at the top of the tree, which has no parent. */
+  readonly rootJobId: string;
+  /** 1 for a child of the root. */
+  readonly depth: number;
 }
 
 /** Each status carries exactly its fields. */
 export type JobState = PendingState | RunningState | SucceededState | FailedState | CancelledState;
 export type JobStatus = JobState["status"];
+/** Every state in which a job may go on, be it by a resume. */
+export type UnfinishedState = Exclude<JobState, SucceededState>;
 
 /** Accepted, and not begun: a node takes it when it has room. */
 export interface PendingState {
   readonly status: "PENDING";
   readonly progress: Progress;
-  /** Where to go on; null starts at the first step. */
-  readonly resumeAt: ResumePoint | null;
+  /** A cursor's `stand` is null before the first step. */
+  readonly cursors: Cursors<ResumePoint | null>;
   readonly wakeAt: Timestamp;
 }
 
 export interface RunningState {
   readonly status: "RUNNING";
   readonly progress: Progress;
-  readonly step: CurrentStep;
+  readonly cursors: Cursors<CurrentStep>;
+  /** When the whole job fails, whatever its step does then. Left out where the definition has no timeout. */
+  readonly timeoutAt?: Timestamp;
 }
 
 export interface SucceededState {
@@ -62,7 +75,7 @@ export interface SucceededState {
 export interface FailedState {
   readonly status: "FAILED";
   readonly progress: Progress;
-  readonly resumeAt: ResumePoint;
+  readonly cursors: Cursors<ResumePoint>;
   readonly error: JobError;
 }
 
@@ -70,13 +83,28 @@ export interface CancelledState {
   readonly status: "CANCELLED";
   readonly progress: Progress;
   /** Null when the job was cancelled before its first step. */
-  readonly resumeAt: ResumePoint | null;
+  readonly cursors: Cursors<ResumePoint | null>;
 }
 
-/** What a job that may still go on must remember of its past. */
-export interface Progress {
-  /** Visits of steps so far, over all steps. */
-  readonly stepRunCount: number;
+/** Where each branch of a job stands. The main line comes first, and is there as long as the job may go on. */
+export type Cursors<Stand> = readonly [Cursor<Stand>, ...Cursor<Stand>[]];
+
+export interface Cursor<Stand> {
+  /** The path of the branch; empty for the main line. */
+  readonly branch: string;
+  readonly carried: Carried;
+  readonly stand: Stand;
+}
+
+export const mainBranch = "";
+
+/** The field of records that have the path of a branch and leave it out for the main line. */
+export function branchField(branch: string): { readonly branch?: string } {
+  return branch === mainBranch ? {} : { branch };
+}
+
+/** The values that a branch keeps of its past steps for later ones. */
+export interface Carried {
   readonly visits: Readonly<Record<string, number>>;
   /** Of each property that a later step may still take: its value in the latest output that had it. */
   readonly properties: JsonObject;
@@ -87,20 +115,38 @@ export interface Progress {
    * no event brought them. Left out while there are none.
    */
   readonly absentProperties?: readonly string[];
+  /** Values that expressions of later steps may read, by slot (`plan/slots.ts`). Left out while there are none. */
+  readonly slots?: JsonObject;
+}
+
+/** The part of a job's past that it must remember as long as it may go on, whichever branch it was in. */
+export interface Progress {
+  /** Visits of steps so far, over all steps and branches. */
+  readonly stepRunCount: number;
+  /** Visits in branches, by step; those of the main line are in what it carries. Left out while there are none. */
+  readonly branchVisits?: Readonly<Record<string, number>>;
+  /** How many numbers were given to results of branches that have rows of their own. Left out while there are none. */
+  readonly resultNumberCount?: number;
   /** Events kept and not consumed, of the ids that this version lists, for whichever wait comes first: event id → event number. */
   readonly bufferedEvents: Readonly<Record<string, number>>;
   /** Events kept and not consumed that were sent for one visit of one step. Left out while there are none. */
   readonly addressedEvents?: readonly AddressedEvent[];
   /** Numbers of the kept events that came without a payload, so that nothing of them need be read. Others may have one. */
   readonly bareEvents?: readonly number[];
+  /** When kept events were sent, by their number, of those ids of which an expression asks it. Left out while there are none. */
+  readonly sentTimes?: Readonly<Record<string, Timestamp>>;
+  /** The epoch of the parent's call that waits for this job. Left out where no parent does. */
+  readonly awaitedBy?: number;
   /** All events, which are numbered by it. */
   readonly eventCount: number;
   /** How many of them no step of the version lists. They have a bound of their own. Left out while there are none. */
   readonly unmatchedCount?: number;
 }
 
-/** One visit of a wait step. */
+/** One visit of a step. */
 export interface WaitVisit {
+  /** Left out for the main line. */
+  readonly branch?: string;
   readonly step: string;
   readonly visit: number;
 }
@@ -108,6 +154,8 @@ export interface WaitVisit {
 export interface AddressedEvent extends WaitVisit {
   readonly eventId: string;
   readonly eventNumber: number;
+  /** It was sent for whichever wait comes first, and this one had waited longest: it is for others again if the wait ends without it. */
+  readonly isClaimed?: true;
 }
 
 export interface StepPosition {
@@ -120,10 +168,20 @@ export interface StepPosition {
 
 /** Where a job stood when it ended early: in a step, or on its way to one. */
 export type ResumePoint =
-  | (StepPosition & { readonly phase: "in"; readonly input: JsonValue })
-  | Omit<NextStep, "wakeAt">;
+  | (StepPosition & {
+      readonly phase: "in";
+      readonly input: JsonValue;
+      /** The start of the visit, which a resume does not change. Left out where an earlier release wrote the state. */
+      readonly startedAt?: Timestamp;
+      /** The end of the sleep of a step that slept; a resume does not move it. */
+      readonly delayEndsAt?: Timestamp;
+      /** The step's `input` could not be evaluated: it is tried again, since `input` is not what the step receives. */
+      readonly isInputMissing?: true;
+    })
+  | Omit<NextStep, "wakeAt">
+  | ForkedStep;
 
-export type CurrentStep = CallingStep | RetryingStep | WaitingStep | NextStep;
+export type CurrentStep = CallingStep | RetryingStep | WaitingStep | DelayedStep | NextStep | ForkedStep | StoppedStep;
 
 export interface StartedStep extends StepPosition {
   readonly input: JsonValue;
@@ -135,9 +193,10 @@ export interface StartedStep extends StepPosition {
   readonly startedAt?: Timestamp;
 }
 
-/** A node carries out the call, under the job's current lease epoch. */
+/** A node carries out the call, under its epoch. */
 export interface CallingStep extends StartedStep {
   readonly phase: "calling";
+  readonly epoch: number;
 }
 
 /** The next attempt is due at `wakeAt`. */
@@ -151,7 +210,21 @@ export interface WaitingStep extends StartedStep {
   readonly phase: "waiting";
   readonly since: Timestamp;
   readonly missingEventIds: readonly string[];
+  /** The events that this visit waits for. Left out where no id is given by an expression: the version then names them all. */
+  readonly awaited?: AwaitedEvents;
   readonly wakeAt: Timestamp | null;
+}
+
+/** Sleeps until `wakeAt`. */
+export interface DelayedStep extends StartedStep {
+  readonly phase: "delayed";
+  readonly wakeAt: Timestamp;
+}
+
+/** The events of one visit of a wait. */
+export interface AwaitedEvents {
+  readonly eventIds: readonly string[];
+  readonly requiredCount: number;
 }
 
 /** The bound of steps in one commit was reached: the job goes on with this step in the next one. */
@@ -163,41 +236,122 @@ export interface NextStep {
   readonly wakeAt: Timestamp;
 }
 
+/** The branches of the step run. In a job that ended early some of them did, and a resume goes on with those that did not succeed. */
+export interface ForkedStep extends StepPosition {
+  readonly phase: "forked";
+  readonly input: JsonValue;
+  readonly startedAt?: Timestamp;
+  /** The items of a forEach; left out where the branches have names. */
+  readonly items?: readonly JsonValue[];
+  readonly branchCount: number;
+  /** How many branches have begun: the first ones. */
+  readonly begunCount: number;
+  readonly succeededCount: number;
+  /** How many have failed without failing the step. */
+  readonly failedCount: number;
+  /** The output of each branch that has succeeded, by its key, as far as the step's result needs it. */
+  readonly results: JsonObject;
+  /** The failures that are collected, by the key of the branch. Left out while there are none. */
+  readonly errors?: Readonly<Record<string, BranchError>>;
+  /** The length of both as JSON. */
+  readonly resultBytes: number;
+  /** The number of the first branch's result, where results have rows of their own. Left out while they are few, and stand here. */
+  readonly firstResultNumber?: number;
+  /** There is room for more branches, and the commit had done enough. Left out otherwise. */
+  readonly wakeAt?: Timestamp;
+}
+
+/**
+ * The branch has failed, or its fork inside of it has, and it is not yet known whether the job goes on without it. A job that ends early takes the
+ * point over.
+ */
+export interface StoppedStep {
+  readonly phase: "stopped";
+  readonly name: string;
+  readonly point: ResumePoint;
+  /** The job was resumed, and the commit had done enough: the branch goes on then. Left out otherwise. */
+  readonly wakeAt?: Timestamp;
+}
+
 /** Codes are stable: programs branch on them. An executor adds the error types of what it called as `cause`. */
 export type JobErrorCode =
   | "InputMismatch"
+  | "ExpressionFailed"
   | "OutputMismatch"
   | "ExecutorError"
   | "Timeout"
   | "Interrupted"
   | "OutputTooLarge"
   | "StepLimitExceeded"
+  | "BranchFailed"
+  | "ItemFailed"
+  | "TooManyFailures"
+  | "ValueLimitExceeded"
+  | "ChildNotStarted"
+  | "ChildFailed"
+  | "TooManyChildren"
   | "Cancelled";
+
+/** The `type` of the error of a job that as a whole took too long, so that nobody takes it for a step's own `Timeout`. */
+export const jobTimeoutType = "JobTimeout";
 
 export interface StepError {
   readonly code: JobErrorCode;
   readonly message: string;
-  /** What the called side named its error, for example the function's exception type. */
+  /** The name that the called side gave its error, for example the function's exception type; or `JobTimeout`. */
   readonly type?: string;
+  /** The failure in a branch, or in a child job, that failed the step. */
+  readonly cause?: BranchError;
+}
+
+/** The failure of a step in a branch, or in a child job. */
+export interface BranchError extends Omit<StepError, "cause"> {
+  /** The child job; left out for the job itself. */
+  readonly jobId?: string;
+  readonly step: string;
+  /** Left out for the main line. */
+  readonly branch?: string;
 }
 
 export interface JobError extends StepError {
   readonly step: string;
   readonly attempt: number;
+  /** Left out for the main line. */
+  readonly branch?: string;
 }
 
 export function isTerminal(status: JobStatus): boolean {
   return status === "SUCCEEDED" || status === "FAILED" || status === "CANCELLED";
 }
 
-/** When a timer must look at the job again; null when only a call's outcome or an event can move it. */
+/** When a timer must end the job; null for a job that may run for ever, or does not run. */
+export function timeoutAtOf(state: JobState): Timestamp | null {
+  return state.status === "RUNNING" ? (state.timeoutAt ?? null) : null;
+}
+
+/** When a timer must go on with the job's step; null when only a call's outcome or an event can move it. */
 export function wakeAtOf(state: JobState): Timestamp | null {
   if (state.status === "PENDING") return state.wakeAt;
-  if (state.status !== "RUNNING" || state.step.phase === "calling") return null;
-  return state.step.wakeAt;
+  let earliest: Timestamp | null = null;
+  for (const stand of standsOf(state)) {
+    const wakeAt = "wakeAt" in stand ? stand.wakeAt : undefined;
+    if (wakeAt != null && (earliest === null || wakeAt < earliest)) earliest = wakeAt;
+  }
+  return earliest;
 }
 
 /** The events that the job waits for and does not have; null when it waits for none. */
 export function awaitedEventIds(state: JobState): readonly string[] | null {
-  return state.status === "RUNNING" && state.step.phase === "waiting" ? state.step.missingEventIds : null;
+  const waits = standsOf(state).filter((stand) => stand.phase === "waiting");
+  return waits.length === 0 ? null : [...new Set(waits.flatMap(({ missingEventIds }) => missingEventIds))];
+}
+
+/** Where the branches of a running job stand; nowhere, for any other. */
+export function standsOf(state: JobState): readonly CurrentStep[] {
+  return state.status === "RUNNING" ? state.cursors.map(({ stand }) => stand) : [];
+}
+
+/** The step in which the main line of the job is, or ended; null before its first step. */
+export function mainStand(state: UnfinishedState): CurrentStep | ResumePoint | null {
+  return state.cursors[0].stand;
 }

@@ -1,36 +1,47 @@
-import { nextAttemptInMs, transientPolicy } from "../definition/retry.ts";
-import { getOwn } from "../json/record.ts";
-import type { Plan } from "../plan/plan.ts";
+import { nextAttemptInMs, policyAfter } from "../definition/retry.ts";
+import { callOf, isFork, type Plan } from "../plan/plan.ts";
 import type { Problem } from "../problem.ts";
 import { checkValue } from "../schema/schema.ts";
-import { JobDraft, type JobLimits } from "./draft.ts";
-import { addressOf } from "./event-address.ts";
-import { type EventPayloads, noPayloads } from "./event-payloads.ts";
-import type { Change, EventReceived, Fact, JobCancelled, JobResumed, StepFailed, Verdict } from "./fact.ts";
+import { parentOf } from "./branch-path.ts";
+import { type BranchResults, noResults } from "./branch-result.ts";
+import { callingStep } from "./call.ts";
+import { type DraftFor, JobDraft, type JobLimits } from "./draft.ts";
+import { dueCursors } from "./due-cursors.ts";
+import { awaitedBy, type EventPayloads, noPayloads } from "./event-payloads.ts";
+import { receiveEvent } from "./event-received.ts";
+import type {
+  CallOutcome,
+  Change,
+  Fact,
+  JobCancelled,
+  JobResumed,
+  ParentCalled,
+  ParentLeft,
+  StepFailed,
+} from "./fact.ts";
+import { resumeFork, wakeFork } from "./fork.ts";
 import {
-  type CallingStep,
+  type Actor,
+  type CurrentStep,
+  type Cursors,
   type Job,
+  jobTimeoutType,
+  mainBranch,
+  type ParentStep,
   type Progress,
   type ResumePoint,
   type RunningState,
   type StartedStep,
   type Timestamp,
-  type WaitingStep,
-  type WaitVisit,
+  timeoutAtOf,
+  type UnfinishedState,
   wakeAtOf,
 } from "./job-state.ts";
-import { addressedTo, keptFor, noteEvent } from "./kept-events.ts";
-import { checkPayload, unreadParts } from "./sent-payload.ts";
-import {
-  beginStep,
-  completeStep,
-  completeWait,
-  failStep,
-  missingEventIds,
-  type Next,
-  runFrom,
-  waitVisitOf,
-} from "./step-run.ts";
+import { offerFreedEvents } from "./open-waits.ts";
+import { type AnyCursor, resumePointOf, stopped } from "./resume-point.ts";
+import { renderInput } from "./step-input.ts";
+import { beginStep, callStep, completeStep, completeWait, failStep, goOn, type Next, runFrom } from "./step-run.ts";
+import { ignored, rejected } from "./verdicts.ts";
 
 /**
  * The state machine: what one fact does to one job. Pure: time comes in the fact, and what is owed to the outside goes out as
@@ -42,11 +53,15 @@ export function transition(
   fact: Fact,
   limits: JobLimits,
   payloads: EventPayloads = noPayloads,
+  results: BranchResults = noResults,
 ): Change {
-  const draftFor = (progress: Progress) => new JobDraft(plan, job, progress, limits, fact.at, payloads);
+  const draftFor = (state: UnfinishedState) =>
+    new JobDraft(plan, { ...job, state }, limits, fact.at, payloads, results);
   switch (fact.type) {
     case "step.succeeded":
-      return withCall(draftFor, job, fact, (draft, step) => completeStep(draft, step, step.input, fact.output));
+      return withCall(draftFor, job, fact, (draft, step) =>
+        completeStep(draft, step, step.input, { value: fact.output }),
+      );
     case "step.failed":
       return withCall(draftFor, job, fact, (draft, step) => retryOrFail(draft, step, fact));
     case "step.interrupted":
@@ -61,13 +76,14 @@ export function transition(
       return cancel(draftFor, job, fact);
     case "job.resumed":
       return resume(draftFor, job, fact);
+    case "parent.called":
+      return calledByParent(draftFor, job, fact);
+    case "parent.left":
+      return leftByParent(draftFor, job, fact);
     default:
       return unreachable(fact);
   }
 }
-
-/** Begins a change of the job by the fact. */
-type DraftFor = (progress: Progress) => JobDraft;
 
 type JobIdentity = Pick<
   Job,
@@ -82,10 +98,17 @@ type JobIdentity = Pick<
   | "submittedBy"
 >;
 
+/** The step that makes a child job, and the call that waits for it; undefined when none does. */
+export interface Parent extends ParentStep {
+  readonly epoch: number | undefined;
+}
+
 export interface Submission extends JobIdentity {
   readonly at: Timestamp;
-  /** False while the node has no room for another call: a job that begins with one then stays PENDING until a node has. */
+  /** False while the node has no room for another call: a job that begins with one, or with branches, then stays PENDING until a node has. */
   readonly hasRoomForCall: boolean;
+  /** Left out for a job that no other job makes. */
+  readonly madeBy?: Parent;
 }
 
 /** A new job, run on as far as it goes by itself; or what is wrong with its input, with pointers into the input. */
@@ -94,63 +117,126 @@ export function submitJob(
   submission: Submission,
   limits: JobLimits,
 ): Change | { problems: readonly Problem[] } {
-  const problems = checkValue(plan.firstStep.inputSchema, submission.input);
-  if (problems.length > 0) return { problems };
-  const { hasRoomForCall, at, ...identity } = submission;
-  const progress: Progress = { stepRunCount: 0, visits: {}, properties: {}, bufferedEvents: {}, eventCount: 0 };
-  const job: Job = {
+  const { hasRoomForCall, at, madeBy, ...identity } = submission;
+  const { epoch, ...parent } = madeBy ?? { epoch: undefined };
+  const progress: Progress = {
+    stepRunCount: 0,
+    bufferedEvents: {},
+    ...(epoch !== undefined && { awaitedBy: epoch }),
+    eventCount: 0,
+  };
+  const start = { branch: mainBranch, carried: { visits: {}, properties: {} }, stand: null };
+  const job = {
     ...identity,
+    parent: "jobId" in parent ? parent : null,
     createdAt: at,
     startedAt: null,
     updatedAt: at,
     finishedAt: null,
     sequence: 0,
     leaseEpoch: 0,
-    nodeId: null,
-    state: { status: "PENDING", progress, resumeAt: null, wakeAt: at },
-  };
-  const draft = new JobDraft(plan, job, progress, limits, at);
+    state: { status: "PENDING", progress, cursors: [start], wakeAt: at },
+  } as const;
+  const draft = new JobDraft(plan, job, limits, at);
+  const problems = problemsOfInput(draft);
+  if (problems.length > 0) return { problems };
   draft.record({ type: "job.submitted", by: submission.submittedBy });
-  if (plan.firstStep.behaviour !== "call" || hasRoomForCall) begin(draft, null);
+  const call = callOf(plan.firstStep);
+  const needsRoom = isFork(plan.firstStep) || (call !== undefined && call.by !== "worker");
+  if (hasRoomForCall || !needsRoom) begin(draft, job.state.cursors);
   return draft.finish();
 }
 
-function begin(draft: JobDraft, resumeAt: ResumePoint | null): void {
+/** A job's input must be what its first step receives, or what the `input` of that step makes into it. */
+function problemsOfInput(draft: JobDraft): readonly Problem[] {
+  const { firstStep } = draft.plan;
+  if (firstStep.inputRule.kind !== "template") return checkValue(firstStep.inputSchema, draft.job.input);
+  const received = renderInput(draft, firstStep, firstStep.inputRule.template);
+  if ("error" in received) return [{ pointer: "", detail: received.error.message }];
+  const problems = checkValue(firstStep.inputSchema, received.value);
+  const maker = `\`input\` of ${firstStep.name} makes of it a value whose`;
+  return problems.map(({ pointer, detail }) => ({
+    pointer: "",
+    detail: `${maker} ${pointer === "" ? "whole" : pointer} ${detail}`,
+  }));
+}
+
+/** Each branch goes on from where it stopped, the outer ones first. One that is gone by then, or has failed with its fork, does not. */
+function begin(draft: JobDraft, cursors: Cursors<ResumePoint | null>): void {
   draft.start();
-  runFrom(
-    draft,
-    resumeAt === null ? { name: draft.plan.firstStep.name, previousOutput: undefined } : reenter(draft, resumeAt),
-  );
+  const known = cursors.map((cursor) => draft.cursorOf(cursor.branch));
+  for (const cursor of known) if (cursor !== undefined) resumeBranch(draft, cursor);
+}
+
+function resumeBranch(draft: JobDraft, cursor: AnyCursor): void {
+  if (draft.isOver || draft.cursorOf(cursor.branch) !== cursor) return;
+  const { branch, stand } = cursor;
+  if (branch !== mainBranch) draft.enter(branch);
+  if (stand === null) runFrom(draft, { name: draft.plan.firstStep.name, previousOutput: undefined });
+  else if (stand.phase === "in" || stand.phase === "next" || stand.phase === "forked") {
+    if (isForLater(draft, branch)) draft.moveTo({ phase: "stopped", name: stand.name, point: stand, wakeAt: draft.at });
+    else runFrom(draft, reenter(draft, stand));
+  }
+}
+
+/** Whether a branch has its turn in the next commit: this one has done enough, or has not read the values of the branch, or that is so of the branch around it. */
+function isForLater(draft: JobDraft, branch: string): boolean {
+  if (branch === mainBranch) return false;
+  return draft.hasDoneEnough || !draft.isRead(branch) || draft.standOf(parentOf(branch))?.phase !== "forked";
 }
 
 function reenter(draft: JobDraft, point: ResumePoint): Next | undefined {
   if (point.phase === "next") return { name: point.name, previousOutput: point.previousOutput };
+  if (point.phase === "forked") return goOn(draft, resumeFork(draft, point));
+  draft.enteredCount += 1;
   const position = { name: point.name, visit: point.visit, attempt: point.attempt + 1 };
   draft.record({ type: "step.attemptStarted", step: position.name, visit: position.visit, attempt: position.attempt });
-  return beginStep(draft, draft.step(point.name), position, point.input);
+  const step = draft.step(point.name);
+  if (point.isInputMissing !== true || step.inputRule.kind !== "template")
+    return beginStep(draft, step, position, point.input, point.delayEndsAt);
+  const input = renderInput(draft, step, step.inputRule.template);
+  return "value" in input
+    ? beginStep(draft, step, position, input.value)
+    : failStep(draft, position, point.input, input.error, true);
 }
 
-/** For what comes back from a call: only while that call is still the job's, by its epoch. */
+/** Applies the outcome of a call, if the job still waits for that call. */
 function withCall(
   draftFor: DraftFor,
   job: Job,
-  fact: { readonly leaseEpoch: number },
-  apply: (draft: JobDraft, step: CallingStep) => Next | undefined,
+  call: CallOutcome,
+  apply: (draft: JobDraft, step: StartedStep) => Next | undefined,
 ): Change {
   const { state } = job;
-  if (state.status !== "RUNNING" || state.step.phase !== "calling" || job.leaseEpoch !== fact.leaseEpoch)
-    return ignored(job);
-  const draft = draftFor(state.progress);
-  runFrom(draft, apply(draft, state.step));
+  const calling = callingStep(state, call);
+  if (state.status !== "RUNNING" || calling === undefined) return late(job, call);
+  const { phase: _, epoch: __, ...step } = calling;
+  const draft = draftFor(state);
+  if (call.by === "worker" && callOf(draft.step(step.name))?.by !== "worker") return late(job, call);
+  if (call.branch !== mainBranch) draft.enter(call.branch);
+  runFrom(draft, apply(draft, step));
+  offerFreedEvents(draft);
   return draft.finish();
 }
 
-function retryOrFail(draft: JobDraft, step: CallingStep, fact: StepFailed): Next | undefined {
-  const { error, kind } = fact.failure;
-  const failedAttempts = step.failedAttempts + 1;
-  const policy = draft.step(step.name).retry ?? (kind === "transient" ? transientPolicy : undefined);
-  const waitMs =
-    kind === "permanent" || policy === undefined ? undefined : nextAttemptInMs(policy, failedAttempts, fact.random);
+/** Nothing of a node's own depends on what became of an outcome; a worker is told that its work was for nothing. */
+function late(job: Job, { by }: CallOutcome): Change {
+  return by === "worker" ? rejected(job, lateTask) : ignored(job);
+}
+
+/** The detail of a conflict about a task that is not, or no longer, the worker's. */
+export const lateTask =
+  "The task is not yours any more: its lease or its time ran out, its job or branch ended, or it was answered already. Drop it; whatever is left to do is handed out again.";
+
+function retryOrFail(draft: JobDraft, step: StartedStep, fact: StepFailed): Next | undefined {
+  const { error, kind, retryAfterMs } = fact.failure;
+  const failedAttempts = step.failedAttempts + (kind === "postponed" ? 0 : 1);
+  const policy = policyAfter(callOf(draft.step(step.name))?.retry, error, kind === "transient");
+  const byPolicy =
+    kind === "permanent" || policy === undefined
+      ? undefined
+      : nextAttemptInMs(policy, failedAttempts, fact.random, retryAfterMs);
+  const waitMs = kind === "postponed" ? retryAfterMs : byPolicy;
   if (waitMs === undefined) return failStep(draft, step, step.input, error);
   const retryAt = fact.at + waitMs;
   const { name, visit, attempt } = step;
@@ -165,152 +251,105 @@ function retryOrFail(draft: JobDraft, step: CallingStep, fact: StepFailed): Next
  */
 const maxInterruptions = 5;
 
-function callAgain(draft: JobDraft, step: CallingStep, isNodeDead: boolean): Next | undefined {
+function callAgain(draft: JobDraft, step: StartedStep, isNodeDead: boolean): Next | undefined {
   const interruptions = step.interruptions + (isNodeDead ? 1 : 0);
   if (interruptions > maxInterruptions) {
-    const message = `The node that carried out ${step.name} was lost ${interruptions} times. Does the step bring its node down?`;
+    const holder = callOf(draft.step(step.name))?.by === "worker" ? "worker" : "node";
+    const message = `The ${holder} that carried out ${step.name} was lost ${interruptions} times. Does the step bring its ${holder} down?`;
     return failStep(draft, step, step.input, { code: "Interrupted", message });
   }
   draft.record({ type: "step.interrupted", step: step.name, visit: step.visit, attempt: step.attempt });
-  startAttempt(draft, { ...step, interruptions });
-  return undefined;
+  return startAttempt(draft, { ...step, interruptions });
 }
 
-function startAttempt(draft: JobDraft, step: StartedStep): void {
+function startAttempt(draft: JobDraft, step: StartedStep): Next | undefined {
   const attempt = step.attempt + 1;
   draft.record({ type: "step.attemptStarted", step: step.name, visit: step.visit, attempt });
-  draft.call({ ...step, attempt }, step.input, step);
+  const planStep = draft.step(step.name);
+  const work = callOf(planStep);
+  if (work === undefined) throw new Error(`Step ${step.name} calls nothing.`);
+  return callStep(draft, planStep, work, { ...step, attempt }, step.input, step);
 }
 
-/** Any node may take the call now. One that had not begun keeps its number. */
-function handBack(draft: JobDraft, step: CallingStep, begun: boolean): undefined {
+/** Any node, or worker, may take the call now. One that had not begun keeps its number. */
+function handBack(draft: JobDraft, step: StartedStep, begun: boolean): Next | undefined {
   const { name, visit, attempt } = step;
   draft.record({ type: "step.handedBack", step: name, visit, attempt });
-  draft.moveTo({ ...step, phase: "retrying", attempt: begun ? attempt : attempt - 1, wakeAt: draft.at });
+  const before = { ...step, attempt: begun ? attempt : attempt - 1 };
+  // No node needs room for it.
+  if (callOf(draft.step(name))?.by === "worker") return startAttempt(draft, before);
+  draft.moveTo({ ...before, phase: "retrying", wakeAt: draft.at });
   return undefined;
-}
-
-function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: EventReceived): Change {
-  const { state } = job;
-  if (state.status !== "PENDING" && state.status !== "RUNNING") {
-    return rejected(job, `The job is ${state.status} and takes no more events.`);
-  }
-  const { eventId, payload } = fact;
-  const listing = plan.waitsByEventId.get(eventId) ?? [];
-  const problems = checkPayload(listing, eventId, payload);
-  if (problems.length > 0) {
-    return invalid(job, `The payload does not fit what this version defines for ${eventId}.`, problems);
-  }
-  const sentFor = addressOf(plan, state, fact);
-  if (sentFor.type === "wrong") return invalid(job, "The event cannot be for that step.", [sentFor.problem]);
-  if (sentFor.type === "over") return rejected(job, sentFor.detail);
-  const address = sentFor.type === "one" ? { step: sentFor.step, visit: sentFor.visit } : undefined;
-  const { progress } = state;
-  const waiting = state.status === "RUNNING" && state.step.phase === "waiting" ? state.step : undefined;
-  const awaiting =
-    waiting !== undefined &&
-    listing.some(({ name }) => name === waiting.name) &&
-    (address === undefined || (address.step === waiting.name && address.visit === waiting.visit))
-      ? waiting
-      : undefined;
-  const warnings = unreadParts(listing, eventId, payload);
-  const draft = draftFor(progress);
-  const keptAs = listing.length === 0 ? fact.keptAs : keptBefore(progress, eventId, address, awaiting);
-  if (keptAs !== null) {
-    draft.changeEvent({ type: "repeated", eventNumber: keptAs, at: fact.at });
-    return { ...draft.finish({ type: "event", outcome: "duplicate", warnings }), job };
-  }
-  const full = noRoomForEvent(progress, listing.length > 0, draft.limits);
-  if (full !== undefined)
-    return { ...ignored(job), verdict: { type: "rejected", code: "RateLimitError", detail: full } };
-  const outcome = awaiting !== undefined ? "matched" : listing.length > 0 ? "buffered" : "unmatched";
-  keepEvent(draft, fact, address, outcome);
-  draft.state = { ...state, progress: draft.progress };
-  if (awaiting !== undefined) {
-    const step = draft.step(awaiting.name);
-    const next = completeWait(draft, step, awaiting, awaiting.input);
-    if (next === "waiting") draft.moveTo({ ...awaiting, missingEventIds: missingEventIds(draft, step, awaiting) });
-    else runFrom(draft, next);
-  }
-  return draft.finish({ type: "event", outcome, warnings });
-}
-
-/** Unmatched events are counted apart: a sender with a wrong id must not keep the events away that the job waits for. */
-function noRoomForEvent(progress: Progress, isListed: boolean, { maxEvents }: JobLimits): string | undefined {
-  const { eventCount, unmatchedCount = 0 } = progress;
-  if (!isListed) {
-    return unmatchedCount < maxEvents
-      ? undefined
-      : `The job holds ${maxEvents} events that no step of its version lists, the most that one job may. Check the event id: GET …/jobs/{jobId}/explain names what the job waits for.`;
-  }
-  return eventCount - unmatchedCount < maxEvents
-    ? undefined
-    : `The job holds ${maxEvents} events that steps of its version list, the most that one job may.`;
-}
-
-/**
- * The number under which the event is kept already. A wait that has the id needs it no second time, whichever way it was sent; what
- * was sent for other waits is no repetition of it.
- */
-function keptBefore(
-  progress: Progress,
-  eventId: string,
-  address: WaitVisit | undefined,
-  awaiting: WaitingStep | undefined,
-): number | null {
-  const inWait = awaiting === undefined ? undefined : keptFor(progress, eventId, waitVisitOf(awaiting));
-  const elsewhere =
-    address === undefined ? getOwn(progress.bufferedEvents, eventId) : addressedTo(progress, eventId, address);
-  return inWait ?? elsewhere ?? null;
-}
-
-/** Events are kept whether or not anything awaits them. */
-function keepEvent(
-  draft: JobDraft,
-  fact: EventReceived,
-  address: WaitVisit | undefined,
-  outcome: "matched" | "buffered" | "unmatched",
-): void {
-  const { eventId, payload, sentBy, at } = fact;
-  const eventNumber = draft.progress.eventCount + 1;
-  draft.record({ type: "event.received", eventId, eventNumber, outcome });
-  draft.changeEvent({ type: "kept", eventNumber, eventId, payload, address, outcome, sentBy, at });
-  const counted = { ...draft.progress, eventCount: eventNumber };
-  const isBare = payload === undefined;
-  if (!isBare) draft.payloads = new Map([...draft.payloads, [eventNumber, { value: payload }]]);
-  draft.progress =
-    outcome === "unmatched"
-      ? { ...counted, unmatchedCount: (counted.unmatchedCount ?? 0) + 1 }
-      : noteEvent(counted, { eventId, eventNumber, address, isBare });
 }
 
 function wake(draftFor: DraftFor, job: Job, at: Timestamp): Change {
   const { state } = job;
+  const timeoutAt = timeoutAtOf(state);
+  if (state.status === "RUNNING" && timeoutAt !== null && timeoutAt <= at) {
+    const draft = draftFor(state);
+    timeOut(draft, state);
+    return draft.finish();
+  }
   const wakeAt = wakeAtOf(state);
   if (wakeAt === null || wakeAt > at) return ignored(job);
   if (state.status === "PENDING") {
-    const draft = draftFor(state.progress);
-    begin(draft, state.resumeAt);
+    const draft = draftFor(state);
+    begin(draft, state.cursors);
+    offerFreedEvents(draft);
     return draft.finish();
   }
   if (state.status !== "RUNNING") return ignored(job);
-  const draft = draftFor(state.progress);
-  runFrom(draft, wakeStep(draft, state));
+  const draft = draftFor(state);
+  const due = dueCursors(state.cursors, at);
+  for (const cursor of due) {
+    // Another branch may have ended this one, or its fork.
+    if (draft.isOver || draft.cursorOf(cursor.branch) !== cursor || isForLater(draft, cursor.branch)) continue;
+    if (cursor.branch !== draft.branch) draft.enter(cursor.branch);
+    runFrom(draft, wakeStep(draft, cursor.stand));
+  }
+  offerFreedEvents(draft);
   return draft.finish();
 }
 
-function wakeStep(draft: JobDraft, { step }: RunningState): Next | undefined {
+/**
+ * The whole job took too long, which no step takes: the step that it stands in has failed with it. A call that is under way is given up, and its
+ * outcome dropped.
+ */
+function timeOut(draft: JobDraft, { cursors: [{ stand }] }: RunningState): void {
+  const seconds = (draft.plan.timeoutMs ?? 0) / 1000;
+  const message = `The job was not done after ${seconds} s, the \`timeoutSeconds\` of its definition.`;
+  const error = { code: "Timeout", type: jobTimeoutType, message } as const;
+  if (stand.phase === "next" || stand.phase === "stopped") {
+    draft.fail(resumePointOf(stand), 0, error);
+    return;
+  }
+  const { name, visit, attempt } = stand;
+  draft.record({ type: "step.failed", step: name, visit, attempt, error });
+  draft.fail(resumePointOf(stand), attempt, error);
+}
+
+function wakeStep(draft: JobDraft, step: CurrentStep): Next | undefined {
   switch (step.phase) {
     case "next":
       return { name: step.name, previousOutput: step.previousOutput };
     case "retrying":
-      startAttempt(draft, step);
-      return undefined;
+      return startAttempt(draft, step);
+    case "forked":
+      return goOn(draft, wakeFork(draft, step));
     case "waiting": {
+      const waitStep = draft.waitStep(step.name);
+      const completed = completeWait(draft, waitStep, step, step.input, awaitedBy(waitStep, step));
+      // It stays as it is: its time is here, and the next commit reads its payloads.
+      if (completed === "unread") return undefined;
+      if (completed !== "waiting") return completed;
       const seconds = (draft.at - step.since) / 1000;
       const message = `${step.name} waited ${seconds.toFixed(1)} s for its events, and they did not all come.`;
       return failStep(draft, step, step.input, { code: "Timeout", message });
     }
+    case "delayed":
+      return completeStep(draft, step, step.input, { value: step.input });
+    case "stopped":
+      return step.wakeAt === undefined ? undefined : reenter(draft, step.point);
     case "calling":
       return undefined;
   }
@@ -322,48 +361,57 @@ function cancel(draftFor: DraftFor, job: Job, fact: JobCancelled): Change {
   if (state.status !== "PENDING" && state.status !== "RUNNING") {
     return rejected(job, `The job is ${state.status}, which is final.`);
   }
-  const draft = draftFor(state.progress);
+  const draft = draftFor(state);
   draft.record({ type: "job.cancelled", by: fact.by });
-  draft.state = {
+  const { progress } = state;
+  draft.end({
     status: "CANCELLED",
-    progress: state.progress,
-    resumeAt: state.status === "PENDING" ? state.resumeAt : resumePointOf(state),
-  };
+    progress,
+    cursors: state.status === "PENDING" ? state.cursors : stopped(state.cursors),
+  });
   return draft.finish();
 }
 
-function resumePointOf({ step }: RunningState): ResumePoint {
-  if (step.phase !== "next") {
-    return { phase: "in", name: step.name, visit: step.visit, attempt: step.attempt, input: step.input };
-  }
-  const { wakeAt: _, ...point } = step;
-  return point;
-}
-
-/** Back to PENDING and on from the step that failed: the same visit (and so the same idempotency key), a new attempt. */
+/** Back to PENDING and on from the steps that failed: the same visits (and so the same idempotency keys), new attempts. */
 function resume(draftFor: DraftFor, job: Job, fact: JobResumed): Change {
   const { state } = job;
   if (state.status !== "FAILED" && state.status !== "CANCELLED") {
     return rejected(job, `The job is ${state.status}; only a FAILED or CANCELLED job can be resumed.`);
   }
-  const draft = draftFor(state.progress);
+  const draft = draftFor(state);
   draft.record({ type: "job.resumed", by: fact.by });
-  draft.state = { status: "PENDING", progress: state.progress, resumeAt: state.resumeAt, wakeAt: fact.at };
+  draft.end({ status: "PENDING", progress: state.progress, cursors: state.cursors, wakeAt: fact.at });
   return draft.finish();
 }
 
-function ignored(job: Job): Change {
-  return { job, entries: [], events: [], effects: [], verdict: { type: "ignored" } };
+/**
+ * A child that ended early goes on as after a resume; one that is under way goes on as it does, and its end is told to the new call. A child for which no step
+ * waits is left as it is, also where somebody has cancelled it: the step asks for no more than that it is there.
+ */
+function calledByParent(draftFor: DraftFor, job: Job, { at, epoch }: ParentCalled): Change {
+  const { state } = job;
+  if (state.status === "SUCCEEDED" || epoch === undefined) return ignored(job);
+  const draft = draftFor(state);
+  draft.progress = { ...state.progress, awaitedBy: epoch };
+  if (state.status === "FAILED" || state.status === "CANCELLED") {
+    draft.record({ type: "job.resumed", by: parentActor });
+    draft.end({ status: "PENDING", progress: draft.progress, cursors: state.cursors, wakeAt: at });
+  } else draft.record({ type: "job.awaited" });
+  return draft.finish();
 }
 
-function invalid(job: Job, detail: string, problems: readonly Problem[]): Change {
-  return { ...ignored(job), verdict: { type: "rejected", code: "ValidationError", detail, problems } };
+/** Nobody is told of the end of a job that its parent has left. */
+function leftByParent(draftFor: DraftFor, job: Job, { at, epoch }: ParentLeft): Change {
+  const { state } = job;
+  if ((state.status !== "PENDING" && state.status !== "RUNNING") || state.progress.awaitedBy !== epoch) {
+    return ignored(job);
+  }
+  const { awaitedBy: _, ...progress } = state.progress;
+  return cancel(draftFor, { ...job, state: { ...state, progress } }, { type: "job.cancelled", at, by: parentActor });
 }
 
-function rejected(job: Job, detail: string): Change {
-  const verdict: Verdict = { type: "rejected", code: "ConflictError", detail };
-  return { ...ignored(job), verdict };
-}
+/** The actor that a job's history names where the parent did something. */
+const parentActor: Actor = { type: "service", id: "parent job" };
 
 function unreachable(fact: never): never {
   throw new Error(`No such fact: ${JSON.stringify(fact)}`);

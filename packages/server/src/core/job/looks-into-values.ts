@@ -1,45 +1,108 @@
-import type { Plan } from "../plan/plan.ts";
-import { mayComplete } from "./event-payloads.ts";
-import type { UntimedFact } from "./fact.ts";
-import type { JobState } from "./job-state.ts";
+import { callOf, isWait, type Plan } from "../plan/plan.ts";
+import { withAround } from "./branch-path.ts";
+import { dueCursors } from "./due-cursors.ts";
+import { awaitedBy, mayComplete } from "./event-payloads.ts";
+import type { CallOutcome, EventReceived, UntimedFact } from "./fact.ts";
+import { type JobState, mainBranch, type Timestamp, type WaitVisit } from "./job-state.ts";
+import { waitFor } from "./open-waits.ts";
+import type { AnyCursor } from "./resume-point.ts";
+import { countUnread } from "./stored-state.ts";
 
 /**
- * Whether a job may look into the values of its state while it takes these facts, so that they must be read. Most events only are noted, and what
- * ends a job or hands its call back only moves its values. Where it cannot be told for certain the answer is yes.
+ * The branches into whose values the state machine may look while it takes these facts, so that they must be read; those around them are among them. Most events only
+ * are noted, and what ends a job, or hands a node's call back, only moves its values. Where it cannot be told for certain a branch is among them. `state` has
+ * values that were not read, and `at` is the time of the facts.
  */
-export function looksIntoValues(plan: Plan, state: JobState, facts: readonly UntimedFact[]): boolean {
-  return facts.some(({ type }) => looks(plan, state, type, facts));
+export function branchesLookedInto(
+  plan: Plan,
+  state: JobState,
+  facts: readonly UntimedFact[],
+  at: Timestamp,
+): ReadonlySet<string> {
+  return new Set(
+    facts.flatMap((fact) => lookedInto(plan, state, fact, facts, at).flatMap((branch) => [...withAround(branch)])),
+  );
 }
 
-function looks(plan: Plan, state: JobState, type: UntimedFact["type"], facts: readonly UntimedFact[]): boolean {
-  switch (type) {
+function lookedInto(
+  plan: Plan,
+  state: JobState,
+  fact: UntimedFact,
+  facts: readonly UntimedFact[],
+  at: Timestamp,
+): readonly string[] {
+  switch (fact.type) {
     case "job.cancelled":
     case "job.resumed":
+    case "parent.called":
+    case "parent.left":
+      return [];
     case "call.handedBack":
-      return false;
+      return isTask(plan, fact.step) ? [fact.branch] : [];
     case "event.received":
-      return completesWait(plan, state, facts);
+      return completedWait(plan, state, fact, facts);
     case "step.failed":
-      return goesOnAfterFailure(plan, state);
+      return goesOnAfterFailure(plan, fact) ? [fact.branch] : [];
     case "step.succeeded":
-      return goesOnAfterSuccess(plan, state) || goesOnAfterFailure(plan, state);
+      return goesOnAfterSuccess(plan, fact) || goesOnAfterFailure(plan, fact) ? [fact.branch] : [];
     case "step.interrupted":
+      return [fact.branch];
     case "timer.due":
-      return true;
+      return dueBranches(state, at);
   }
 }
 
-function completesWait(plan: Plan, state: JobState, facts: readonly UntimedFact[]): boolean {
-  if (state.status !== "RUNNING" || state.step.phase !== "waiting") return false;
-  const { name, visit } = state.step;
+/** One that is handed back is in its queue again at once, which expressions may choose. */
+function isTask(plan: Plan, name: string): boolean {
   const step = plan.steps.get(name);
-  return step === undefined || mayComplete(state.progress, step, { step: name, visit }, facts);
+  return step !== undefined && callOf(step)?.by === "worker";
 }
 
-function goesOnAfterFailure(plan: Plan, state: JobState): boolean {
-  return state.status === "RUNNING" && plan.steps.get(state.step.name)?.onFailure !== undefined;
+function completedWait(plan: Plan, state: JobState, fact: EventFact, facts: readonly UntimedFact[]): string[] {
+  if (state.status !== "RUNNING") return [];
+  const wait = waitFor(plan, state, fact.eventId, (visit) => isFor(fact, visit));
+  const step = wait && plan.steps.get(wait.stand.name);
+  if (wait === undefined || step === undefined || !isWait(step)) return [];
+  return mayComplete(state.progress, awaitedBy(step, wait.stand), wait.visit, facts) ? [wait.branch] : [];
 }
 
-function goesOnAfterSuccess(plan: Plan, state: JobState): boolean {
-  return state.status === "RUNNING" && plan.steps.get(state.step.name)?.transitionToStep !== null;
+type EventFact = Omit<EventReceived, "at">;
+
+function isFor({ step, branch = mainBranch, visit }: EventFact, of: WaitVisit): boolean {
+  if (step === undefined) return true;
+  return step === of.step && branch === (of.branch ?? mainBranch) && (visit === undefined || visit === of.visit);
 }
+
+/** The fork of a branch may end with it, and the branch around that. */
+function goesOnAfterFailure(plan: Plan, { branch, step }: CallFact): boolean {
+  return branch !== mainBranch || plan.steps.get(step)?.onFailure.length !== 0;
+}
+
+function goesOnAfterSuccess(plan: Plan, { step: name }: CallFact): boolean {
+  const step = plan.steps.get(name);
+  return step?.next !== null || step.outputTemplate !== undefined;
+}
+
+type CallFact = Omit<CallOutcome, "at">;
+
+/**
+ * The branches that a timer moves, or a resume, the first ones first: so many as one commit may read the values of. The others have their turn in the next commits.
+ */
+function dueBranches(state: JobState, at: Timestamp): readonly string[] {
+  if (state.status === "SUCCEEDED") return [];
+  const cursors = new Map<string, AnyCursor>(state.cursors.map((cursor) => [cursor.branch, cursor]));
+  const due = state.status === "RUNNING" ? dueCursors(state.cursors, at) : [...cursors.values()];
+  const read = new Set<string>([mainBranch]);
+  let valueCount = 0;
+  for (const { branch: moved } of due) {
+    const added = [...withAround(moved)].filter((branch) => !read.has(branch));
+    const count = added.reduce((sum, branch) => sum + countUnread(cursors.get(branch)), 0);
+    if (valueCount > 0 && valueCount + count > maxValuesOfDueBranches) continue;
+    valueCount += count;
+    for (const branch of added) read.add(branch);
+  }
+  return [...read];
+}
+
+/** A value has up to some megabytes. A thousand branches that are due at once would otherwise bring a gigabyte, which no node has room for. */
+const maxValuesOfDueBranches = 16;

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { getOwn } from "../json/record.ts";
 import { jobInputNumber } from "./history.ts";
 import type { Job } from "./job-state.ts";
-import { type StoredState, withPlaces } from "./stored-state.ts";
+import { type FindValue, type StoredState, withPlaces } from "./stored-state.ts";
 import { unreadValue } from "./unread-value.ts";
 import { type KnownValue, maxInlineBytes, ValueBook } from "./value-book.ts";
 
@@ -41,13 +41,14 @@ export function openJob(
     values.learnUnread(place, valueNumber);
     return place;
   };
-  const find = (valueNumber: number, property?: string): JsonValue => {
+  const find: FindValue = (valueNumber, property, place) => {
     const value = found.get(valueNumber);
     if (property === undefined) return value ?? leaveUnread(valueNumber);
     const part = isJsonObject(value) ? getOwn(value, property) : undefined;
-    const place = part ?? unreadValue();
-    values.learnProperty(property, place, valueNumber);
-    return place;
+    const known = part ?? unreadValue();
+    if (place !== undefined) values.learnPlace(place, known, valueNumber);
+    return known;
   };
-  return { values, job: { ...row, input: input ?? leaveUnread(jobInputNumber), state: withPlaces(state, find) } };
+  const opened = withPlaces(state, row.leaseEpoch, find);
+  return { values, job: { ...row, input: input ?? leaveUnread(jobInputNumber), state: opened } };
 }

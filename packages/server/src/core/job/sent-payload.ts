@@ -32,9 +32,9 @@ interface Sent {
 function sentTo(steps: readonly WaitPlanStep[], eventId: string): Sent {
   const known = knownSent.get(steps);
   if (known !== undefined) return known;
-  const payloads = steps.flatMap(({ payloadSchemas }) => payloadSchemas.get(eventId) ?? []);
+  const payloads = steps.flatMap(({ work }) => work.payloadSchemas.get(eventId) ?? []);
   const outputs = allOfSchemas([...new Set(steps.map(({ outputSchema }) => outputSchema))]);
-  const rules = [...new Set(steps.flatMap(({ payloadRule }) => payloadRule ?? []))];
+  const rules = [...new Set(steps.flatMap(({ work }) => work.payloadRule ?? []))];
   const sent = {
     isDefined: payloads.length > 0,
     schema: allOfSchemas([...new Set(payloads), propertiesAlone(outputs)]),

@@ -1,12 +1,47 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import type { Resolvable } from "../definition/config-template.ts";
+import { type Delay, delayEnd } from "../definition/delay.ts";
+import { handlerOf } from "../definition/failure-handlers.ts";
+import type { CallWork } from "../definition/step-work.ts";
+import { isChoice } from "../definition/transition.ts";
+import type { EventValues } from "../expression/expression.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { getOwn, withOwn } from "../json/record.ts";
-import type { PlanStep } from "../plan/plan.ts";
+import { isFork, isWait, type PlanStep, type WaitPlanStep } from "../plan/plan.ts";
 import type { Problem } from "../problem.ts";
-import { checkValue } from "../schema/schema.ts";
+import { checkValue, type Schema } from "../schema/schema.ts";
+import { failForAwaitedIds } from "./awaited-ids.ts";
+import { maxResultNumbers } from "./branch-result.ts";
+import { consumedEvents } from "./consumed-events.ts";
 import type { JobDraft } from "./draft.ts";
 import { payloadsFor } from "./event-payloads.ts";
-import type { Progress, ResumePoint, StepError, StepPosition, WaitVisit } from "./job-state.ts";
-import { forgetEvents, keptFor } from "./kept-events.ts";
+import { choose, configValue, render } from "./expressions.ts";
+import {
+  beginFork,
+  beginNextBranch,
+  endBranch,
+  endFork,
+  type ForkOutcome,
+  failBranch,
+  leaveRoomForLater,
+} from "./fork.ts";
+import { type Made, scopeOf } from "./job-scope.ts";
+import {
+  type AwaitedEvents,
+  branchField,
+  type Carried,
+  mainBranch,
+  type Progress,
+  type ResumePoint,
+  type StepError,
+  type StepPosition,
+  type Timestamp,
+  type WaitVisit,
+} from "./job-state.ts";
+import { claimEvents, forgetEvents, keptFor } from "./kept-events.ts";
+import { type CallCounts, oweCall } from "./owed-call.ts";
+import { remember } from "./remembered.ts";
+import { resumePointOf } from "./resume-point.ts";
+import { orElse, receivedInput } from "./step-input.ts";
 import { waitOutput } from "./wait-output.ts";
 
 /** A step to enter, and the latest output on the way to it (undefined before the first). */
@@ -15,170 +50,277 @@ export interface Next {
   readonly previousOutput: JsonValue | undefined;
 }
 
-/** Bounds one commit, as the size of what it writes does: a chain of thousands of no-ops goes on in the next one, and other jobs get their turn. */
-const maxStepsPerCommit = 200;
-
-/** Enters steps one after the other until the job must wait for the outside, or has ended. */
+/** Enters steps one after the other, in branches that have room one branch after the other, until the job must wait for the outside, or has ended. */
 export function runFrom(draft: JobDraft, first: Next | undefined): void {
   let next = first;
-  for (let count = 0; next !== undefined; count += 1) {
-    if (count === maxStepsPerCommit || draft.isLarge || lacksPayloads(draft, next.name)) {
-      draft.moveTo({ ...nextPoint(next), wakeAt: draft.at });
-      return;
+  while (next !== undefined || draft.forksWithRoom.length > 0) {
+    if (next === undefined) {
+      if (draft.isOver) return;
+      const name = draft.hasDoneEnough ? undefined : beginNextBranch(draft);
+      if (name === undefined) {
+        leaveRoomForLater(draft);
+        return;
+      }
+      next = { name, previousOutput: undefined };
+      continue;
     }
+    if (draft.hasDoneEnough || lacksPayloads(draft, next.name)) {
+      draft.moveTo({ ...nextPoint(next), wakeAt: draft.at });
+      next = undefined;
+      continue;
+    }
+    draft.enteredCount += 1;
     next = enterStep(draft, next);
   }
 }
 
 /** Whether the next commit must read payloads before the job enters this step. It does so for the step that a job is on its way to. */
 function lacksPayloads(draft: JobDraft, name: string): boolean {
-  const kept = payloadsFor(draft.progress, draft.step(name), nextVisit(draft, name));
-  return kept.some((eventNumber) => !draft.payloads.has(eventNumber));
+  const visit = waitVisitOf(draft, { name, visit: nextVisit(draft, name) });
+  return isUnread(draft, payloadsFor(draft.progress, draft.step(name), visit));
 }
 
-function nextVisit({ progress }: JobDraft, name: string): number {
-  return (getOwn(progress.visits, name) ?? 0) + 1;
+function isUnread({ payloads }: JobDraft, eventNumbers: readonly number[]): boolean {
+  return eventNumbers.some((eventNumber) => !payloads.has(eventNumber));
+}
+
+function nextVisit({ carried }: JobDraft, name: string): number {
+  return (getOwn(carried.visits, name) ?? 0) + 1;
 }
 
 function enterStep(draft: JobDraft, next: Next): Next | undefined {
   const step = draft.step(next.name);
-  if (draft.progress.stepRunCount >= draft.limits.maxStepRuns) {
-    const message = `The job entered ${draft.limits.maxStepRuns} steps, the most that one job may: is there a loop that never ends?`;
-    draft.fail(nextPoint(next), 0, { code: "StepLimitExceeded", message });
+  const full = noRoomForStep(draft) ?? (isFork(step) ? noRoomForResults(draft) : undefined);
+  if (full !== undefined) {
+    draft.fail(nextPoint(next), 0, { code: "StepLimitExceeded", message: full });
+    return undefined;
+  }
+  const excess = draft.carriedExcess;
+  if (excess !== undefined) {
+    draft.fail(nextPoint(next), 0, excess);
     return undefined;
   }
   const visit = nextVisit(draft, step.name);
-  const input = receivedInput(draft, step, next.previousOutput);
-  const { lastOutput: _, ...progress } = draft.progress;
-  draft.progress = {
-    ...progress,
-    stepRunCount: progress.stepRunCount + 1,
-    visits: withOwn(progress.visits, step.name, visit),
+  const received = receivedInput(draft, step, next.previousOutput);
+  const { lastOutput: _, ...carried } = draft.carried;
+  draft.progress = countedRun(draft, step.name);
+  draft.carried = {
+    ...carried,
+    visits: withOwn(carried.visits, step.name, visit),
     ...(step.failureReadsLastOutput && next.previousOutput !== undefined && { lastOutput: next.previousOutput }),
   };
+  const position = { name: step.name, visit, attempt: 1 };
+  const input = "value" in received ? received.value : null;
   draft.record({ type: "step.started", step: step.name, visit, input: draft.storedInput(input) });
-  return beginStep(draft, step, { name: step.name, visit, attempt: 1 }, input);
+  return "value" in received
+    ? beginStep(draft, step, position, input)
+    : failStep(draft, position, input, received.error, true);
+}
+
+/** The bound on step runs is for each branch; a job with branches has another one over all of them. */
+function noRoomForStep({ branch, carried, progress, limits }: JobDraft): string | undefined {
+  const { maxStepRuns } = limits;
+  if (progress.stepRunCount < maxStepRuns) return undefined;
+  const own = Object.values(carried.visits).reduce((sum, count) => sum + count, 0);
+  if (own < maxStepRuns && progress.stepRunCount < maxStepRuns * branchesOfFullLength) return undefined;
+  const [what, most] =
+    own < maxStepRuns
+      ? ["job", maxStepRuns * branchesOfFullLength]
+      : [branch === mainBranch ? "job" : "branch", maxStepRuns];
+  return `The ${what} entered ${most} steps, the most that one ${what} may: is there a loop that never ends?`;
+}
+
+const branchesOfFullLength = 100;
+
+function noRoomForResults({ progress: { resultNumberCount = 0 } }: JobDraft): string | undefined {
+  if (resultNumberCount < maxResultNumbers) return undefined;
+  return `The steps of the job that have branches had ${maxResultNumbers} of them with results to keep, the most that one job may: is there a loop that never ends?`;
+}
+
+function countedRun({ branch, progress }: JobDraft, step: string): Progress {
+  const counted = { ...progress, stepRunCount: progress.stepRunCount + 1 };
+  if (branch === mainBranch) return counted;
+  const { branchVisits = {} } = progress;
+  return { ...counted, branchVisits: withOwn(branchVisits, step, (getOwn(branchVisits, step) ?? 0) + 1) };
 }
 
 /**
- * What a step without a mapping receives: at the start the job's input; later, with a closed input definition, each declared
- * property from the latest output that had it, else from the job's input; with an open one the latest output whole. What a wait step
- * gives, and no event brought in its latest visit, is in neither place.
+ * Begins the work of a step, also when its job was resumed or its attempt was lost before it began. `knownDelayEnd` is the end of the sleep of a step that
+ * slept already.
  */
-function receivedInput(draft: JobDraft, step: PlanStep, previousOutput: JsonValue | undefined): JsonValue {
-  const jobInput = draft.job.input;
-  if (draft.progress.stepRunCount === 0) return jobInput;
-  if (step.inputProperties === undefined) return orElse(previousOutput, jobInput);
-  const taken: JsonObject = {};
-  const { properties, absentProperties } = draft.progress;
-  const absent = new Set(absentProperties);
-  for (const property of step.inputProperties) {
-    const fallback = absent.has(property) ? undefined : getOwn(jobInput, property);
-    const value = orElse(getOwn(properties, property), fallback);
-    if (value !== undefined)
-      Object.defineProperty(taken, property, { value, enumerable: true, configurable: true, writable: true });
-  }
-  return [previousOutput, jobInput].find((known) => holdsTheSame(known, taken)) ?? taken;
-}
-
-/** Compares the properties' values by reference. What is known already is written once, however many steps take it. */
-function holdsTheSame(known: JsonValue | undefined, taken: JsonObject): boolean {
-  if (!isJsonObject(known)) return false;
-  const names = Object.keys(taken);
-  return names.length === Object.keys(known).length && names.every((name) => getOwn(known, name) === taken[name]);
-}
-
-/** Null is a value: an output that says null has the property. */
-function orElse<Fallback>(value: JsonValue | undefined, fallback: Fallback): JsonValue | Fallback {
-  return value === undefined ? fallback : value;
-}
-
-/** Also the way back into a step whose job is resumed, or whose attempt was lost before it began. */
-export function beginStep(draft: JobDraft, step: PlanStep, position: StepPosition, input: JsonValue): Next | undefined {
+export function beginStep(
+  draft: JobDraft,
+  step: PlanStep,
+  position: StepPosition,
+  input: JsonValue,
+  knownDelayEnd?: Timestamp,
+): Next | undefined {
   const problems = checkValue(step.inputSchema, input);
   if (problems.length > 0) return failStep(draft, position, input, mismatch("InputMismatch", step.name, problems));
-  switch (step.behaviour) {
+  switch (step.work.kind) {
     case "pass":
-      return completeStep(draft, position, input, input);
+      return completeStep(draft, position, input, { value: input });
     case "wait":
-      return beginWait(draft, step, position, input);
+      return beginWait(draft, draft.waitStep(step.name), position, input);
+    case "delay":
+      return beginDelay(draft, position, input, step.work.delay, knownDelayEnd);
     case "call":
-      draft.call(position, input, { failedAttempts: 0, interruptions: 0 });
-      return undefined;
+      return callStep(draft, step, step.work, position, input, { failedAttempts: 0, interruptions: 0 });
+    case "fork": {
+      const outcome = beginFork(draft, draft.forkStep(step.name), position, input);
+      return typeof outcome === "object" && !("fork" in outcome)
+        ? failStep(draft, position, input, outcome.error)
+        : goOn(draft, outcome);
+    }
   }
 }
 
-/** An output is here: checks it, remembers what later steps may take from it, and answers where the job goes. */
+/** Goes on with the fork at which the branch that moves stands now. */
+export function goOn(draft: JobDraft, outcome: ForkOutcome): Next | undefined {
+  if (outcome === "open") return undefined;
+  const { fork } = outcome;
+  if ("error" in outcome) return failStep(draft, fork, fork.input, outcome.error);
+  return completeStep(draft, fork, fork.input, { value: outcome.result });
+}
+
+/** Owes the outside a call. */
+export function callStep(
+  draft: JobDraft,
+  step: PlanStep,
+  work: CallWork,
+  position: StepPosition,
+  input: JsonValue,
+  counts: CallCounts,
+): Next | undefined {
+  const error = oweCall(draft, step, work, position, input, counts);
+  return error === undefined ? undefined : failStep(draft, position, input, error);
+}
+
+/** The value that the work of a step gave, and the events that brought it, if the step is a wait. */
+export interface Result {
+  readonly value: JsonValue;
+  /** Numbers of the events that a wait consumed. */
+  readonly consumed?: readonly number[];
+  /** The consumed events by their ids, as expressions read them. */
+  readonly events?: ReadonlyMap<string, EventValues>;
+  /** The schema that the output must fit in place of the step's own. */
+  readonly outputSchema?: Schema;
+}
+
+/** The work of a step is done: makes its output, checks it, remembers what later steps may take from it, and answers where the job goes. */
 export function completeStep(
   draft: JobDraft,
   position: StepPosition,
   input: JsonValue,
-  output: JsonValue,
-  consumed: readonly number[] = [],
-  outputSchema = draft.step(position.name).outputSchema,
+  result: Result,
 ): Next | undefined {
   const step = draft.step(position.name);
-  const problems = checkValue(outputSchema, output);
+  const { consumed = [], events } = result;
+  const made = { step: step.name, input, result: result.value, ...(events !== undefined && { events }) };
+  const output = outputOf(draft, step, made);
+  if ("error" in output) return failStep(draft, position, input, output.error);
+  const schema = step.outputTemplate === undefined ? (result.outputSchema ?? step.outputSchema) : step.outputSchema;
+  const problems = checkValue(schema, output.value);
   if (problems.length > 0) return failStep(draft, position, input, mismatch("OutputMismatch", step.name, problems));
+  const way = isChoice(step.next)
+    ? choose(step.next, scopeOf(draft, { ...made, output: output.value }), draft.newBudget(), step.name)
+    : { target: step.next };
+  if ("error" in way) return failStep(draft, position, input, way.error);
   draft.record({
     type: "step.succeeded",
     step: position.name,
     visit: position.visit,
     attempt: position.attempt,
-    output: draft.storedOutput(output, input),
+    output: draft.storedOutput(output.value, input),
     ...(consumed.length > 0 && { consumed }),
+    ...(isChoice(step.next) && { next: way.target }),
   });
-  draft.progress = carriedOn(draft.progress, step, output, draft.job.input);
-  if (step.transitionToStep === null) {
-    draft.succeed();
+  if (isFork(step)) endFork(draft, position);
+  const carried = carriedOn(draft, step, output.value);
+  draft.carried = remember(carried, step, {
+    input,
+    outcome: { output: output.value },
+    ...(events !== undefined && { events }),
+  });
+  if (way.target === null) {
+    if (draft.branch !== mainBranch) return goOn(draft, endBranch(draft, output.value));
+    draft.succeed(output.value);
     return undefined;
   }
-  return { name: step.transitionToStep, previousOutput: output };
+  return { name: way.target, previousOutput: output.value };
+}
+
+/** The output of a step: its raw result, or what its `output` makes of it. */
+function outputOf(
+  draft: JobDraft,
+  { name, outputTemplate }: PlanStep,
+  made: Made & { readonly result: JsonValue },
+): { readonly value: JsonValue } | { readonly error: StepError } {
+  if (outputTemplate === undefined) return { value: made.result };
+  return render(draft, outputTemplate, scopeOf(draft, made), { step: name, what: "`output`" });
 }
 
 /**
  * Keeps only what some later step may still read, so that a long job does not rewrite its whole past with every step. Of what a wait step
  * takes from its events alone and did not get, it keeps that it is absent, where the job's input would otherwise pass for it.
  */
-function carriedOn(progress: Progress, step: PlanStep, output: JsonValue, jobInput: JsonObject): Progress {
-  const { properties: before, absentProperties, ...others } = progress;
+function carriedOn(draft: JobDraft, step: PlanStep, output: JsonValue): Carried {
+  const { properties: before, absentProperties, ...others } = draft.carried;
+  const isElsewhere = (property: string) => draft.branch !== mainBranch || Object.hasOwn(draft.job.input, property);
   const absentBefore = new Set(absentProperties);
   const source = isJsonObject(output) ? output : {};
   const carried: [string, JsonValue][] = [];
   const absent: string[] = [];
+  // A template's value is made of more than events, so no property of it can come from events alone.
+  const fromEvents = isWait(step) && step.outputTemplate === undefined ? step.work.payloadRule?.fromEvents : undefined;
   for (const property of step.livePropertiesAfter) {
-    const isFromEvents = step.payloadRule?.fromEvents.has(property) ?? false;
+    const isFromEvents = fromEvents?.has(property) ?? false;
     const value = orElse(getOwn(source, property), isFromEvents ? undefined : getOwn(before, property));
     if (value !== undefined) carried.push([property, value]);
-    else if (isFromEvents ? Object.hasOwn(jobInput, property) : absentBefore.has(property)) absent.push(property);
+    else if (isFromEvents ? isElsewhere(property) : absentBefore.has(property)) absent.push(property);
   }
   const properties = Object.fromEntries(carried);
   return absent.length === 0 ? { ...others, properties } : { ...others, properties, absentProperties: absent };
 }
 
-/** The step has failed for good: its `onFailure` takes over, or the job fails. */
+/** The step has failed for good: a step that its `onFailure` names takes over, or the job fails. */
 export function failStep(
   draft: JobDraft,
   position: StepPosition,
   input: JsonValue,
   error: StepError,
+  isInputMissing = false,
 ): Next | undefined {
   const { name: step, visit, attempt } = position;
-  const handler = draft.step(step).onFailure;
+  const planStep = draft.step(step);
+  const handler = handlerOf(planStep.onFailure, error);
   draft.record({ type: "step.failed", step, visit, attempt, error, ...(handler !== undefined && { next: handler }) });
   if (handler !== undefined) {
     // No job comes back to this visit, so that what was sent for it alone can never count.
-    draft.progress = forgetEvents(draft.progress, new Set(), waitVisitOf(position));
-    return { name: handler, previousOutput: draft.progress.lastOutput };
+    draft.progress = forgetEvents(draft.progress, new Set(), waitVisitOf(draft, position));
+    if (isFork(planStep)) endFork(draft, position);
+    draft.carried = remember(draft.carried, planStep, { input, outcome: { error } });
+    return { name: handler, previousOutput: draft.carried.lastOutput };
   }
-  draft.fail({ phase: "in", name: step, visit, attempt, input }, attempt, error);
+  const stand = draft.standOf(draft.branch);
+  const isForked = stand?.phase === "forked" && stand.name === step && stand.visit === visit;
+  const entered = { phase: "in", name: step, visit, attempt, input } as const;
+  const point = isForked ? resumePointOf(stand) : isInputMissing ? { ...entered, isInputMissing } : entered;
+  if (draft.branch !== mainBranch) return goOn(draft, failBranch(draft, draft.begunAt(point), error));
+  draft.fail(point, attempt, error);
   return undefined;
 }
 
-function beginWait(draft: JobDraft, step: PlanStep, position: StepPosition, input: JsonValue): Next | undefined {
-  const completed = completeWait(draft, step, position, input);
-  if (completed !== "waiting") return completed;
-  const rule = waitRuleOf(step);
+function beginWait(draft: JobDraft, step: WaitPlanStep, position: StepPosition, input: JsonValue): Next | undefined {
+  const { openRule } = step.work;
+  const resolved = configValue(draft, openRule ?? step.work.rule, step.name, input);
+  if ("error" in resolved) return failStep(draft, position, input, resolved.error);
+  const rule = resolved.value;
+  if (failForAwaitedIds(draft, position, input, rule)) return undefined;
+  if (draft.branch !== mainBranch)
+    draft.progress = claimEvents(draft.progress, rule.eventIds, waitVisitOf(draft, position));
+  const completed = completeWait(draft, step, position, input, rule);
+  if (completed !== "waiting" && completed !== "unread") return completed;
   const timeoutAt = rule.timeoutMs === undefined ? null : draft.at + rule.timeoutMs;
   draft.record({
     type: "step.waiting",
@@ -194,52 +336,78 @@ function beginWait(draft: JobDraft, step: PlanStep, position: StepPosition, inpu
     input,
     ...counts,
     since: draft.at,
-    wakeAt: timeoutAt,
-    missingEventIds: missingEventIds(draft, step, position),
+    // The next commit reads the payloads and completes the wait.
+    wakeAt: completed === "unread" ? draft.at : timeoutAt,
+    missingEventIds: missingEventIds(draft, position, rule),
+    ...(openRule !== undefined && {
+      awaited: { eventIds: rule.eventIds, requiredCount: rule.requiredCount },
+    }),
   });
   return undefined;
 }
 
-export function missingEventIds({ progress }: JobDraft, step: PlanStep, position: StepPosition): string[] {
-  const visit = waitVisitOf(position);
-  return waitRuleOf(step).eventIds.filter((eventId) => keptFor(progress, eventId, visit) === undefined);
+/** A sleep whose end is here already, or has passed, is none. */
+function beginDelay(
+  draft: JobDraft,
+  position: StepPosition,
+  input: JsonValue,
+  delay: Delay | Resolvable<Delay>,
+  knownEnd: Timestamp | undefined,
+): Next | undefined {
+  const { name } = position;
+  const resolved = configValue(draft, delay, name, input);
+  if ("error" in resolved) return failStep(draft, position, input, resolved.error);
+  // A step that failed when it woke, and is resumed, has slept already.
+  const delayEndsAt = knownEnd ?? delayEnd(resolved.value, draft.visitStartedAt);
+  if (delayEndsAt <= draft.at) return completeStep(draft, position, input, { value: input });
+  draft.record({ type: "step.delayed", step: position.name, visit: position.visit, delayEndsAt });
+  const counts = { failedAttempts: 0, interruptions: 0 };
+  draft.moveTo({ phase: "delayed", ...position, input, ...counts, wakeAt: delayEndsAt });
+  return undefined;
 }
 
-export function waitVisitOf({ name, visit }: StepPosition): WaitVisit {
-  return { step: name, visit };
+export function missingEventIds(draft: JobDraft, position: StepPosition, { eventIds }: AwaitedEvents): string[] {
+  const visit = waitVisitOf(draft, position);
+  return eventIds.filter((eventId) => keptFor(draft.progress, eventId, visit) === undefined);
+}
+
+/** The visit of a step by the branch that moves. */
+function waitVisitOf({ branch }: JobDraft, { name, visit }: Pick<StepPosition, "name" | "visit">): WaitVisit {
+  return { ...branchField(branch), step: name, visit };
 }
 
 /**
  * Goes on if and only if enough of the awaited events are here, and consumes those: the next visit needs new ones. So does a resumed job
- * whose wait failed for what its events brought: it waits anew, and better ones let it go on.
+ * whose wait failed for what its events brought: it waits anew, and better ones let it go on. "unread": enough are here, and the next commit must read
+ * what they brought, since expressions gave their ids only in this one.
  */
 export function completeWait(
   draft: JobDraft,
-  step: PlanStep,
+  step: WaitPlanStep,
   position: StepPosition,
   input: JsonValue,
-): Next | undefined | "waiting" {
-  const { eventIds, requiredCount } = waitRuleOf(step);
-  const visit = waitVisitOf(position);
+  { eventIds, requiredCount }: AwaitedEvents,
+): Next | undefined | "waiting" | "unread" {
+  const visit = waitVisitOf(draft, position);
   const consumed = eventIds.flatMap((eventId) => {
     const eventNumber = keptFor(draft.progress, eventId, visit);
     return eventNumber === undefined ? [] : { eventId, eventNumber };
   });
   if (consumed.length < requiredCount) return "waiting";
+  if (isUnread(draft, payloadsFor(draft.progress, step, visit, eventIds))) return "unread";
   const numbers = consumed.map(({ eventNumber }) => eventNumber);
   for (const eventNumber of numbers) draft.changeEvent({ type: "consumed", eventNumber, ...visit, at: draft.at });
-  const made = waitOutput(step, input, consumed, {
-    payloadOf: (eventNumber) => draft.payloadOf(eventNumber),
-    maxBytes: draft.limits.maxOutputBytes,
-  });
+  const events = consumedEvents(draft, step, consumed);
   draft.progress = forgetEvents(draft.progress, new Set(numbers), visit);
+  if ("error" in events) return failStep(draft, position, input, events.error);
+  const made = waitOutput(step, input, events, draft.limits.maxOutputBytes);
   if ("error" in made) return failStep(draft, position, input, made.error);
-  return completeStep(draft, position, input, made.output, numbers, made.outputSchema);
-}
-
-function waitRuleOf(step: PlanStep): NonNullable<PlanStep["wait"]> {
-  if (step.wait === undefined) throw new Error(`Step ${step.name} waits for nothing.`);
-  return step.wait;
+  return completeStep(draft, position, input, {
+    value: made.output,
+    consumed: numbers,
+    events,
+    outputSchema: made.outputSchema,
+  });
 }
 
 function nextPoint(next: Next): ResumePoint & { phase: "next" } {

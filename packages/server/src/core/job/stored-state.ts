@@ -1,88 +1,263 @@
 import type { JsonObject, JsonValue } from "../json/json.ts";
 import { withoutOwn } from "../json/record.ts";
-import type { JobState, Progress } from "./job-state.ts";
+import { propertyOf } from "../plan/slots.ts";
+import { withAround } from "./branch-path.ts";
+import {
+  type CancelledState,
+  type Carried,
+  type CurrentStep,
+  type FailedState,
+  type ForkedStep,
+  type JobState,
+  mainBranch,
+  type PendingState,
+  type Progress,
+  type ResumePoint,
+  type RunningState,
+  type SucceededState,
+} from "./job-state.ts";
+import type { AnyCursor } from "./resume-point.ts";
+import { isUnread, unreadValue } from "./unread-value.ts";
 
 /** A job's state as it is stored: where a value has a row of its own, `values` has its number, and the value's place is left out. */
-export type StoredState = JobState & { readonly values?: ValueNumbers };
+export type StoredState = LineState & {
+  readonly values?: ValueNumbers;
+  /** The branches that are open. Left out while there are none. */
+  readonly branches?: readonly StoredBranch[];
+};
+
+/** A state whose main line has no cursor of its own, but lies open: it is the only one of nearly every job, and shorter so. */
+type LineState =
+  | SucceededState
+  | (Line<PendingState> & { readonly resumeAt: ResumePoint | null })
+  | (Line<RunningState> & { readonly step: CurrentStep })
+  | (Line<FailedState> & { readonly resumeAt: ResumePoint })
+  | (Line<CancelledState> & { readonly resumeAt: ResumePoint | null });
+
+type Line<State> = Omit<State, "cursors" | "progress"> & { readonly progress: Progress & Carried };
+
+type StoredBranch = AnyCursor & { readonly values?: ValueNumbers };
+
+/** A cursor without the values that have numbers, and these. */
+export interface LeanCursor {
+  readonly cursor: AnyCursor;
+  readonly values: ValueNumbers | undefined;
+}
+
+/** The state as it is stored. `leave` answers a cursor without the values that have numbers. */
+export function storedState(
+  state: JobState,
+  leave: (cursor: AnyCursor) => LeanCursor = (cursor) => ({ cursor, values: undefined }),
+): StoredState {
+  if (state.status === "SUCCEEDED") return state;
+  const { cursors, progress, ...rest } = state;
+  const [first, ...further]: readonly [AnyCursor, ...AnyCursor[]] = cursors;
+  const main = leave(first);
+  const others = further.map(leave);
+  const { carried, stand } = main.cursor;
+  const line = { ...rest, progress: { ...progress, ...carried } };
+  const branches = others.map(({ cursor, values }) => ({ ...cursor, ...(values !== undefined && { values }) }));
+  return {
+    ...(state.status === "RUNNING" ? { ...line, step: stand } : { ...line, resumeAt: stand }),
+    ...(main.values !== undefined && { values: main.values }),
+    ...(branches.length > 0 && { branches }),
+  } as StoredState;
+}
 
 export interface ValueNumbers {
-  /** The input of the step that the job is in, or in which it ended. */
+  /** The input of the step that the branch is in, or in which it ended. */
   readonly input?: number;
   readonly previousOutput?: number;
   readonly lastOutput?: number;
-  /** By the property's name: the value of which it is a property. */
+  /** The items of the fork at which the branch stands. */
+  readonly items?: number;
+  /** The number of what a branch of that fork gave, by the key of the branch. */
+  readonly results?: Readonly<Record<string, number>>;
+  /** The number of the value that has the property, by the property's name. */
   readonly properties?: Readonly<Record<string, number>>;
+  /** The number of the value that is in the slot, or has the slot's property, by slot. */
+  readonly slots?: Readonly<Record<string, number>>;
 }
 
 interface Places {
   readonly input?: JsonValue;
   readonly previousOutput?: JsonValue;
   readonly lastOutput?: JsonValue;
+  readonly items?: JsonValue;
+  readonly results?: JsonObject;
 }
 
-type UnfinishedState = Exclude<JobState, { status: "SUCCEEDED" }>;
-
-/** The values in a state, besides the properties of its progress. */
-export function placesIn(state: UnfinishedState): Places {
-  const point: Places | null = state.status === "RUNNING" ? state.step : state.resumeAt;
-  const { lastOutput } = state.progress;
+/** The values that a cursor has, besides the properties and slots that it carries. */
+export function placesIn({ carried: { lastOutput }, stand }: AnyCursor): Places {
+  const point = pointIn(stand) as Places | null;
   return {
     ...(point?.input !== undefined && { input: point.input }),
     ...(point?.previousOutput !== undefined && { previousOutput: point.previousOutput }),
+    ...(point?.items !== undefined && { items: point.items }),
+    ...(point?.results !== undefined && { results: point.results }),
     ...(lastOutput !== undefined && { lastOutput }),
   };
 }
 
-/** The state without the values that have numbers. */
-export function withoutPlaces(state: UnfinishedState, values: ValueNumbers): StoredState {
-  const { lastOutput, properties, ...progress } = state.progress;
+/** The cursor without the values that have numbers. */
+export function withoutPlaces(cursor: AnyCursor, values: ValueNumbers): AnyCursor {
+  const { lastOutput, properties, slots, ...carried } = cursor.carried;
   const numbered = new Set(Object.keys(values.properties ?? {}));
-  const left: Progress = {
-    ...progress,
+  const slotsLeft = slots && withoutOwn(slots, new Set(Object.keys(values.slots ?? {})));
+  const left: Carried = {
+    ...carried,
     properties: withoutOwn(properties, numbered) as JsonObject,
     ...(lastOutput !== undefined && values.lastOutput === undefined && { lastOutput }),
+    ...(slotsLeft !== undefined && { slots: slotsLeft as JsonObject }),
   };
   const leave = <Point extends object>(point: Point): Point => {
-    const { input, previousOutput, ...position } = point as Point & Places;
+    const { input, previousOutput, items, results, ...position } = point as Point & Places;
     const leftValues = {
       ...(input !== undefined && values.input === undefined && { input }),
       ...(previousOutput !== undefined && values.previousOutput === undefined && { previousOutput }),
+      ...(items !== undefined && values.items === undefined && { items }),
+      ...(results !== undefined && { results: withoutOwn(results, new Set(Object.keys(values.results ?? {}))) }),
     };
     return { ...position, ...leftValues } as unknown as Point;
   };
-  return withPoint({ ...state, progress: left }, leave);
+  return withPoint({ ...cursor, carried: left }, leave);
 }
 
-/** The state as the state machine knows it; `find` answers the value with a number, or one of its properties. */
+/** Where in a state a value is that is a property, or in a slot. */
+export interface ValuePlaceName {
+  readonly branch: string;
+  readonly name: string;
+  readonly isSlot: boolean;
+}
+
+/** Answers the value with a number, or one of its properties; `place` is where in the state it is. */
+export type FindValue = (valueNumber: number, property?: string, place?: ValuePlaceName) => JsonValue;
+
+/**
+ * The state as the state machine knows it; `find` answers the value with a number, or one of its properties. A call that an earlier release wrote down
+ * has no epoch of its own in the state: it was the only call of its job, and has the job's.
+ */
 export function withPlaces(
-  { values, ...stored }: StoredState,
-  find: (valueNumber: number, property?: string) => JsonValue,
+  { values, branches = [], ...line }: StoredState,
+  leaseEpoch: number,
+  find: FindValue,
 ): JobState {
-  if (values === undefined || stored.status === "SUCCEEDED") return stored;
-  const { input, previousOutput, lastOutput, properties = {} } = values;
-  const { progress } = stored;
-  const found = Object.entries(properties).map(([name, valueNumber]) => [name, find(valueNumber, name)] as const);
-  const whole: Progress = {
-    ...progress,
-    properties: { ...progress.properties, ...Object.fromEntries(found) },
-    ...(lastOutput !== undefined && { lastOutput: find(lastOutput) }),
+  if (line.status === "SUCCEEDED") return line;
+  const { progress: carriedAlong, ...state } = line;
+  const { visits, properties, lastOutput, absentProperties, slots, ...progress } = carriedAlong;
+  const carried: Carried = {
+    visits,
+    properties,
+    ...(lastOutput !== undefined && { lastOutput }),
+    ...(absentProperties !== undefined && { absentProperties }),
+    ...(slots !== undefined && { slots }),
   };
-  return withPoint({ ...stored, progress: whole }, (point) => ({
+  const stand = "step" in line ? withEpoch(line.step, leaseEpoch) : line.resumeAt;
+  const main = withValues({ branch: mainBranch, carried, stand }, values, find);
+  const others = branches.map(({ values: own, ...cursor }) => withValues(cursor, own, find));
+  const { step: _, resumeAt: __, ...rest } = { step: undefined, resumeAt: undefined, ...state };
+  return { ...rest, progress, cursors: [main, ...others] } as unknown as JobState;
+}
+
+function withValues(cursor: AnyCursor, values: ValueNumbers | undefined, find: FindValue): AnyCursor {
+  if (values === undefined) return cursor;
+  const { input, previousOutput, lastOutput, items, results = {}, properties = {}, slots = {} } = values;
+  const { branch, carried } = cursor;
+  const foundSlots = Object.entries(slots).map(
+    ([slot, number]) => [slot, findSlot(find, branch, slot, number)] as const,
+  );
+  const found = Object.entries(properties).map(
+    ([name, valueNumber]) => [name, find(valueNumber, name, { branch, name, isSlot: false })] as const,
+  );
+  const foundResults = Object.entries(results).map(([key, number]) => [key, find(number)] as const);
+  const whole: Carried = {
+    ...carried,
+    properties: { ...carried.properties, ...Object.fromEntries(found) },
+    ...(lastOutput !== undefined && { lastOutput: find(lastOutput) }),
+    ...(foundSlots.length > 0 && { slots: { ...carried.slots, ...Object.fromEntries(foundSlots) } }),
+  };
+  return withPoint({ ...cursor, carried: whole }, (point) => ({
     ...point,
     ...(input !== undefined && { input: find(input) }),
     ...(previousOutput !== undefined && { previousOutput: find(previousOutput) }),
+    ...(items !== undefined && { items: find(items) }),
+    ...(foundResults.length > 0 && {
+      results: { ...(point as Partial<ForkedStep>).results, ...Object.fromEntries(foundResults) },
+    }),
   }));
 }
 
-/** The numbers of the values that the state names. */
-export function numbersIn({ values }: StoredState): number[] {
-  if (values === undefined) return [];
-  const { properties = {}, ...others } = values;
-  return [...new Set([...Object.values(others), ...Object.values(properties)])];
+/** A value with a negative number holds what came from several places, by their names. */
+function findSlot(find: FindValue, branch: string, slot: string, valueNumber: number): JsonValue {
+  return find(valueNumber, valueNumber < 0 ? slot : propertyOf(slot), { branch, name: slot, isSlot: true });
 }
 
-/** Changes the place at which the job is, or goes on. */
-function withPoint(state: UnfinishedState, change: <Point extends object>(point: Point) => Point): JobState {
-  if (state.status === "RUNNING") return { ...state, step: change(state.step) };
-  return state.resumeAt === null ? state : ({ ...state, resumeAt: change(state.resumeAt) } as JobState);
+/** The state with values that nobody may look into, where they have rows of their own. */
+export function unreadState({
+  state,
+  leaseEpoch,
+}: {
+  readonly state: StoredState;
+  readonly leaseEpoch: number;
+}): JobState {
+  return withPlaces(state, leaseEpoch, unreadValue);
+}
+
+function withEpoch(step: CurrentStep, leaseEpoch: number): CurrentStep {
+  return step.phase !== "calling" || step.epoch !== undefined ? step : { ...step, epoch: leaseEpoch };
+}
+
+/** The numbers of the values that the state names for these branches. */
+export function numbersIn(state: StoredState, wanted: ReadonlySet<string>): number[] {
+  return [
+    ...new Set(
+      valuesOf(state, wanted).flatMap(({ properties = {}, slots = {}, results = {}, ...others }) => [
+        ...Object.values(others),
+        ...Object.values(properties),
+        ...Object.values(slots),
+        ...Object.values(results),
+      ]),
+    ),
+  ];
+}
+
+/** The numbers of the values that the steps of these branches received. */
+export function inputNumbersIn(state: StoredState, wanted: ReadonlySet<string>): number[] {
+  return valuesOf(state, wanted).flatMap(({ input }) => input ?? []);
+}
+
+function valuesOf({ values, branches = [] }: StoredState, wanted: ReadonlySet<string>): ValueNumbers[] {
+  const all = [{ branch: mainBranch, values }, ...branches];
+  return all.flatMap(({ branch, values: own }) => (own !== undefined && wanted.has(branch) ? [own] : []));
+}
+
+/** Whether the values of a branch, and of those around it, were read. If not, it cannot move in this commit. */
+export function isRead(branch: string, cursorOf: (branch: string) => AnyCursor | undefined): boolean {
+  return [...withAround(branch)].every((path) => countUnread(cursorOf(path)) === 0);
+}
+
+/** How many values of a cursor were not read. */
+export function countUnread(cursor: AnyCursor | undefined): number {
+  if (cursor === undefined) return 0;
+  const { results = {}, ...places } = placesIn(cursor);
+  const { properties, slots = {} } = cursor.carried;
+  return [places, results, properties, slots].flatMap<JsonValue>((values) => Object.values(values)).filter(isUnread)
+    .length;
+}
+
+/** Whether the state names values that have rows of their own. */
+export function namesValues({ values, branches = [] }: StoredState): boolean {
+  return values !== undefined || branches.some((branch) => branch.values !== undefined);
+}
+
+/** The place at which a branch is, or goes on, also where it has stopped for the time being. */
+function pointIn(stand: AnyCursor["stand"]): object | null {
+  return stand?.phase === "stopped" ? stand.point : stand;
+}
+
+/** Changes that place. */
+function withPoint(cursor: AnyCursor, change: <Point extends object>(point: Point) => Point): AnyCursor {
+  const { stand } = cursor;
+  if (stand === null) return cursor;
+  return { ...cursor, stand: stand.phase === "stopped" ? { ...stand, point: change(stand.point) } : change(stand) };
 }

@@ -1,9 +1,21 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import { sizeOfJson } from "../json/json-size.ts";
+import { bytesOfJson, mostBytesPerMember, sizeOfJson } from "../json/json-size.ts";
 import { getOwn } from "../json/record.ts";
-import { type HistoryEntry, jobInputNumber, type StoredValue, withValue } from "./history.ts";
-import type { JobState, Progress } from "./job-state.ts";
-import { placesIn, type StoredState, type ValueNumbers, withoutPlaces } from "./stored-state.ts";
+import { propertyOf } from "../plan/slots.ts";
+import type { NumberedResult } from "./branch-result.ts";
+import { carriesNothing } from "./carried-bytes.ts";
+import { type HistoryEntry, jobInputNumber, type StoredValue, valueIn, withValue } from "./history.ts";
+import type { JobState } from "./job-state.ts";
+import type { AnyCursor } from "./resume-point.ts";
+import {
+  type LeanCursor,
+  placesIn,
+  type StoredState,
+  storedState,
+  type ValueNumbers,
+  type ValuePlaceName,
+  withoutPlaces,
+} from "./stored-state.ts";
 
 /** A value that is to have a row of its own. */
 export interface NewValue {
@@ -32,16 +44,28 @@ export class ValueBook {
   readonly #numbers = new Map<JsonValue, number>();
   /** The objects among the stored values, from which a property may come. The latest is last. */
   readonly #origins: KnownValue[] = [];
-  /** The properties of the state as they were loaded. */
-  readonly #properties = new Map<string, { readonly valueNumber: number; readonly value: JsonValue }>();
+  /** The lengths of the stored values that were read, by their numbers. */
+  #bytes: Map<number, number> | undefined;
+  /** The properties and slots of the state as they were loaded. */
+  readonly #places = new Map<string, { readonly valueNumber: number; readonly value: JsonValue }>();
   readonly #added: NewValue[] = [];
   readonly #maxInlineBytes: number;
+  /** A commit brings an extract for a branch only with an entry about it, so their numbers never run out. */
+  #extractCount = 0;
   #input: JsonObject | undefined;
   /** Undefined until somebody asks. */
   #isInputLarge: boolean | undefined;
 
   constructor(maxInline = maxInlineBytes) {
     this.#maxInlineBytes = maxInline;
+  }
+
+  /** Adds the results of branches that get rows of their own. */
+  addResults(results: readonly NumberedResult[]): void {
+    for (const { valueNumber, result } of results) {
+      const text = JSON.stringify(result);
+      this.#added.push({ valueNumber, text, bytes: Buffer.byteLength(text) });
+    }
   }
 
   /** A small input may as well stand in the state. It is measured only when it makes a difference, which it mostly never does. */
@@ -53,6 +77,9 @@ export class ValueBook {
   learn(known: KnownValue): void {
     this.#numbers.set(known.value, known.valueNumber);
     if (isJsonObject(known.value)) this.#origins.push(known);
+    if (known.bytes === undefined) return;
+    this.#bytes ??= new Map();
+    this.#bytes.set(known.valueNumber, known.bytes);
   }
 
   /** A value that was not read: it can only stay where it is. */
@@ -60,8 +87,9 @@ export class ValueBook {
     this.#numbers.set(place, valueNumber);
   }
 
-  learnProperty(name: string, value: JsonValue, valueNumber: number): void {
-    this.#properties.set(name, { valueNumber, value });
+  /** Learns the value that the state had for this property or slot when it was loaded. */
+  learnPlace(place: ValuePlaceName, value: JsonValue, valueNumber: number): void {
+    this.#places.set(idOf(place), { valueNumber, value });
   }
 
   /** The values that `entries` and `state` put apart, to be written with them. */
@@ -76,20 +104,50 @@ export class ValueBook {
 
   /** After `entries`, which make the new values known. `sequence` is that of the last entry. */
   state(state: JobState, sequence: number): StoredState {
-    if (state.status === "SUCCEEDED" || this.#isEmpty()) return state;
-    const { input, previousOutput, lastOutput } = placesIn(state);
-    const properties = this.#propertyNumbers(state.progress, sequence);
-    const values: ValueNumbers = {
+    return storedState(state, (cursor) => this.#leanCursor(cursor, sequence));
+  }
+
+  #leanCursor(cursor: AnyCursor, sequence: number): LeanCursor {
+    const { properties: carried, slots: slotValues = {} } = cursor.carried;
+    if (this.#isEmpty() && cursor.carried.slots === undefined) return { cursor, values: undefined };
+    const places = placesIn(cursor);
+    if (carriesNothing(cursor.carried) && this.#hasNoNumber(places)) return { cursor, values: undefined };
+    const { input, previousOutput, lastOutput, items, results = {} } = places;
+    const resultNumbers = Object.entries(results).flatMap(([key, value]) => {
+      const valueNumber = this.#numberOf(value);
+      return valueNumber === undefined ? [] : [[key, valueNumber] as const];
+    });
+    const whole = {
       ...this.#numbered("input", input),
       ...this.#numbered("previousOutput", previousOutput),
       ...this.#numbered("lastOutput", lastOutput),
-      ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
+      ...this.#numbered("items", items),
     };
-    return Object.keys(values).length === 0 ? state : { ...withoutPlaces(state, values), values };
+    const carriedPlaces = [...propertyPlaces(carried, cursor.branch), ...slotPlaces(slotValues, cursor.branch)];
+    const numbers = this.#placeNumbers(carriedPlaces, new Set(Object.values(whole)), sequence);
+    const properties = recordOf(numbers, false);
+    const slots = recordOf(numbers, true);
+    const values: ValueNumbers = {
+      ...whole,
+      ...(resultNumbers.length > 0 && { results: Object.fromEntries(resultNumbers) }),
+      ...(properties !== undefined && { properties }),
+      ...(slots !== undefined && { slots }),
+    };
+    if (Object.keys(values).length === 0) return { cursor, values: undefined };
+    return { cursor: withoutPlaces(cursor, values), values };
+  }
+
+  /** The stand of most of a thousand branches has none. */
+  #hasNoNumber({ input, previousOutput, lastOutput, items, results }: ReturnType<typeof placesIn>): boolean {
+    if (results !== undefined || items !== undefined) return false;
+    for (const value of [input, previousOutput, lastOutput]) {
+      if (value !== undefined && this.#numberOf(value) !== undefined) return false;
+    }
+    return true;
   }
 
   #isEmpty(): boolean {
-    return this.#numbers.size === 0 && this.#properties.size === 0 && !this.#inputIsApart();
+    return this.#numbers.size === 0 && this.#places.size === 0 && !this.#inputIsApart();
   }
 
   #inputIsApart(): boolean {
@@ -104,8 +162,7 @@ export class ValueBook {
 
   /** The very entry where nothing of it is put apart, which is the usual case. */
   #storedEntry(entry: HistoryEntry): HistoryEntry {
-    const value =
-      entry.type === "step.started" ? entry.input : entry.type === "step.succeeded" ? entry.output : undefined;
+    const value = valueIn(entry);
     const stored = value === undefined ? undefined : this.#stored(value, entry.sequence);
     return stored === undefined || stored === value ? entry : withValue(entry, () => stored);
   }
@@ -126,70 +183,126 @@ export class ValueBook {
     this.learn({ valueNumber: added.valueNumber, value, bytes: added.bytes });
   }
 
-  /** Most values are so small that their text need not be made: a number, the largest of what counts as one, has 24 characters. */
+  /** Most values are so small that their text need not be made. */
   #textIfLarge(value: JsonValue): { readonly text: string; readonly bytes: number } | undefined {
     const limit = this.#maxInlineBytes;
-    if (sizeOfJson(value, limit) * 24 <= limit) return undefined;
+    if (sizeOfJson(value, limit) * mostBytesPerMember <= limit) return undefined;
     const text = JSON.stringify(value);
     const bytes = Buffer.byteLength(text);
     return bytes > limit ? { text, bytes } : undefined;
   }
 
-  #numbered(place: "input" | "previousOutput" | "lastOutput", value: JsonValue | undefined): ValueNumbers {
+  #numbered(
+    place: "input" | "previousOutput" | "lastOutput" | "items",
+    value: JsonValue | undefined,
+  ): Readonly<Record<string, number>> {
     const valueNumber = value === undefined ? undefined : this.#numberOf(value);
     return valueNumber === undefined ? {} : { [place]: valueNumber };
   }
 
-  /** The numbers of the values of which these properties are properties. */
-  #propertyNumbers({ properties }: Progress, sequence: number): [string, number][] {
-    const numbers: [string, number][] = [];
-    const fresh = new Map<KnownValue, [string, JsonValue][]>();
-    for (const [name, value] of Object.entries(properties)) {
-      const known = this.#properties.get(name);
-      if (known?.value === value) {
-        numbers.push([name, known.valueNumber]);
-        continue;
-      }
-      if (sizeOfJson(value, leastNumbered) <= leastNumbered) continue;
-      const origin = this.#originOf(name, value);
-      if (origin === undefined) continue;
-      const siblings = fresh.get(origin) ?? [];
-      siblings.push([name, value]);
-      fresh.set(origin, siblings);
+  /** The numbers of the values that are in these places, or of which a property is. The values that are `readWhole` are read anyway. */
+  #placeNumbers(
+    places: readonly Place[],
+    readWhole: ReadonlySet<number>,
+    sequence: number,
+  ): ReadonlyMap<Place, number> {
+    const numbers = new Map<Place, number>();
+    const extract: Place[] = [];
+    for (const place of places) {
+      const known = this.#numberAt(place);
+      if (known !== undefined) numbers.set(place, known);
+      else if (place.isSlot && isWorthNumber(place.value)) extract.push(place);
     }
-    const extract: [string, JsonValue][] = [];
-    for (const [origin, ofOrigin] of fresh) {
-      if (isSmallPart(origin, ofOrigin)) extract.push(...ofOrigin);
-      else numbers.push(...ofOrigin.map(([name]): [string, number] => [name, origin.valueNumber]));
+    for (const [valueNumber, parts] of Map.groupBy(numbers.keys(), (place) => numbers.get(place) ?? Number.NaN)) {
+      if (readWhole.has(valueNumber) || !isSmallPart(this.#bytes?.get(valueNumber), parts)) continue;
+      extract.push(...parts);
+      for (const place of parts) numbers.delete(place);
     }
-    return [...numbers, ...this.#extracted(extract, -sequence)];
+    const extractNumber = -(sequence - this.#extractCount);
+    const extracted = this.#extracted(extract, extractNumber);
+    if (extracted.length > 0) this.#extractCount += 1;
+    for (const place of extracted) numbers.set(place, extractNumber);
+    return numbers;
   }
 
-  /** The stored value from which a property comes. */
-  #originOf(name: string, value: JsonValue): KnownValue | undefined {
+  /** The number of the stored value that is in a place, or of which a property is; undefined when there is none. */
+  #numberAt(place: Place): number | undefined {
+    const { property, value } = place;
+    const known = this.#places.get(idOf(place));
+    if (known?.value === value) return known.valueNumber;
+    if (property !== undefined) return isWorthNumber(value) ? this.#originOf(property, value) : undefined;
+    return this.#numberOf(value);
+  }
+
+  /** The number of the stored value from which a property comes. */
+  #originOf(name: string, value: JsonValue): number | undefined {
     const origin = this.#origins.findLast((one) => getOwn(one.value as JsonObject, name) === value);
-    if (origin !== undefined || this.#input === undefined || getOwn(this.#input, name) !== value) return origin;
-    return this.#inputIsApart() ? { valueNumber: jobInputNumber, value: this.#input, bytes: undefined } : undefined;
+    if (origin !== undefined) return origin.valueNumber;
+    const isOfInput = this.#input !== undefined && getOwn(this.#input, name) === value && this.#inputIsApart();
+    return isOfInput ? jobInputNumber : undefined;
   }
 
-  /** A few properties of a large output are written once more, as a value of their own; they stay in the state where they are too little for that. */
-  #extracted(properties: readonly [string, JsonValue][], valueNumber: number): [string, number][] {
-    const large = properties.length === 0 ? undefined : this.#textIfLarge(Object.fromEntries(properties));
+  /**
+   * A few properties of a large output, and what came from elsewhere, are written once more, as one value of their own; they stay in the state where they
+   * are too little for that. Answers which of the places it has.
+   */
+  #extracted(places: readonly Place[], valueNumber: number): readonly Place[] {
+    const byName = new Map(places.map((place) => [place.name, place]));
+    const values = Object.fromEntries([...byName].map(([name, { value }]) => [name, value]));
+    const large = places.length === 0 ? undefined : this.#textIfLarge(values);
     if (large === undefined) return [];
     this.#added.push({ valueNumber, ...large });
-    return properties.map(([name]) => [name, valueNumber]);
+    return [...byName.values()];
   }
 }
 
-/** A part that is read again and again must not bring something large with it each time. */
-function isSmallPart({ bytes }: KnownValue, properties: readonly [string, JsonValue][]): boolean {
-  const size = properties.reduce((sum, [, value]) => sum + sizeOfJson(value, maxPartSize), 0);
-  return bytes !== undefined && size <= maxPartSize && size * leastShare < bytes;
+/** A value in a job's state, besides those that have a place by their role. A slot's name begins with a slash. */
+interface Place extends ValuePlaceName {
+  /** The property of a value that it is; undefined for a whole value. */
+  readonly property: string | undefined;
+  readonly value: JsonValue;
+}
+
+/** No path of a branch has a line break. */
+function idOf({ branch, name, isSlot }: ValuePlaceName): string {
+  return `${branch}\n${isSlot ? "slot" : "property"} ${name}`;
+}
+
+function propertyPlaces(properties: JsonObject, branch: string): Place[] {
+  return Object.entries(properties).map(([name, value]) => ({ branch, name, isSlot: false, property: name, value }));
+}
+
+function slotPlaces(slots: JsonObject, branch: string): Place[] {
+  return Object.entries(slots).map(([name, value]) => ({
+    branch,
+    name,
+    isSlot: true,
+    property: propertyOf(name),
+    value,
+  }));
+}
+
+function recordOf(numbers: ReadonlyMap<Place, number>, isSlot: boolean): Record<string, number> | undefined {
+  const found = [...numbers].filter(([place]) => place.isSlot === isSlot);
+  return found.length === 0 ? undefined : Object.fromEntries(found.map(([{ name }, number]) => [name, number]));
 }
 
 /** A smaller property stays in the state: its number would be no shorter. */
+function isWorthNumber(value: JsonValue): boolean {
+  return sizeOfJson(value, leastNumbered) > leastNumbered;
+}
+
 const leastNumbered = 64;
-/** In characters and members. */
-const maxPartSize = 6_000;
-/** A part that is less than one in so many of the whole is small. */
-const leastShare = 8;
+
+/**
+ * Whether these parts of a stored value are less than a quarter of its `bytes`. They are read again and again, and must not bring much more with them each
+ * time. Their text is made only where it may be so: a character and a member have at least one byte each.
+ */
+function isSmallPart(bytes: number | undefined, parts: readonly Place[]): boolean {
+  if (bytes === undefined) return false;
+  const isSmall = (size: number) => size * leastShare < bytes;
+  const sizes = (sizeOf: (value: JsonValue) => number) => parts.reduce((sum, { value }) => sum + sizeOf(value), 0);
+  return isSmall(sizes((value) => sizeOfJson(value, bytes))) && isSmall(sizes(bytesOfJson));
+}
+
+const leastShare = 4;

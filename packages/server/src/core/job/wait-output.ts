@@ -1,14 +1,9 @@
 import type { PayloadRule } from "../definition/payload-rule.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
-import type { PlanStep } from "../plan/plan.ts";
+import type { WaitPlanStep } from "../plan/plan.ts";
 import { narrowValue, type Schema } from "../schema/schema.ts";
-import type { EventPayload } from "./event-payloads.ts";
+import type { ConsumedEvent } from "./consumed-events.ts";
 import type { StepError } from "./job-state.ts";
-
-export interface ConsumedEvent {
-  readonly eventId: string;
-  readonly eventNumber: number;
-}
 
 export interface WaitOutput {
   readonly output: JsonValue;
@@ -22,27 +17,22 @@ export interface WaitOutput {
  * order of `eventIds`: the first event that has a property counts.
  */
 export function waitOutput(
-  step: PlanStep,
+  step: WaitPlanStep,
   input: JsonValue,
-  consumed: readonly ConsumedEvent[],
-  { payloadOf, maxBytes }: { readonly payloadOf: (eventNumber: number) => EventPayload; readonly maxBytes: number },
+  consumed: ReadonlyMap<string, ConsumedEvent>,
+  maxBytes: number,
 ): WaitOutput | { readonly error: StepError } {
-  const { payloadRule, outputSchema, name } = step;
+  const { outputSchema, name } = step;
+  const { payloadRule } = step.work;
   const passed = narrowValue(outputSchema, input);
   if (payloadRule === undefined) return { output: passed, outputSchema };
   const brought = new Map<string, JsonValue>();
   let isAnyPayloadThere = false;
-  for (const { eventId, eventNumber } of consumed) {
-    const payload = payloadOf(eventNumber);
-    if (payload === "none") continue;
-    if (payload === "tooLarge") {
-      return tooLarge(
-        `The payloads that ${name} waited for are together more than one commit may read. Send less in them.`,
-      );
-    }
+  for (const [eventId, { payload }] of consumed) {
+    if (payload === undefined) continue;
     isAnyPayloadThere = true;
-    if (!isJsonObject(payload.value)) continue;
-    for (const [property, value] of Object.entries(payload.value)) {
+    if (!isJsonObject(payload)) continue;
+    for (const [property, value] of Object.entries(payload)) {
       if (!brought.has(property) && payloadRule.takes(eventId, property)) brought.set(property, value);
     }
   }

@@ -1,7 +1,8 @@
 import { type Problem, pointerOf, quoted } from "../problem.ts";
+import { describePosition, positionsOf } from "./text-position.ts";
 
-/** `offset` counts UTF-16 units from the start of the text. */
-export type JsonProblem = Problem & { readonly offset: number };
+/** `textOffset` counts UTF-16 units from the start of the text. */
+export type JsonProblem = Problem & { readonly textOffset: number };
 
 /**
  * Walks JSON text and answers the first thing in it that must not enter, or undefined. Besides errors of syntax:
@@ -19,6 +20,11 @@ export function findJsonProblem(text: string, maxDepth: number): JsonProblem | u
   const walk = new JsonWalk(text, maxDepth);
   walk.document();
   return walk.problem;
+}
+
+/** Calls for each key that stands in its object already, where it stands again, in a text that `findJsonProblem` lets through. */
+export function walkRepeatedKeys(text: string, onRepeatedKey: (problem: JsonProblem) => void): void {
+  new JsonWalk(text, Number.POSITIVE_INFINITY, onRepeatedKey).document();
 }
 
 /** Whether arrays and objects stand more than `maxDepth` deep in each other. Exact for JSON; for other text it may be wrong. */
@@ -54,7 +60,7 @@ function hasMoreBrackets(text: string, count: number): boolean {
 }
 
 /** The position of the quote that closes the string that opens at `start`. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   for (let position = start + 1; position < text.length; position++) {
     const code = text.charCodeAt(position);
     if (code === quote) return position;
@@ -72,11 +78,13 @@ class JsonWalk {
   readonly #text: string;
   readonly #maxDepth: number;
   readonly #path: (string | number)[] = [];
+  readonly #onRepeatedKey: ((problem: JsonProblem) => void) | undefined;
   #position = 0;
 
-  constructor(text: string, maxDepth: number) {
+  constructor(text: string, maxDepth: number, onRepeatedKey?: (problem: JsonProblem) => void) {
     this.#text = text;
     this.#maxDepth = maxDepth;
+    this.#onRepeatedKey = onRepeatedKey;
   }
 
   document(): boolean {
@@ -122,6 +130,7 @@ class JsonWalk {
 
   #object(): boolean {
     if (this.#take("}")) return true;
+    const keys = this.#onRepeatedKey && new Set<string>();
     do {
       this.#skip(whitespace);
       if (this.#text[this.#position] !== '"') return this.#unexpected("a key in double quotes");
@@ -131,6 +140,9 @@ class JsonWalk {
       this.#skip(whitespace);
       if (!this.#take(":")) return this.#unexpected("a colon after the key");
       this.#path.push(key);
+      if (keys?.has(key))
+        this.#onRepeatedKey?.({ pointer: pointerOf(this.#path), detail: repeatedKey, textOffset: keyPosition });
+      keys?.add(key);
       if (!this.#value()) return false;
       this.#path.pop();
     } while (this.#take(","));
@@ -223,23 +235,22 @@ class JsonWalk {
     const code = this.#text.codePointAt(this.#position);
     const found =
       code === undefined ? "ends too early" : `has an unexpected ${JSON.stringify(String.fromCodePoint(code))}`;
-    const detail = `is not JSON: it ${found} at ${this.#lineAndColumn()} (offset ${this.#position}); expected ${expected}`;
-    this.problem = { pointer: "", detail, offset: this.#position };
+    const detail = `is not JSON: it ${found} at ${this.#place()} (offset ${this.#position}); expected ${expected}`;
+    this.problem = { pointer: "", detail, textOffset: this.#position };
     return false;
   }
 
-  #lineAndColumn(): string {
-    const before = this.#text.slice(0, this.#position);
-    const lineCount = before.split("\n").length;
-    return `line ${lineCount}, column ${before.length - before.lastIndexOf("\n")}`;
+  #place(): string {
+    return positionsOf(this.#text, [this.#position]).map(describePosition).join();
   }
 
-  #refuse(detail: string, offset = this.#position): false {
-    this.problem = { pointer: pointerOf(this.#path), detail, offset };
+  #refuse(detail: string, textOffset = this.#position): false {
+    this.problem = { pointer: pointerOf(this.#path), detail, textOffset };
     return false;
   }
 }
 
+const repeatedKey = "stands twice in this object; keep one of the two";
 const byteOrderMark = "\ufeff";
 // Sticky: each matches only where the walk stands. None can backtrack into another way to match, so all are linear.
 const whitespace = /[ \t\n\r]*/y;

@@ -1,4 +1,4 @@
-import { type ProblemList, pointerTo } from "../problem.ts";
+import { type ExactPlace, type ProblemList, pointerTo, quoted } from "../problem.ts";
 import { type JsonObject, type JsonType, type JsonValue, jsonTypeOf } from "./json.ts";
 
 /**
@@ -20,8 +20,8 @@ export class RawObject {
     return pointerTo(this.pointer, field);
   }
 
-  refuse(field: string, detail: string): void {
-    this.refuseAt(this.pointerTo(field), detail);
+  refuse(field: string, detail: string, at?: ExactPlace): void {
+    this.#problems.add(this.pointerTo(field), detail, at);
   }
 
   refuseAt(pointer: string, detail: string): void {
@@ -33,11 +33,12 @@ export class RawObject {
     return this.#problems.hint(name, candidates);
   }
 
-  /** `role` says what the fields are: "a field of a step". */
-  refuseUnknown(known: ReadonlySet<string>, role: string): void {
+  /** `role` says what the fields are: "a field of a step". `familiarWords` knows how words of other languages are called here. */
+  refuseUnknown(known: ReadonlySet<string>, role: string, familiarWords?: FamiliarWords): void {
     for (const field of Object.keys(this.fields)) {
       if (known.has(field)) continue;
-      this.refuse(field, `is not ${role}${this.hint(field, known)}`);
+      const ours = familiarWords?.(field);
+      this.refuse(field, `is not ${role}${ourWord(field, ours, known) ?? this.hint(field, known)}`);
       if (this.#problems.isFull) return;
     }
   }
@@ -77,6 +78,11 @@ export class RawObject {
     return this.#refuseWrong(field, value, "a list of different strings");
   }
 
+  list(field: string, wanted: string): readonly JsonValue[] | undefined {
+    const value = this.fields[field];
+    return Array.isArray(value) ? value : this.#refuseWrong(field, value, wanted);
+  }
+
   /** An object in this one. */
   object(field: string): RawObject | undefined {
     const value = this.fields[field];
@@ -95,6 +101,24 @@ export class RawObject {
   #refuseWrong(field: string, value: JsonValue | undefined, wanted: string): undefined {
     if (value !== undefined) this.refuse(field, `must be ${wanted}, but is ${describeValue(value)}`);
   }
+}
+
+/** How a word of another language is called here. */
+export type FamiliarWords = (written: string) => string | undefined;
+
+/**
+ * "; `retries` is `retry.maxAttempts` here" for the end of a sentence about an unknown name. `ours` is a name, a path that begins with one, or
+ * a phrase; undefined when there is none, or when it is a name that is not known in this place.
+ */
+export function ourWord(
+  written: string,
+  ours: string | undefined,
+  known: { has(name: string): boolean },
+): string | undefined {
+  if (ours === undefined) return undefined;
+  const isPhrase = ours.includes(" ");
+  if (!isPhrase && !known.has(ours.replace(/\..*/, ""))) return undefined;
+  return `; ${quoted(written)} is ${isPhrase ? ours : `\`${ours}\``} here`;
 }
 
 /** What stands there, without showing it: "a number". */

@@ -1,16 +1,21 @@
 import type { Definition, StepDefinition, Steps } from "../definition/definition-parts.ts";
-import type { WaitRule } from "../definition/executor-kind.ts";
+import { referencesOf } from "../definition/expressions-of.ts";
+import type { FailureHandler } from "../definition/failure-handlers.ts";
 import { type PayloadRule, payloadRuleOf } from "../definition/payload-rule.ts";
-import type { PayloadSchemas } from "../definition/payload-schemas.ts";
-import type { RetryPolicy } from "../definition/retry.ts";
-import { buildGraph } from "../definition/step-graph.ts";
-import type { JsonObject } from "../json/json.ts";
+import { type Region, regionsOf } from "../definition/regions.ts";
+import { buildGraph, type StepGraph } from "../definition/step-graph.ts";
+import type { CallWork, DelayWork, ForkWork, PassWork, WaitWork } from "../definition/step-work.ts";
+import type { Transition } from "../definition/transition.ts";
+import type { Reference, Template } from "../expression/expression.ts";
 import { declaredProperties, isClosed, type Schema } from "../schema/schema.ts";
 import { livePropertiesAfter, oncePerSchema, stepsWhoseFailureReadsLastOutput } from "./liveness.ts";
+import { type Remembering, rememberingAfter } from "./slots.ts";
 
 /** A definition, compiled: everything the state machine asks while a job runs. Immutable, cached by version. */
 export interface Plan {
   readonly workflowName: string;
+  /** The time that a job may run from its start, or from when it goes on after a resume. */
+  readonly timeoutMs: number | undefined;
   readonly steps: ReadonlyMap<string, PlanStep>;
   readonly firstStep: PlanStep;
   /** Every event id that some wait step of this version lists. */
@@ -19,34 +24,26 @@ export interface Plan {
   readonly waitsByEventId: ReadonlyMap<string, readonly WaitPlanStep[]>;
   /** Whether some wait step takes something out of payloads. */
   readonly readsPayloads: boolean;
+  /** Names of the waits whose ids are given by expressions, and of the steps from which a way leads to one: any event may still be for it. */
+  readonly beforeOpenWaits: ReadonlySet<string>;
+  /** The events that expressions read. */
+  readonly readEventIds: ReadonlySet<string>;
+  /** Whether some step makes child jobs. */
+  readonly makesChildren: boolean;
 }
-
-export type WaitPlanStep = PlanStep & { readonly wait: WaitRule };
 
 export interface PlanStep {
   readonly name: string;
   readonly type: string;
-  readonly config: JsonObject;
-  readonly behaviour: "pass" | "wait" | "call";
-  /** Only with behaviour "wait". */
-  readonly wait: WaitRule | undefined;
-  /** Only with behaviour "wait". */
-  readonly payloadSchemas: PayloadSchemas;
-  /** Only with behaviour "wait", and only if the step takes anything out of payloads. */
-  readonly payloadRule: PayloadRule | undefined;
+  readonly work: PlanWork;
+  readonly inputRule: InputRule;
   readonly inputSchema: Schema;
   readonly outputSchema: Schema;
-  /**
-   * The declared properties when the input definition is closed (`additionalProperties: false`, resolved through $ref);
-   * undefined when it is open: then the step receives the previous output whole.
-   */
-  readonly inputProperties: readonly string[] | undefined;
-  /** The next step's name; null ends the job. */
-  readonly transitionToStep: string | null;
-  /** Where a failure leads; undefined fails the job. */
-  readonly onFailure: string | undefined;
-  readonly retry: RetryPolicy | undefined;
-  readonly timeoutMs: number | undefined;
+  /** The template that makes the output from the raw result; undefined where that is the output itself. */
+  readonly outputTemplate: Template | undefined;
+  readonly next: Transition;
+  /** The steps to which failures lead: the first that is for the error takes over; with none of them the job fails. */
+  readonly onFailure: readonly FailureHandler[];
   /**
    * Names of properties that some step after this one (this one itself included when a loop leads back) may still take
    * from outputs made up to and including this step: what the job's state must carry on from here.
@@ -54,34 +51,92 @@ export interface PlanStep {
   readonly livePropertiesAfter: ReadonlySet<string>;
   /** True when this step's failure leads to a step with an open input definition: it will receive the last output there is. */
   readonly failureReadsLastOutput: boolean;
+  /** The forks around the step, the outermost first; none on the main line. */
+  readonly around: readonly AroundStep[];
+  /** The values that expressions of later steps may read; undefined when no expression of the version reads what is past. */
+  readonly remembering: Remembering | undefined;
+}
+
+export type PlanWork = PassWork | PlannedWait | DelayWork | CallWork | ForkWork;
+
+export interface PlannedWait extends WaitWork {
+  /** Undefined when the step takes nothing out of payloads. */
+  readonly payloadRule: PayloadRule | undefined;
+  /** The events whose payloads expressions of the version read. */
+  readonly payloadReaders: ReadonlySet<string>;
+}
+
+export type WaitPlanStep = PlanStep & { readonly work: PlannedWait };
+export type ForkPlanStep = PlanStep & { readonly work: ForkWork };
+
+/** A fork around a step, and the branch of it in which the step is. */
+export interface AroundStep {
+  readonly fork: string;
+  /** Undefined for the body of a forEach. */
+  readonly branch: string | undefined;
+}
+
+/** The rule by which a step gets its input. The first step of a job receives the job's input. */
+export type InputRule =
+  /** Each property that the closed input definition declares, from the latest output that had it, else from the job's input. */
+  | { readonly kind: "carried"; readonly properties: readonly string[] }
+  /** The latest output whole: the input definition is open. */
+  | { readonly kind: "whole" }
+  /** The value that the step's `input` gives. */
+  | { readonly kind: "template"; readonly template: Template };
+
+/** The call that the step makes; undefined when it calls nothing. */
+export function callOf({ work }: PlanStep): CallWork | undefined {
+  return work.kind === "call" ? work : undefined;
 }
 
 /** Compiles a definition that `parseDefinition` found valid. */
 export function compilePlan(definition: Definition): Plan {
-  const { workflowName, steps } = definition;
-  const compile = stepCompiler(steps);
+  const { workflowName, timeoutMs, steps } = definition;
+  const graph = buildGraph(steps);
+  const referencesByStep = steps.map(referencesOf);
+  const eventReferences = referencesByStep.flatMap((some) => some.filter(({ eventId }) => eventId !== undefined));
+  const remembering = rememberingAfter(steps, graph, referencesByStep);
+  const compile = stepCompiler(steps, graph, payloadReadersOf(eventReferences), remembering);
   const firstStep = compile(steps[0], 0);
   const planSteps = steps.map((step, index) => (index === 0 ? firstStep : compile(step, index)));
   const waits = planSteps.filter(isWait);
   const waitsByEventId = byEventId(waits);
   return {
     workflowName,
+    timeoutMs,
     steps: new Map(planSteps.map((step) => [step.name, step])),
     firstStep,
     listedEventIds: new Set(waitsByEventId.keys()),
     waitsByEventId,
-    readsPayloads: waits.some(({ payloadRule }) => payloadRule !== undefined),
+    readsPayloads: waits.some(({ work }) => work.payloadRule !== undefined || work.payloadReaders.size > 0),
+    beforeOpenWaits: waysToOpenWaits(steps, graph),
+    readEventIds: new Set(eventReferences.flatMap(({ eventId }) => eventId ?? [])),
+    makesChildren: planSteps.some((step) => callOf(step)?.by === "job"),
   };
 }
 
-function isWait(step: PlanStep): step is WaitPlanStep {
-  return step.wait !== undefined;
+function waysToOpenWaits(steps: Steps, graph: StepGraph): ReadonlySet<string> {
+  const open = new Set(
+    steps.flatMap(({ work }, index) => (work.kind === "wait" && work.openRule !== undefined ? index : [])),
+  );
+  // A set that grows while it is walked is walked to its end.
+  for (const index of open) for (const { from } of graph.incoming[index] ?? []) open.add(from);
+  return new Set([...open].flatMap((index) => steps[index]?.name ?? []));
+}
+
+export function isWait(step: PlanStep): step is WaitPlanStep {
+  return step.work.kind === "wait";
+}
+
+export function isFork(step: PlanStep): step is ForkPlanStep {
+  return step.work.kind === "fork";
 }
 
 function byEventId(waits: readonly WaitPlanStep[]): ReadonlyMap<string, readonly WaitPlanStep[]> {
   const index = new Map<string, WaitPlanStep[]>();
   for (const step of waits) {
-    for (const eventId of step.wait.eventIds) {
+    for (const eventId of step.work.rule.eventIds) {
       const listing = index.get(eventId);
       if (listing === undefined) index.set(eventId, [step]);
       else listing.push(step);
@@ -90,41 +145,59 @@ function byEventId(waits: readonly WaitPlanStep[]): ReadonlyMap<string, readonly
   return index;
 }
 
-function stepCompiler(steps: Steps): (step: StepDefinition, index: number) => PlanStep {
-  const graph = buildGraph(steps);
+function stepCompiler(
+  steps: Steps,
+  graph: StepGraph,
+  payloadReaders: ReadonlySet<string>,
+  remembering: ((index: number) => Remembering) | undefined,
+): (step: StepDefinition, index: number) => PlanStep {
   const liveAfter = livePropertiesAfter(steps, graph);
   const readLastOutput = stepsWhoseFailureReadsLastOutput(steps);
-  const inputProperties = oncePerSchema((schema) => (isClosed(schema) ? [...declaredProperties(schema)] : undefined));
+  const inputRule = oncePerSchema(inputRuleOf);
+  const around = forksAround(steps, graph);
   return (step, index) => {
-    const { name, type, behaviour, config, inputSchema, outputSchema, transitionToStep, onFailure, retry } = step;
-    const timeoutMs = step.timeoutSeconds === undefined ? undefined : toMs(step.timeoutSeconds);
+    const { name, type, input, output, inputSchema, outputSchema, transitionToStep, onFailure } = step;
     return {
       name,
       type,
-      config,
-      behaviour,
-      wait: waitRuleOf(step, timeoutMs),
-      payloadSchemas: step.payloadSchemas,
-      payloadRule: payloadRuleOf(step),
+      work: workOf(step, payloadReaders),
+      inputRule: input === undefined ? inputRule(inputSchema) : { kind: "template", template: input },
       inputSchema,
       outputSchema,
-      inputProperties: inputProperties(inputSchema),
-      transitionToStep,
+      outputTemplate: output,
+      next: transitionToStep,
       onFailure,
-      retry,
-      timeoutMs: behaviour === "call" ? timeoutMs : undefined,
       livePropertiesAfter: liveAfter(index),
       failureReadsLastOutput: readLastOutput.has(name),
+      around: around(index),
+      remembering: remembering?.(index),
     };
   };
 }
 
-/** A wait has its timeout from the step or from its config; the parser saw to it that there is one at most. */
-function waitRuleOf({ wait }: StepDefinition, timeoutMs: number | undefined): WaitRule | undefined {
-  return wait === undefined || timeoutMs === undefined ? wait : { ...wait, timeoutMs };
+function forksAround(steps: Steps, graph: StepGraph): (index: number) => readonly AroundStep[] {
+  if (!steps.some(({ work }) => work.kind === "fork")) return () => [];
+  const { of } = regionsOf(steps, graph);
+  const around = (region: Region | undefined): AroundStep[] => {
+    if (region?.fork === undefined) return [];
+    return [...around(region.around), { fork: steps[region.fork]?.name ?? "", branch: region.branch }];
+  };
+  return (index) => around(of[index]);
 }
 
-/** A timeout below a millisecond is still one. */
-function toMs(seconds: number): number {
-  return Math.max(1, Math.round(seconds * 1000));
+function workOf(step: StepDefinition, payloadReaders: ReadonlySet<string>): PlanWork {
+  const { work } = step;
+  if (work.kind !== "wait") return work;
+  return { ...work, payloadRule: payloadRuleOf(step), payloadReaders };
+}
+
+function payloadReadersOf(references: readonly Reference[]): ReadonlySet<string> {
+  return new Set(references.flatMap(({ eventId, part }) => (part === "payload" ? (eventId ?? []) : [])));
+}
+
+/** A definition counts as closed also when it is a `$ref` to a closed one. */
+function inputRuleOf(inputSchema: Schema): InputRule {
+  return isClosed(inputSchema)
+    ? { kind: "carried", properties: [...declaredProperties(inputSchema)] }
+    : { kind: "whole" };
 }

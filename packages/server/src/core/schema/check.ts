@@ -1,7 +1,8 @@
-import { didYouMean } from "../closest-name.ts";
 import { canonicalJson, costOfCanonicalJson } from "../json/canonical-json.ts";
 import type { JsonObject, JsonValue } from "../json/json.ts";
 import { type Problem, pointerOf } from "../problem.ts";
+import { checkRareRules, type Walk } from "./check-rare.ts";
+import { count, describeAllowed, notAllowed, wrongType } from "./check-words.ts";
 import { describeFormat, hasFormat } from "./format.ts";
 import {
   type AllowedValues,
@@ -9,12 +10,14 @@ import {
   type NumberRules,
   nothing,
   type ObjectRules,
+  type PatternRule,
   type Schema,
   type StringRules,
 } from "./node.ts";
 import type { Pattern } from "./pattern.ts";
 import { acceptedTypes } from "./shape.ts";
-import { describeTypes, joinWords, type TypeSet, typeOf, typeSets } from "./type-set.ts";
+import { codePointCount } from "./text-length.ts";
+import { describeTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
 
 /**
  * What is wrong with a value, every problem up to a bound; nothing when it fits. Messages name types and what is allowed, never
@@ -32,7 +35,7 @@ let lastFit: { readonly schema: Schema | undefined; readonly value: JsonValue } 
 
 /** Whether a value fits, without saying why not; undefined when that takes more checks than it is worth. */
 export function fitsSchema(schema: Schema, value: JsonValue, checkLimit: number): boolean | undefined {
-  return new Check(checkLimit).isFit(schema, value);
+  return new Check(checkLimit).fits(schema, value);
 }
 
 /** The first thing that is wrong with a value that does not fit, as far as it is found within so many checks. */
@@ -43,15 +46,15 @@ export function firstProblem(schema: Schema, value: JsonValue, checkLimit: numbe
 const maxProblems = 20;
 
 /**
- * `anyOf` and references in each other can ask for a number of checks that grows exponentially with the depth of the value. In
+ * Alternatives and references in each other can ask for a number of checks that grows exponentially with the depth of the value. In
  * all other schemas a value of a megabyte asks for some hundred thousand. At this bound, after 10 to 40 ms, the check
  * gives up, and the value does not fit. `npm run bench -- definitions` looks for the checks that take longest.
  */
 const maxChecks = 2_000_000;
-const tooManyChecks = `takes more than ${maxChecks} checks; simplify the definition's \`anyOf\` or send less`;
+const tooManyChecks = `takes more than ${maxChecks} checks; simplify the definition (its \`anyOf\` and the like) or send less`;
 
 /** One walk of a value along a schema. The path, not pointers, is kept on the way: most values fit and need no pointer. */
-class Check {
+class Check implements Walk {
   readonly #problems: Problem[] = [];
   readonly #path: (string | number)[] = [];
   #remaining: number;
@@ -62,34 +65,42 @@ class Check {
   /** The patterns that were met, where compiling them counts: whether they are compiled already must not decide what fits. */
   readonly #met: Set<Pattern> | undefined;
 
+  /** The names of large objects, which alternatives ask for again and again. */
+  #longLists: Map<JsonObject, readonly string[]> | undefined;
+
   constructor(checkLimit: number, met?: Set<Pattern>) {
     this.#remaining = checkLimit;
     this.#met = met;
   }
 
   problemsOf(schema: Schema, value: JsonValue): Problem[] {
-    this.#check(schema, value);
+    this.check(schema, value);
     return this.#remaining < 0 ? [{ pointer: "", detail: tooManyChecks }] : this.#problems;
   }
 
   firstProblem(schema: Schema, value: JsonValue): Problem | undefined {
-    this.#check(schema, value);
+    this.check(schema, value);
     return this.#problems[0];
   }
 
-  isFit(schema: Schema, value: JsonValue): boolean | undefined {
-    const isFit = this.#isFit(schema, value);
+  fits(schema: Schema, value: JsonValue): boolean | undefined {
+    const isFit = this.isFit(schema, value);
     return this.#remaining < 0 ? undefined : isFit;
   }
 
-  #isFit(schema: Schema, value: JsonValue): boolean {
+  isFit(schema: Schema, value: JsonValue): boolean {
     this.#silence++;
-    const isFit = this.#check(schema, value);
+    const isFit = this.check(schema, value);
     this.#silence--;
     return isFit;
   }
 
-  #check(schema: Schema, value: JsonValue): boolean {
+  whyNot(schema: Schema, value: JsonValue): string {
+    if (this.#silence > 0 || this.#sensitivity > 0) return "";
+    return new Check(maxChecksForReason).firstProblem(schema, value)?.detail ?? "";
+  }
+
+  check(schema: Schema, value: JsonValue): boolean {
     if (--this.#remaining < 0) return false;
     if (!schema.isSensitive) return this.#checkAll(schema, value);
     this.#sensitivity++;
@@ -100,14 +111,15 @@ class Check {
 
   #checkAll(schema: Schema, value: JsonValue): boolean {
     const type = typeOf(value);
-    if ((schema.types & type) === 0) return this.#silence === 0 && this.#refuse(wrongType(schema.types, type));
+    if ((schema.types & type) === 0) return this.#silence === 0 && this.refuse(wrongType(schema.types, type));
     let isFit = schema.allowed === undefined || this.#checkAllowed(schema.allowed, value);
-    if (this.#mayGoOn(isFit)) isFit = this.#checkRules(schema, value, type) && isFit;
+    if (this.mayGoOn(isFit)) isFit = this.#checkRules(schema, value, type) && isFit;
     for (const part of schema.allOf ?? none) {
-      if (this.#mayGoOn(isFit)) isFit = this.#check(part, value) && isFit;
+      if (this.mayGoOn(isFit)) isFit = this.check(part, value) && isFit;
     }
-    if (schema.anyOf !== undefined && this.#mayGoOn(isFit))
-      isFit = this.#checkAlternatives(schema.anyOf, value, type) && isFit;
+    if (schema.anyOf !== undefined && this.mayGoOn(isFit)) isFit = this.#checkAnyOf(schema.anyOf, value, type) && isFit;
+    if (schema.rare !== undefined && this.mayGoOn(isFit))
+      isFit = checkRareRules(schema.rare, value, type, this) && isFit;
     return isFit;
   }
 
@@ -132,7 +144,7 @@ class Check {
     if (allowed.compounds.size > 0 && allowed.compounds.has(this.#canonical(value, allowed.maxCompoundCost)))
       return true;
     if (this.#silence > 0) return false;
-    return this.#refuse(this.#sensitivity > 0 ? "is not an allowed value" : describeAllowed(allowed));
+    return this.refuse(this.#sensitivity > 0 ? "is not an allowed value" : describeAllowed(allowed));
   }
 
   /** Counted before it is made: a value may be a megabyte, and be held against many schemas. Nothing is equal to "". */
@@ -145,31 +157,33 @@ class Check {
 
   #checkNumber(rules: NumberRules, value: number): boolean {
     let isFit = true;
-    if (value < rules.minimum) isFit = this.#refuse(`must be ${rules.minimum} or more`);
-    if (value > rules.maximum) isFit = this.#refuse(`must be ${rules.maximum} or less`);
-    if (value <= rules.exclusiveMinimum) isFit = this.#refuse(`must be more than ${rules.exclusiveMinimum}`);
-    if (value >= rules.exclusiveMaximum) isFit = this.#refuse(`must be less than ${rules.exclusiveMaximum}`);
+    if (value < rules.minimum) isFit = this.refuse(`must be ${rules.minimum} or more`);
+    if (value > rules.maximum) isFit = this.refuse(`must be ${rules.maximum} or less`);
+    if (value <= rules.exclusiveMinimum) isFit = this.refuse(`must be more than ${rules.exclusiveMinimum}`);
+    if (value >= rules.exclusiveMaximum) isFit = this.refuse(`must be less than ${rules.exclusiveMaximum}`);
     return isFit;
   }
 
   #checkString(rules: StringRules, text: string): boolean {
     const { minLength, maxLength, pattern, format } = rules;
     let isFit = true;
-    if (this.#isShorter(text, minLength))
-      isFit = this.#refuse(`must be at least ${count(minLength, "character")} long`);
-    if (this.#isLonger(text, maxLength)) isFit = this.#refuse(`must be at most ${count(maxLength, "character")} long`);
-    if (pattern !== undefined && this.#mayGoOn(isFit)) {
-      if (!this.#hasTimeToCompile(pattern)) return false;
-      const matcher = pattern.matcher();
-      this.#remaining -= matcher.costOf(text.length);
-      if (this.#remaining < 0) return false;
-      if (!matcher.matches(text)) isFit = this.#refuse(`must match the pattern ${pattern.source}`);
+    if (this.#isShorter(text, minLength)) isFit = this.refuse(`must be at least ${count(minLength, "character")} long`);
+    if (this.#isLonger(text, maxLength)) isFit = this.refuse(`must be at most ${count(maxLength, "character")} long`);
+    if (pattern !== undefined && this.mayGoOn(isFit) && !this.#matches(pattern, text)) {
+      isFit = this.refuse(`must match the pattern ${pattern.source}`);
     }
-    if (format !== undefined && this.#mayGoOn(isFit)) {
+    if (format !== undefined && this.mayGoOn(isFit)) {
       if (!this.#hasTimeFor(text)) return false;
-      if (!hasFormat(text, format)) isFit = this.#refuse(`must be ${describeFormat(format)}`);
+      if (!hasFormat(text, format)) isFit = this.refuse(`must be ${describeFormat(format)}`);
     }
     return isFit;
+  }
+
+  /** False when there is no time for it: then the check gives up, and its answer does not matter. */
+  #matches(pattern: Pattern, text: string): boolean {
+    if (this.#remaining < 0 || !this.#hasTimeToCompile(pattern)) return false;
+    const matcher = pattern.matcher();
+    return this.charge(matcher.costOf(text.length)) && matcher.matches(text);
   }
 
   /** A character takes one UTF-16 unit or two, so that most texts need not be counted. */
@@ -185,38 +199,83 @@ class Check {
 
   /** Long texts count as many checks: eight characters as one. */
   #hasTimeFor(text: string): boolean {
-    this.#remaining -= text.length >> 3;
+    return this.charge(text.length >> 3);
+  }
+
+  charge(checks: number): boolean {
+    this.#remaining -= checks;
     return this.#remaining >= 0;
   }
 
   #hasTimeToCompile(pattern: Pattern): boolean {
     if (this.#met === undefined || this.#met.has(pattern)) return true;
     this.#met.add(pattern);
-    this.#remaining -= pattern.work * checksPerPatternWork;
-    return this.#remaining >= 0;
+    return this.charge(pattern.work * checksPerPatternWork);
   }
 
   #checkArray(rules: ArrayRules, items: readonly JsonValue[]): boolean {
     let isFit = true;
-    if (items.length < rules.minItems) isFit = this.#refuse(`must have at least ${count(rules.minItems, "item")}`);
-    if (items.length > rules.maxItems) isFit = this.#refuse(`must have at most ${count(rules.maxItems, "item")}`);
+    if (items.length < rules.minItems) isFit = this.refuse(`must have at least ${count(rules.minItems, "item")}`);
+    if (items.length > rules.maxItems) isFit = this.refuse(`must have at most ${count(rules.maxItems, "item")}`);
+    const first = rules.prefix?.length ?? 0;
+    if (rules.prefix !== undefined) isFit = this.#checkPrefix(rules.prefix, items, isFit);
     if (rules.items === undefined) return isFit;
-    for (let index = 0; index < items.length && this.#mayGoOn(isFit); index++) {
+    for (let index = first; index < items.length && this.mayGoOn(isFit); index++) {
       isFit = this.#checkAt(index, rules.items, items[index] as JsonValue) && isFit;
+    }
+    return isFit;
+  }
+
+  #checkPrefix(prefix: readonly Schema[], items: readonly JsonValue[], isFitSoFar: boolean): boolean {
+    let isFit = isFitSoFar;
+    for (let index = 0; index < Math.min(prefix.length, items.length) && this.mayGoOn(isFit); index++) {
+      isFit = this.#checkAt(index, prefix[index] as Schema, items[index] as JsonValue) && isFit;
     }
     return isFit;
   }
 
   #checkObject(rules: ObjectRules, value: JsonObject): boolean {
     let isFit = this.#checkRequired(rules, value);
-    if (rules.properties.size === 0 && rules.additional === undefined) return isFit;
-    const names = Object.keys(value);
+    const { properties, patterns, additional } = rules;
+    if (properties.size === 0 && additional === undefined && patterns === undefined) return isFit;
+    const names = this.namesOf(value);
     this.#remaining -= names.length >> 2;
     for (const name of names) {
-      if (!this.#mayGoOn(isFit)) return false;
-      const property = rules.properties.get(name) ?? rules.additional;
-      if (property === nothing) isFit = this.#refuseAt(name, this.#silence > 0 ? "" : notAllowed(name, rules, value));
+      if (!this.mayGoOn(isFit)) return false;
+      const property = properties.get(name) ?? additional;
+      const isMatched = patterns !== undefined && !properties.has(name) && this.#matchesAny(patterns, name);
+      if (isMatched) isFit = this.#checkMatching(patterns, name, value[name] as JsonValue) && isFit;
+      else if (property === nothing)
+        isFit = this.refuseAt(name, this.#silence > 0 ? "" : notAllowed(name, rules, value));
       else if (property !== undefined) isFit = this.#checkAt(name, property, value[name] as JsonValue) && isFit;
+    }
+    return isFit;
+  }
+
+  namesOf(value: JsonObject): readonly string[] {
+    const names = this.#longLists?.get(value) ?? Object.keys(value);
+    return names.length <= maxQuickNames ? names : this.#keepNames(value, names);
+  }
+
+  #keepNames(value: JsonObject, names: readonly string[]): readonly string[] {
+    if (this.#longLists?.has(value) === true) return names;
+    this.#remaining -= names.length * checksPerListedName;
+    this.#longLists ??= new Map();
+    this.#longLists.set(value, names);
+    return names;
+  }
+
+  /** Looking up a matcher costs more than matching a name with it. */
+  #matchesAny(patterns: readonly PatternRule[], name: string): boolean {
+    this.#remaining -= patterns.length * checksPerMatcher;
+    return patterns.some(({ pattern }) => this.#matches(pattern, name));
+  }
+
+  #checkMatching(patterns: readonly PatternRule[], name: string, value: JsonValue): boolean {
+    let isFit = true;
+    for (const { pattern, schema } of patterns) {
+      if (!this.mayGoOn(isFit)) return false;
+      if (this.#matches(pattern, name)) isFit = this.#checkAt(name, schema, value) && isFit;
     }
     return isFit;
   }
@@ -225,30 +284,39 @@ class Check {
     let isFit = true;
     this.#remaining -= required.length >> 2;
     for (const name of required) {
-      if (!this.#mayGoOn(isFit)) return false;
-      if (!Object.hasOwn(value, name)) isFit = this.#refuseAt(name, "is required");
+      if (!this.mayGoOn(isFit)) return false;
+      if (!Object.hasOwn(value, name)) isFit = this.refuseAt(name, "is required");
     }
     return isFit;
   }
 
   #checkAt(token: string | number, schema: Schema, value: JsonValue): boolean {
     this.#path.push(token);
-    const isFit = this.#check(schema, value);
+    const isFit = this.check(schema, value);
     this.#path.pop();
     return isFit;
   }
 
-  #checkAlternatives(alternatives: readonly Schema[], value: JsonValue, type: TypeSet): boolean {
-    if (alternatives.some((alternative) => this.#isFit(alternative, value))) return true;
+  #checkAnyOf(alternatives: readonly Schema[], value: JsonValue, type: TypeSet): boolean {
+    if (alternatives.some((alternative) => this.isFit(alternative, value))) return true;
+    return this.refuseAll("anyOf", alternatives, value, type);
+  }
+
+  refuseAll(keyword: "anyOf" | "oneOf", alternatives: readonly Schema[], value: JsonValue, type: TypeSet): false {
     if (this.#silence > 0 || this.#remaining < 0) return false;
     const candidates = alternatives.filter((alternative) => (acceptedTypes(alternative) & type) !== 0);
     const [onlyCandidate] = candidates;
     // For the usual "this object or null" it is clear which alternative was meant, and so what is wrong.
-    if (onlyCandidate !== undefined && candidates.length === 1) return this.#check(onlyCandidate, value);
-    if (candidates.length > 1) {
-      return this.#refuse(`fits none of the ${candidates.length} alternatives (\`anyOf\`) for ${describeTypes(type)}`);
+    if (onlyCandidate !== undefined && candidates.length === 1) {
+      this.check(onlyCandidate, value);
+      return false;
     }
-    return this.#refuse(
+    if (candidates.length > 1) {
+      return this.refuse(
+        `fits none of the ${candidates.length} alternatives (\`${keyword}\`) for ${describeTypes(type)}`,
+      );
+    }
+    return this.refuse(
       wrongType(
         alternatives.reduce((types, alternative) => types | acceptedTypes(alternative), 0),
         type,
@@ -257,19 +325,19 @@ class Check {
   }
 
   /** Whether to look for more that is wrong. */
-  #mayGoOn(isFit: boolean): boolean {
+  mayGoOn(isFit: boolean): boolean {
     return isFit || (this.#silence === 0 && this.#remaining >= 0 && this.#problems.length < maxProblems);
   }
 
-  #refuseAt(name: string, detail: string): false {
-    this.#path.push(name);
-    this.#refuse(detail);
+  refuseAt(token: string | number, detail: string): false {
+    this.#path.push(token);
+    this.refuse(detail);
     this.#path.pop();
     return false;
   }
 
-  #refuse(detail: string): false {
-    if (this.#silence === 0 && this.#problems.length < maxProblems) {
+  refuse(detail: string): false {
+    if (this.#silence === 0 && this.#remaining >= 0 && this.#problems.length < maxProblems) {
       this.#problems.push({ pointer: pointerOf(this.#path), detail });
     }
     return false;
@@ -277,47 +345,11 @@ class Check {
 }
 
 const none: readonly Schema[] = [];
+const checksPerMatcher = 4;
+/** An object of thousands of properties keeps them in a table, which is sorted whenever their names are listed. */
+const maxQuickNames = 500;
+const checksPerListedName = 4;
+/** A reason is found again for at most twenty problems. */
+const maxChecksForReason = 1_000;
 /** A unit is up to 3.5 µs. A definition's patterns, all of them in one value, leave two fifths of the checks (`pattern-book.ts`). */
 const checksPerPatternWork = 120;
-
-function wrongType(wanted: TypeSet, found: TypeSet): string {
-  // Who sees "must be an integer" wants to hear why the number that is there is none.
-  const isFraction = found === typeSets.fraction && (wanted & typeSets.whole) !== 0;
-  const foundType = found === typeSets.whole ? typeSets.number : found;
-  const shown = isFraction
-    ? "a number with a fraction"
-    : found === typeSets.fraction
-      ? "a number"
-      : describeTypes(foundType);
-  return wanted === 0 ? "is not allowed here" : `must be ${describeTypes(wanted)}, but is ${shown}`;
-}
-
-function notAllowed(name: string, rules: ObjectRules, value: JsonObject): string {
-  const missing = [...rules.properties.keys()].filter((declared) => !Object.hasOwn(value, declared));
-  return `is not a property that is allowed here${didYouMean(name, missing)}`;
-}
-
-function describeAllowed({ all, compounds }: AllowedValues): string {
-  const isShort = compounds.size === 0 && all.length <= 10;
-  const list = isShort
-    ? joinWords(
-        all.map((value) => JSON.stringify(value)),
-        "or",
-      )
-    : "";
-  if (isShort && list.length <= 200) return `must be ${list}`;
-  return `is not among the ${count(all.length, "allowed value")}`;
-}
-
-function count(amount: number, unit: string): string {
-  return `${amount} ${unit}${amount === 1 ? "" : "s"}`;
-}
-
-function codePointCount(text: string): number {
-  let pairs = 0;
-  for (let index = 1; index < text.length; index++) {
-    const isPair = (text.charCodeAt(index - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(index) & 0xfc00) === 0xdc00;
-    if (isPair) pairs++;
-  }
-  return text.length - pairs;
-}

@@ -64,11 +64,16 @@ export function compareString(from: Known, rules: StringRules): Outcome {
   return allOf(parts);
 }
 
+export function compareMultiple(from: Known, divisor: number, kind: TypeSet): Outcome {
+  if (from.isMultipleOf(divisor, kind === typeSets.whole)) return fits;
+  return mayNotFit(`a number that is no multiple of ${divisor}`);
+}
+
 export function compareItemCount(from: Known, { minItems, maxItems }: ArrayRules): Outcome {
   return compareRanges(from.itemCountRange, closedRange(minItems, maxItems), " items long");
 }
 
-function compareRanges(from: Range, to: Range, unit: string): Outcome {
+export function compareRanges(from: Range, to: Range, unit: string): Outcome {
   if (isEmptyRange(from)) return isVoid;
   if (containsRange(to, from)) return fits;
   const difference = `${describeRange(from)}${unit}, but must be ${describeRange(to)}${unit}`;

@@ -7,8 +7,6 @@ import {
   type ArrayRules,
   allowOnly,
   type NumberRules,
-  nothing,
-  type ObjectRules,
   type Schema,
   type StringRules,
 } from "./node.ts";
@@ -108,69 +106,54 @@ export function readArrayRules(raw: RawObject, readSchema: ReadSchema): ArrayRul
   const minItems = raw.count("minItems") ?? 0;
   const maxItems = raw.count("maxItems") ?? Number.POSITIVE_INFINITY;
   refuseEmptyRange(raw, "minItems", minItems, "maxItems", maxItems);
-  const items = raw.fields.items;
-  const itemSchema = items === undefined ? undefined : readSchema(items, raw.pointerTo("items"));
-  const isFree = minItems === 0 && maxItems === Number.POSITIVE_INFINITY && itemSchema === undefined;
-  return isFree ? undefined : { items: itemSchema, minItems, maxItems };
+  const prefix = readSchemas(raw, "prefixItems", readSchema);
+  const items = readItems(raw, readSchema);
+  const isFree = minItems === 0 && maxItems === Number.POSITIVE_INFINITY && prefix === undefined && items === undefined;
+  return isFree ? undefined : { prefix, items, minItems, maxItems };
 }
 
-export function readObjectRules(raw: RawObject, readSchema: ReadSchema): ObjectRules | undefined {
-  const properties = readProperties(raw, readSchema);
-  const required = raw.names("required") ?? [];
-  const additional = raw.fields.additionalProperties;
-  const rest = additional === undefined ? undefined : readSchema(additional, raw.pointerTo("additionalProperties"));
-  if (rest === nothing) refuseImpossibleNames(raw, required, properties);
-  const isFree = properties.size === 0 && required.length === 0 && rest === undefined;
-  return isFree ? undefined : { properties, required, additional: rest };
+function readItems(raw: RawObject, readSchema: ReadSchema): Schema | undefined {
+  const { items } = raw.fields;
+  if (!Array.isArray(items)) return readSchemaAt(raw, "items", readSchema);
+  raw.refuse(
+    "items",
+    "must be a schema, but is an array; a schema for each of the first items belongs in `prefixItems`",
+  );
+  return undefined;
 }
 
-function readProperties(raw: RawObject, readSchema: ReadSchema): ReadonlyMap<string, Schema> {
-  const listed = raw.fields.properties;
-  const properties = new Map<string, Schema>();
-  if (listed === undefined) return properties;
-  if (!isJsonObject(listed)) {
-    raw.refuse("properties", `must be an object of schemas, but is ${describeValue(listed)}`);
-    return properties;
-  }
-  const pointer = raw.pointerTo("properties");
-  for (const [name, schema] of Object.entries(listed))
-    properties.set(name, readSchema(schema, pointerTo(pointer, name)));
-  return properties;
+/** The schema that a keyword has as its value. */
+export function readSchemaAt(raw: RawObject, keyword: string, readSchema: ReadSchema): Schema | undefined {
+  const value = raw.fields[keyword];
+  return value === undefined ? undefined : readSchema(value, raw.pointerTo(keyword));
 }
 
-function refuseImpossibleNames(
-  raw: RawObject,
-  required: readonly string[],
-  properties: ReadonlyMap<string, Schema>,
-): void {
-  const pointer = raw.pointerTo("required");
-  for (const [index, name] of required.entries()) {
-    if (properties.has(name)) continue;
-    const hint = raw.hint(name, properties.keys());
-    raw.refuseAt(
-      pointerTo(pointer, index),
-      `${quoted(name)} is required, but is not in \`properties\`, and no others are allowed${hint}`,
-    );
-  }
-}
-
-export function readAlternatives(raw: RawObject, readSchema: ReadSchema): readonly Schema[] | undefined {
-  const alternatives = raw.fields.anyOf;
-  if (alternatives === undefined) return undefined;
-  if (!Array.isArray(alternatives) || alternatives.length === 0) {
-    raw.refuse("anyOf", `must be a list of one schema or more, but is ${describeValue(alternatives)}`);
+/** The list of schemas that a keyword has as its value. */
+export function readSchemas(raw: RawObject, keyword: string, readSchema: ReadSchema): readonly Schema[] | undefined {
+  const schemas = raw.fields[keyword];
+  if (schemas === undefined) return undefined;
+  if (!Array.isArray(schemas) || schemas.length === 0) {
+    raw.refuse(keyword, `must be a list of one schema or more, but is ${describeValue(schemas)}`);
     return undefined;
   }
-  const pointer = raw.pointerTo("anyOf");
-  return alternatives.map((alternative, index) => readSchema(alternative, pointerTo(pointer, index)));
+  const pointer = raw.pointerTo(keyword);
+  return schemas.map((schema, index) => readSchema(schema, pointerTo(pointer, index)));
 }
 
-/** Checks the keywords that say something to people and nothing about a value. */
-export function checkAnnotations(raw: RawObject): void {
-  raw.text("title");
-  raw.text("description");
+/** The schemas that a keyword has as its value, each with a name. */
+export function readNamedSchemas(raw: RawObject, keyword: string, readSchema: ReadSchema): Map<string, Schema> {
+  const listed = raw.fields[keyword];
+  const schemas = new Map<string, Schema>();
+  if (listed === undefined) return schemas;
+  if (!isJsonObject(listed)) {
+    raw.refuse(keyword, `must be an object of schemas, but is ${describeValue(listed)}`);
+    return schemas;
+  }
+  const pointer = raw.pointerTo(keyword);
+  for (const [name, schema] of Object.entries(listed)) schemas.set(name, readSchema(schema, pointerTo(pointer, name)));
+  return schemas;
 }
 
-function refuseEmptyRange(raw: RawObject, low: string, lowest: number, high: string, highest: number): void {
+export function refuseEmptyRange(raw: RawObject, low: string, lowest: number, high: string, highest: number): void {
   if (lowest > highest) raw.refuse(low, `is more than \`${high}\`, so that no value can fit`);
 }

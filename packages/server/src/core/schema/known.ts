@@ -1,6 +1,8 @@
 import type { JsonValue } from "../json/json.ts";
 import { fitsSchema } from "./check.ts";
-import { conjuncts, type ObjectRules, type Schema } from "./node.ts";
+import { isMultipleOf } from "./decimal.ts";
+import { alternativesOf } from "./known-alternatives.ts";
+import { type ArrayRules, conjuncts, dereferenced, type ObjectRules, type RareRules, type Schema } from "./node.ts";
 import { closedRange, fullRange, intersect, openRange, type Range } from "./range.ts";
 import { acceptedTypes } from "./shape.ts";
 import { allTypes, noTypes, type TypeSet } from "./type-set.ts";
@@ -11,11 +13,14 @@ import { allTypes, noTypes, type TypeSet } from "./type-set.ts";
  */
 export class Known {
   readonly constraints: readonly Schema[];
-  /** The constraints taken apart: what each says itself, apart from its `allOf` and `anyOf`. */
+  /** The constraints taken apart: what each says itself, apart from its `allOf` and its alternatives. */
   readonly #nodes: readonly Schema[];
+  readonly #arrays: readonly ArrayRules[];
   readonly #objects: readonly ObjectRules[];
+  readonly #rare: readonly RareRules[];
+  readonly #dependents: ReadonlyMap<string, readonly string[]>;
   readonly #required: ReadonlySet<string>;
-  /** The `anyOf`s from which no alternative has been assumed, and those from which one has. */
+  /** The lists of alternatives from which none has been assumed, and those from which one has. */
   readonly #alternatives: readonly (readonly Schema[])[];
   readonly #assumed: ReadonlySet<readonly Schema[]>;
   /** How many cases have been told apart to come here. */
@@ -24,9 +29,12 @@ export class Known {
   constructor(constraints: readonly Schema[], assumed: ReadonlySet<readonly Schema[]> = new Set(), caseCount = 1) {
     this.constraints = constraints;
     this.#nodes = [...new Set(constraints.flatMap(conjuncts))];
-    this.#alternatives = this.#nodes.flatMap(({ anyOf }) => (anyOf === undefined || assumed.has(anyOf) ? [] : [anyOf]));
+    this.#alternatives = this.#nodes.flatMap(alternativesOf).filter((list) => !assumed.has(list));
+    this.#arrays = this.#nodes.flatMap(({ arrays }) => arrays ?? []);
     this.#objects = this.#nodes.flatMap(({ objects }) => objects ?? []);
-    this.#required = new Set(this.#objects.flatMap(({ required }) => required));
+    this.#rare = this.#nodes.flatMap(({ rare }) => rare ?? []);
+    this.#dependents = dependentsIn(this.#rare);
+    this.#required = this.#withDependents(this.#objects.flatMap(({ required }) => required));
     this.#assumed = assumed;
     this.#caseCount = caseCount;
   }
@@ -65,12 +73,27 @@ export class Known {
     );
   }
 
+  /** Whether a number is certain to be a multiple of `divisor`; `isWhole` says that it is a whole one. */
+  isMultipleOf(divisor: number, isWhole: boolean): boolean {
+    if (isWhole && isMultipleOf(1, divisor)) return true;
+    return this.#rare.some(({ multipleOf }) => multipleOf !== undefined && isMultipleOf(multipleOf, divisor));
+  }
+
+  /** An array ends at the latest before the first item that nothing fits. */
   get itemCountRange(): Range {
-    return this.#nodes.reduce(
-      (range, { arrays }) =>
-        arrays === undefined ? range : intersect(range, closedRange(arrays.minItems, arrays.maxItems)),
+    return this.#arrays.reduce(
+      (range, { prefix = [], items, minItems, maxItems }) => {
+        const impossible = prefix.findIndex((schema) => acceptedTypes(schema) === noTypes);
+        const isEnd = items !== undefined && acceptedTypes(items) === noTypes;
+        const end = impossible !== -1 ? impossible : isEnd ? prefix.length : Number.POSITIVE_INFINITY;
+        return intersect(range, closedRange(minItems, Math.min(maxItems, end)));
+      },
       closedRange(0, Number.POSITIVE_INFINITY),
     );
+  }
+
+  get hasUniqueItems(): boolean {
+    return this.#rare.some(({ uniqueItems }) => uniqueItems);
   }
 
   matchesPattern(source: string): boolean {
@@ -81,9 +104,14 @@ export class Known {
     return this.#nodes.some(({ strings }) => strings?.format === format);
   }
 
-  /** What each item of an array fits. */
-  get items(): readonly Schema[] {
-    return this.#nodes.flatMap(({ arrays }) => (arrays?.items === undefined ? [] : [arrays.items]));
+  /** How many of the first items have schemas of their own. */
+  get prefixLength(): number {
+    return this.#arrays.reduce((length, { prefix }) => Math.max(length, prefix?.length ?? 0), 0);
+  }
+
+  /** The schemas that an item of an array fits; behind the prefix, each one does. */
+  item(index: number): readonly Schema[] {
+    return this.#arrays.flatMap(({ prefix, items }) => prefix?.[index] ?? items ?? []);
   }
 
   /** Whether an object is certain to have the property. */
@@ -96,14 +124,77 @@ export class Known {
     return typesOfAll(this.property(name)) !== noTypes;
   }
 
-  /** What the property's value fits, if an object has it. */
+  /** The schemas that the property's value fits, if an object has it. Whether an undeclared name matches a pattern is not looked at. */
   property(name: string): readonly Schema[] {
-    return this.#objects.flatMap(({ properties, additional }) => properties.get(name) ?? additional ?? []);
+    return this.#objects.flatMap(({ properties, patterns, additional }) => {
+      const declared = properties.get(name);
+      return declared ?? (patterns === undefined ? additional : undefined) ?? [];
+    });
   }
 
   /** What the values of properties fit that nothing names. */
   get additional(): readonly Schema[] {
-    return this.#objects.flatMap(({ additional }) => additional ?? []);
+    return this.additionalBeside(noNames);
+  }
+
+  /** The schemas that values of properties fit which nothing names, and whose names match none of these patterns. */
+  additionalBeside(patternSources: ReadonlySet<string>): readonly Schema[] {
+    return this.#objects.flatMap(({ patterns = [], additional }) =>
+      patterns.every(({ pattern }) => patternSources.has(pattern.source)) ? (additional ?? []) : [],
+    );
+  }
+
+  /** The schemas that the values of all properties fit whose names match the pattern. */
+  matching(patternSource: string): readonly Schema[] {
+    const rules = this.#objects.flatMap(({ patterns }) => patterns ?? []);
+    return rules.filter(({ pattern }) => pattern.source === patternSource).map(({ schema }) => schema);
+  }
+
+  /** The schemas that all names of properties fit, as strings. */
+  get nameSchemas(): readonly Schema[] {
+    return this.#rare.flatMap(({ propertyNames }) => propertyNames ?? []);
+  }
+
+  /** The only names that an object may have; undefined when they are not known. */
+  get onlyNames(): readonly string[] | undefined {
+    const closed = this.#objects.find(
+      ({ patterns, additional }) =>
+        patterns === undefined && additional !== undefined && acceptedTypes(additional) === noTypes,
+    );
+    return closed && [...closed.properties.keys()].filter((name) => this.mayHave(name));
+  }
+
+  get propertyCountRange(): Range {
+    const range = closedRange(this.#required.size, this.onlyNames?.length ?? Number.POSITIVE_INFINITY);
+    return this.#rare.reduce(
+      (all, { minProperties, maxProperties }) => intersect(all, closedRange(minProperties, maxProperties)),
+      range,
+    );
+  }
+
+  /** The properties that an object certainly has. */
+  get requiredNames(): ReadonlySet<string> {
+    return this.#required;
+  }
+
+  /** The properties that an object has if it has this one. */
+  dependentsOf(name: string): ReadonlySet<string> {
+    return this.#withDependents([name]);
+  }
+
+  #withDependents(names: readonly string[]): ReadonlySet<string> {
+    const found = new Set(names);
+    if (this.#dependents.size === 0) return found;
+    // A set that grows while it is walked is walked to its end.
+    for (const name of found) {
+      for (const dependent of this.#dependents.get(name) ?? []) found.add(dependent);
+    }
+    return found;
+  }
+
+  /** Whether a value is certain not to fit the schema. */
+  excludes(schema: Schema): boolean {
+    return this.#rare.some(({ not }) => not !== undefined && dereferenced(not) === dereferenced(schema));
   }
 
   /** The properties that are named. */
@@ -111,7 +202,12 @@ export class Known {
     return new Set([...this.#required, ...this.#objects.flatMap(({ properties }) => [...properties.keys()])]);
   }
 
-  /** One case for each alternative of the first `anyOf`; undefined when there is none, or there would be too many. */
+  /** Adds that the value fits one more schema. */
+  and(schema: Schema): Known {
+    return new Known([...this.constraints, schema], this.#assumed, this.#caseCount);
+  }
+
+  /** One case for each alternative of the first list; undefined when there is none, or there would be too many. */
   get cases(): readonly Known[] | undefined {
     const [first] = this.#alternatives;
     if (first === undefined) return undefined;
@@ -122,6 +218,22 @@ export class Known {
   }
 }
 
+function dependentsIn(rules: readonly RareRules[]): ReadonlyMap<string, readonly string[]> {
+  const [only = noDependents, ...others] = rules.flatMap(({ dependentRequired }) => dependentRequired ?? []);
+  if (others.length === 0) return only;
+  const dependents = new Map<string, string[]>();
+  for (const dependentRequired of [only, ...others]) {
+    for (const [name, required] of dependentRequired) {
+      const known = dependents.get(name) ?? [];
+      for (const dependent of required) known.push(dependent);
+      dependents.set(name, known);
+    }
+  }
+  return dependents;
+}
+
+const noDependents: ReadonlyMap<string, readonly string[]> = new Map();
+
 function typesOfAll(schemas: readonly Schema[]): TypeSet {
   return schemas.reduce((types, schema) => types & acceptedTypes(schema), allTypes);
 }
@@ -130,3 +242,4 @@ function typesOfAll(schemas: readonly Schema[]): TypeSet {
 export const maxTriedValues = 100;
 export const maxChecksPerValue = 200;
 const maxCases = 64;
+const noNames: ReadonlySet<string> = new Set();

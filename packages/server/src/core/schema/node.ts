@@ -6,8 +6,8 @@ import { allTypes, noTypes, type TypeSet } from "./type-set.ts";
 
 /**
  * A schema, parsed. A value fits when its type is in `types`, it satisfies the rules for its type, it is among the `allowed`
- * values, it fits all of `allOf`, and it fits one of `anyOf`. References are resolved to nodes, so the nodes of a
- * recursive schema form a cycle; but a cycle always goes through a property or an item (`parse.ts` refuses others).
+ * values, it fits all of `allOf`, it fits one of `anyOf`, and it satisfies the rare rules. References are resolved to nodes, so the
+ * nodes of a recursive schema form a cycle; but a cycle always goes through a property or an item (`parse.ts` refuses others).
  *
  * Immutable once parsed. Nodes are compared by identity: the same name in `definitions` is the same node.
  */
@@ -19,9 +19,11 @@ export interface Schema {
   readonly strings: StringRules | undefined;
   readonly arrays: ArrayRules | undefined;
   readonly objects: ObjectRules | undefined;
-  /** The target of `$ref`, which applies beside what else the schema says. The keyword `allOf` itself is not in the dialect. */
+  /** The schemas of `allOf` and the target of `$ref`: both apply beside what else the schema says. */
   readonly allOf: readonly Schema[] | undefined;
   readonly anyOf: readonly Schema[] | undefined;
+  /** The keywords that few schemas have. */
+  readonly rare: RareRules | undefined;
   /** `x-sensitive`: no message may show anything of a value. */
   readonly isSensitive: boolean;
 }
@@ -52,16 +54,54 @@ export interface StringRules {
 }
 
 export interface ArrayRules {
+  /** `prefixItems`: what the first items must fit, one by one. */
+  readonly prefix: readonly Schema[] | undefined;
+  /** The schema of the items after the prefix. */
   readonly items: Schema | undefined;
   readonly minItems: number;
   readonly maxItems: number;
 }
 
 export interface ObjectRules {
+  /** A declared property whose name matches a pattern has what the pattern asks for in its schema (`object-keywords.ts`). */
   readonly properties: ReadonlyMap<string, Schema>;
   readonly required: readonly string[];
-  /** What properties must fit that `properties` does not declare: `nothing` when they are forbidden, undefined when they are free. */
+  /** `patternProperties`: what properties must fit that `properties` does not declare and whose name matches. */
+  readonly patterns: readonly PatternRule[] | undefined;
+  /** The schema of the other properties: `nothing` when they are forbidden, undefined when they are free. */
   readonly additional: Schema | undefined;
+}
+
+export interface PatternRule {
+  readonly pattern: Pattern;
+  readonly schema: Schema;
+}
+
+/**
+ * The keywords that few schemas have. They stand apart from the others, so that checking a value against a schema without them
+ * costs one look for all of them.
+ */
+export interface RareRules {
+  /** A value must fit exactly one. */
+  readonly oneOf: readonly Schema[] | undefined;
+  /** A value must not fit it. */
+  readonly not: Schema | undefined;
+  readonly conditional: Conditional | undefined;
+  readonly multipleOf: number | undefined;
+  readonly uniqueItems: boolean;
+  readonly minProperties: number;
+  readonly maxProperties: number;
+  /** The schema of each name of a property, as a string. */
+  readonly propertyNames: Schema | undefined;
+  /** The properties that must be there when one is, by its name. */
+  readonly dependentRequired: ReadonlyMap<string, readonly string[]> | undefined;
+}
+
+/** `if`, `then` and `else`: a value that fits `condition` must fit `consequent`, any other one `alternative`. */
+export interface Conditional {
+  readonly condition: Schema;
+  readonly consequent: Schema;
+  readonly alternative: Schema;
 }
 
 /** A schema under construction. */
@@ -73,6 +113,7 @@ export function newSchema(fields: Partial<Schema> = {}): SchemaDraft {
 
 export function allowOnly(values: readonly JsonValue[]): AllowedValues {
   const compounds = values.filter(isCompound);
+  if (compounds.length === 0) return { all: values, scalars: new Set(values), compounds: noTexts, maxCompoundCost: 0 };
   return {
     all: values,
     scalars: new Set(values.filter((value) => !isCompound(value))),
@@ -80,6 +121,8 @@ export function allowOnly(values: readonly JsonValue[]): AllowedValues {
     maxCompoundCost: compounds.reduce<number>((max, value) => Math.max(max, costOfCanonicalJson(value, Infinity)), 0),
   };
 }
+
+const noTexts: ReadonlySet<string> = new Set();
 
 function isCompound(value: JsonValue): boolean {
   return typeof value === "object" && value !== null;
@@ -94,6 +137,7 @@ const blank: Schema = {
   objects: undefined,
   allOf: undefined,
   anyOf: undefined,
+  rare: undefined,
   isSensitive: false,
 };
 
@@ -103,8 +147,14 @@ export const anything: Schema = newSchema();
 export const nothing: Schema = newSchema({ types: noTypes });
 
 /** The schema itself and, through and through, all of `allOf`: a value fits when it fits each of these by what they say themselves. */
-export function conjuncts(schema: Schema): Schema[] {
-  return schema.allOf === undefined ? [schema] : [schema, ...schema.allOf.flatMap(conjuncts)];
+export function conjuncts(schema: Schema): readonly Schema[] {
+  if (schema.allOf === undefined) return [schema];
+  const found = new Set([schema]);
+  // A set that grows while it is walked is walked to its end. Lists of lists may name one schema in a million ways.
+  for (const { allOf } of found) {
+    for (const part of allOf ?? []) found.add(part);
+  }
+  return [...found];
 }
 
 /** What a schema stands for that says nothing itself but `$ref`. Compared as its target, it is recognized wherever it stands. */
@@ -115,8 +165,8 @@ export function dereferenced(schema: Schema): Schema {
 }
 
 function targetOf(schema: Schema): Schema | undefined {
-  const { types, allowed, numbers, strings, arrays, objects, allOf, anyOf } = schema;
-  const rules = allowed ?? numbers ?? strings ?? arrays ?? objects ?? anyOf;
+  const { types, allowed, numbers, strings, arrays, objects, allOf, anyOf, rare } = schema;
+  const rules = allowed ?? numbers ?? strings ?? arrays ?? objects ?? anyOf ?? rare;
   return types === allTypes && rules === undefined && allOf?.length === 1 ? allOf[0] : undefined;
 }
 
@@ -139,5 +189,5 @@ export function closedObject(
   required: readonly string[],
   types: TypeSet,
 ): Schema {
-  return newSchema({ types, objects: { properties, required, additional: nothing } });
+  return newSchema({ types, objects: { properties, required, patterns: undefined, additional: nothing } });
 }

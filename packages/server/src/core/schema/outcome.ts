@@ -55,6 +55,16 @@ export function anyOf(outcomes: readonly Outcome[], misfits: readonly Misfit[]):
   return outcomeOf(allFit, noneFits, [{ allFit, noneFits, misfits }]);
 }
 
+/** One value is held against several alternatives, and must meet exactly one. */
+export function exactlyOneOf(outcomes: readonly Outcome[], misfits: readonly Misfit[]): Outcome {
+  const allFit = outcomes.some(
+    (outcome, index) => outcome.allFit && outcomes.every((other, otherIndex) => otherIndex === index || other.noneFits),
+  );
+  const noneFits = outcomes.every((outcome) => outcome.noneFits);
+  const mayFitTwo = { pointer: "", finding: "more than one of the alternatives (`oneOf`)", isCertain: false };
+  return outcomeOf(allFit, noneFits, [{ allFit, noneFits, misfits: noneFits ? misfits : [...misfits, mayFitTwo] }]);
+}
+
 /** Each outcome is about other values: those of one case. */
 export function eachOf(cases: readonly Outcome[]): Outcome {
   if (cases.length === 1 && cases[0] !== undefined) return cases[0];
@@ -68,8 +78,16 @@ export function eachOf(cases: readonly Outcome[]): Outcome {
 /** The outcome for a value that stands in another one, at `token`; `isThere` says whether the other one certainly has it. */
 export function inside(token: string | number, outcome: Outcome, isThere: boolean): Outcome {
   if (outcome.allFit && (!outcome.noneFits || !isThere)) return fits;
-  const misfits = outcome.misfits.map((misfit) => ({ ...misfit, pointer: pointerTo("", token) + misfit.pointer }));
-  return outcomeOf(outcome.allFit, outcome.noneFits && isThere, [{ ...outcome, misfits }]);
+  if (outcome.allFit) return isVoid;
+  // The misfits of one outcome are few, different and in order already.
+  const noneFits = outcome.noneFits && isThere;
+  const place = pointerTo("", token);
+  const misfits = outcome.misfits.map(({ pointer, finding, isCertain }) => ({
+    pointer: place + pointer,
+    finding,
+    isCertain: isCertain && noneFits,
+  }));
+  return { allFit: false, noneFits, misfits };
 }
 
 /** An answer lists the first few misfits; nobody needs the thousandth. */

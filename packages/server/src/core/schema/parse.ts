@@ -1,20 +1,23 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { describeValue, RawObject } from "../json/raw-object.ts";
 import { type Problem, ProblemList, pointerTo } from "../problem.ts";
+import { type Link, refuseCycles } from "./chain.ts";
 import {
-  checkAnnotations,
   readAllowedValues,
-  readAlternatives,
   readArrayRules,
+  readNamedSchemas,
   readNumberRules,
-  readObjectRules,
+  readSchemas,
   readStringRules,
   readTypes,
 } from "./keywords.ts";
 import { type AllowedValues, anything, newSchema, nothing, type Schema } from "./node.ts";
+import { readObjectRules } from "./object-keywords.ts";
 import { PatternBook } from "./pattern-book.ts";
-import { type Link, type Reference, refuseCycles, resolveReference } from "./reference.ts";
+import { readRareRules } from "./rare-keywords.ts";
+import { type Reference, resolveReference, type Scope } from "./reference.ts";
 import type { TypeSet } from "./type-set.ts";
+import { annotations, checkAnnotations, refuseUnknownKeywords } from "./vocabulary.ts";
 
 /**
  * Parses `definitions`: name → schema, which may refer to each other. Every problem goes to `problems`, with pointers that begin
@@ -30,16 +33,17 @@ export function parseSchemas(
 ): ReadonlyMap<string, Schema> {
   const reader = new SchemaReader(problems, isRegistered);
   const schemas = new Map<string, Schema>();
-  for (const [name, raw] of Object.entries(definitions)) schemas.set(name, reader.read(raw, pointerTo(pointer, name)));
+  for (const [name, raw] of Object.entries(definitions))
+    schemas.set(name, reader.readDefinition(raw, pointerTo(pointer, name)));
   reader.follow(schemas);
   return schemas;
 }
 
-/** Parses a schema that stands alone, such as an executor's for its config: a `$ref` leads nowhere there. */
+/** Parses a schema that stands alone, such as an executor's for its config: a `$ref` leads to nothing but its own `$defs` there. */
 export function parseSchema(raw: JsonValue): { readonly schema: Schema } | { readonly problems: readonly Problem[] } {
   const problems = new ProblemList(100);
   const reader = new SchemaReader(problems, false);
-  const schema = reader.read(raw, "");
+  const schema = reader.readDefinition(raw, "");
   reader.follow(new Map());
   return problems.count === 0 ? { schema } : { problems: problems.toArray() };
 }
@@ -51,6 +55,8 @@ class SchemaReader {
   readonly #links: Link[] = [];
   readonly #plainSchemas = new Map<TypeSet, Schema>();
   #compoundCost = 0;
+  #isListShown = false;
+  #scope: Scope = newScope("");
   readonly #isRegistered: boolean;
 
   constructor(problems: ProblemList, isRegistered: boolean) {
@@ -59,7 +65,15 @@ class SchemaReader {
     this.#patterns = new PatternBook(isRegistered);
   }
 
-  read = (value: JsonValue, pointer: string): Schema => {
+  /** A schema that has a name in `definitions`, or stands alone: `#` within it is itself. */
+  readDefinition(value: JsonValue, pointer: string): Schema {
+    const scope = newScope(pointer);
+    this.#scope = scope;
+    scope.root = this.#read(value, pointer);
+    return scope.root;
+  }
+
+  #read = (value: JsonValue, pointer: string): Schema => {
     if (value === true || this.#problems.isFull) return anything;
     if (value === false) return nothing;
     if (isJsonObject(value)) return this.#readKeywords(new RawObject(value, pointer, this.#problems));
@@ -74,27 +88,43 @@ class SchemaReader {
   }
 
   #readKeywords(raw: RawObject): Schema {
-    raw.refuseUnknown(knownKeywords, "a keyword that schemas may use here");
+    if (refuseUnknownKeywords(raw, !this.#isListShown)) this.#isListShown = true;
     checkAnnotations(raw);
     const types = readTypes(raw);
     if (Object.keys(raw.fields).every((keyword) => plainKeywords.has(keyword))) return this.#plainSchema(types);
+    this.#readDefs(raw);
     const schema = newSchema({
       types,
       allowed: readAllowedValues(raw),
       numbers: readNumberRules(raw),
       strings: readStringRules(raw, this.#patterns),
-      arrays: readArrayRules(raw, this.read),
-      objects: readObjectRules(raw, this.read),
-      anyOf: readAlternatives(raw, this.read),
+      arrays: readArrayRules(raw, this.#read),
+      objects: readObjectRules(raw, this.#read, this.#patterns),
+      allOf: readSchemas(raw, "allOf", this.#read),
+      anyOf: readSchemas(raw, "anyOf", this.#read),
+      rare: readRareRules(raw, this.#read),
       isSensitive: raw.boolean("x-sensitive") ?? false,
     });
     if (schema.allowed !== undefined) this.#boundCompounds(raw, schema.allowed);
     const target = raw.fields.$ref;
-    if (target !== undefined) this.#references.push({ schema, target, pointer: raw.pointerTo("$ref") });
-    if (target !== undefined || schema.anyOf !== undefined) {
-      this.#links.push({ schema, pointer: raw.pointerTo(target === undefined ? "anyOf" : "$ref") });
+    if (target !== undefined) {
+      this.#references.push({ schema, target, scope: this.#scope, pointer: raw.pointerTo("$ref") });
     }
+    const keyword = linkingKeywords.find((one) => raw.fields[one] !== undefined);
+    if (keyword !== undefined) this.#links.push({ schema, pointer: raw.pointerTo(keyword) });
     return schema;
+  }
+
+  /** `$defs` that stand deeper are refused: it is not plain which of them `#/$defs/<name>` would mean. */
+  #readDefs(raw: RawObject): void {
+    if (raw.fields.$defs === undefined) return;
+    const scope = this.#scope;
+    const defs = readNamedSchemas(raw, "$defs", this.#read);
+    if (raw.pointer !== scope.pointer) {
+      const detail = "belongs to the top of a definition, where `#/$defs/<name>` leads; move it there";
+      raw.refuse("$defs", detail);
+    }
+    for (const [name, schema] of defs) scope.defs.set(name, schema);
   }
 
   #boundCompounds(raw: RawObject, { compounds, maxCompoundCost }: AllowedValues): void {
@@ -120,26 +150,10 @@ class SchemaReader {
 /** Some 20 ms to read: an object of 22,000 properties, or a thousand of 22. */
 const maxTotalCompoundCost = 200_000;
 
-const plainKeywords: ReadonlySet<string> = new Set(["type", "title", "description", "default"]);
-const knownKeywords: ReadonlySet<string> = new Set([
-  ...plainKeywords,
-  "properties",
-  "required",
-  "additionalProperties",
-  "items",
-  "enum",
-  "const",
-  "minimum",
-  "maximum",
-  "exclusiveMinimum",
-  "exclusiveMaximum",
-  "minLength",
-  "maxLength",
-  "minItems",
-  "maxItems",
-  "pattern",
-  "format",
-  "anyOf",
-  "$ref",
-  "x-sensitive",
-]);
+const plainKeywords: ReadonlySet<string> = new Set(["type", ...annotations]);
+/** The keywords by which a schema leads to others without going into a value. */
+const linkingKeywords = ["$ref", "allOf", "anyOf", "oneOf", "not", "if"] as const;
+
+function newScope(pointer: string): Scope {
+  return { pointer, root: anything, defs: new Map() };
+}

@@ -13,5 +13,5 @@ export {
   narrowValue,
   propertiesAlone,
   requiredProperties,
-  withoutRequired,
 } from "./shape.ts";
+export { withoutRequired } from "./without-required.ts";

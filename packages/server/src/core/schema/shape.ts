@@ -1,6 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import { allOfSchemas, conjuncts, newSchema, nothing, type ObjectRules, type Schema } from "./node.ts";
-import { noTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
+import {
+  allOfSchemas,
+  conjuncts,
+  dereferenced,
+  newSchema,
+  nothing,
+  type ObjectRules,
+  type RareRules,
+  type Schema,
+} from "./node.ts";
+import { allTypes, noTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
 
 /**
  * Keeps of an object only the properties that the schema declares, if it is closed. Anything else comes back as it is, the same
@@ -17,8 +26,9 @@ export function narrowValue(schema: Schema, value: JsonValue): JsonValue {
 }
 
 /**
- * Whether an object may have none but the declared properties: `additionalProperties: false` in the schema itself or in what
- * it refers to. Alternatives (`anyOf`) close nothing, even if each of them is closed.
+ * Whether an object may have none but the declared properties: `additionalProperties: false` in the schema itself, in what
+ * it refers to, or in one of its `allOf`. Alternatives (`anyOf`, `oneOf`, `if`) close nothing, even if each of them is closed; nor does
+ * a schema that lets names through by patterns, since nobody can list those.
  */
 export function isClosed(schema: Schema): boolean {
   return closedRules(schema).length > 0;
@@ -59,44 +69,53 @@ export function propertiesAlone(schema: Schema): Schema {
     }
   }
   const isSensitive = conjuncts(schema).some((part) => part.isSensitive);
-  const alone = newSchema({ objects: { properties, required: [], additional: undefined }, isSensitive });
+  const alone = newSchema({
+    objects: { properties, required: [], patterns: undefined, additional: undefined },
+    isSensitive,
+  });
   propertiesAloneCache.set(schema, alone);
   return alone;
 }
 
 const propertiesAloneCache = new WeakMap<Schema, Schema>();
 
-/** The same schema for an object that may lack these properties, whatever requires them: the schema, its references or its alternatives. */
-export function withoutRequired(schema: Schema, names: ReadonlySet<string>): Schema {
-  if (names.size === 0) return schema;
-  // A few alternatives of a few alternatives lead to one definition in a million ways.
-  const made = new Map<Schema, Schema>();
-  const without = (part: Schema): Schema => {
-    const { objects, allOf, anyOf } = part;
-    const known = made.get(part);
-    if (known !== undefined) return known;
-    const result = newSchema({
-      ...part,
-      objects: objects && { ...objects, required: objects.required.filter((name) => !names.has(name)) },
-      allOf: allOf?.map(without),
-      anyOf: anyOf?.map(without),
-    });
-    made.set(part, result);
-    return result;
-  };
-  return without(schema);
-}
-
 /** The types that a value must have one of. */
 export function acceptedTypes(schema: Schema): TypeSet {
+  const { types, allowed, allOf, anyOf, rare } = schema;
+  // Most schemas say it at once, which is faster than a look-up, and keeps tens of thousands of literals out of the cache.
+  if (allOf === undefined && anyOf === undefined && rare === undefined) {
+    if (allowed === undefined) return types;
+    const [only] = allowed.all;
+    if (only !== undefined && allowed.all.length === 1) return types & typeOf(only);
+  }
+  return acceptedTypesOfParts(schema);
+}
+
+function acceptedTypesOfParts(schema: Schema): TypeSet {
   const known = acceptedTypesCache.get(schema);
   if (known !== undefined) return known;
   let types = schema.types;
   if (schema.allowed !== undefined) types &= unionOf(schema.allowed.all, typeOf);
   for (const part of schema.allOf ?? []) types &= acceptedTypes(part);
   if (schema.anyOf !== undefined) types &= unionOf(schema.anyOf, acceptedTypes);
+  if (schema.rare !== undefined) types &= typesUnder(schema.rare);
   acceptedTypesCache.set(schema, types);
   return types;
+}
+
+function typesUnder({ oneOf, not, conditional }: RareRules): TypeSet {
+  let types = allTypes;
+  if (oneOf !== undefined) types &= unionOf(oneOf, acceptedTypes);
+  if (not !== undefined) types &= ~typesOnly(dereferenced(not));
+  if (conditional === undefined) return types;
+  const { condition, consequent, alternative } = conditional;
+  return types & ((acceptedTypes(condition) & acceptedTypes(consequent)) | acceptedTypes(alternative));
+}
+
+/** The types of which every value fits, as far as the schema says nothing but types. */
+function typesOnly({ types, ...rules }: Schema): TypeSet {
+  const { isSensitive: _, ...others } = rules;
+  return Object.values(others).every((rule) => rule === undefined) ? types : noTypes;
 }
 
 /** Alternatives that share alternatives would otherwise be walked again and again, at every level twice as often. */
@@ -108,5 +127,8 @@ function unionOf<Item>(items: readonly Item[], typesOf: (item: Item) => TypeSet)
 
 /** The rules, through all references, that forbid undeclared properties. */
 function closedRules(schema: Schema): ObjectRules[] {
-  return conjuncts(schema).flatMap(({ objects }) => (objects?.additional === nothing ? [objects] : []));
+  return conjuncts(schema).flatMap(({ objects }) => {
+    const isClosing = objects?.additional === nothing && objects.patterns === undefined;
+    return isClosing ? [objects] : [];
+  });
 }

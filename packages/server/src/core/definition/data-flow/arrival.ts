@@ -1,13 +1,10 @@
-import { Known } from "../../schema/known.ts";
-import { allOfSchemas, closedObject } from "../../schema/node.ts";
+import { closedObject } from "../../schema/node.ts";
 import { declaredProperties, isClosed, type Schema } from "../../schema/schema.ts";
 import { typeSets } from "../../schema/type-set.ts";
 import type { StepDefinition } from "../definition-parts.ts";
-import { payloadRuleOf } from "../payload-rule.ts";
 import type { Edge } from "../step-graph.ts";
 import { anyObject, passesLatestOutputOn } from "./known-output.ts";
 import { hasSource, type Sources, type SourceTracer } from "./sources.ts";
-import { knownWaitOutput, type WaitOutputBudget } from "./wait-output.ts";
 
 /** One edge into a step, or the start of the job, and what is known of what the step receives there. */
 export interface Arrival {
@@ -24,6 +21,11 @@ export interface Arrival {
 /** The job's input: an object, which has been checked. */
 export function arrivalAtStart(firstStep: StepDefinition): Arrival {
   return { edge: undefined, received: [firstStep.inputSchema, anyObject], properties: new Map(), whole: undefined };
+}
+
+/** The input of the step makes what it receives, whichever way leads there. */
+export function arrivalOfTemplate(made: Schema): Arrival {
+  return { edge: undefined, received: [made], properties: new Map(), whole: undefined };
 }
 
 /** A closed input definition receives the properties that it declares, an open one the latest output whole. */
@@ -47,26 +49,4 @@ function arrivalOfWhole(edge: Edge, before: StepDefinition, tracer: SourceTracer
   const isChecked = edge.kind === "transition" && passesLatestOutputOn(before);
   const checked = isChecked ? [before.inputSchema, before.outputSchema] : [];
   return { edge, received: [whole.schema, ...checked], properties: new Map(), whole };
-}
-
-/**
- * What is known of the output of a step that makes none of its own: it is what was received, or what is left of it, with what events
- * brought to a wait step.
- */
-export function passedOn(arrival: Arrival, step: StepDefinition, budget: WaitOutputBudget): readonly Schema[] {
-  const received = [...arrival.received, step.inputSchema];
-  const rule = payloadRuleOf(step);
-  if (rule !== undefined) return [knownWaitOutput(received, step, rule, budget)];
-  if (step.behaviour !== "wait" || !isClosed(step.outputSchema)) return received;
-  const known = new Known(received);
-  const names = [...declaredProperties(step.outputSchema)];
-  const kept = names.filter((name) => known.mayHave(name));
-  const schemas = new Map(kept.map((name) => [name, allOfSchemas(known.property(name))]));
-  return [
-    closedObject(
-      schemas,
-      names.filter((name) => known.requires(name)),
-      known.types,
-    ),
-  ];
 }

@@ -1,11 +1,18 @@
-import { type ProblemList, pointerTo } from "../../problem.ts";
+import { type ProblemList, pointerTo, quoted } from "../../problem.ts";
 import { SchemaComparison } from "../../schema/compare.ts";
 import type { StepDefinition, Steps } from "../definition-parts.ts";
+import type { ForkRule } from "../executor-kind.ts";
 import { buildGraph, type StepGraph } from "../step-graph.ts";
-import { type Arrival, arrivalAlong, arrivalAtStart, passedOn } from "./arrival.ts";
+import type { ForkWork } from "../step-work.ts";
+import { type Arrival, arrivalAlong, arrivalAtStart, arrivalOfTemplate } from "./arrival.ts";
+import { withBranchStarts } from "./branch-starts.ts";
+import { ExpressionChecks } from "./expression-checks.ts";
 import { describeInputTrouble, describeOutputTrouble, type Finding, troublesOf } from "./finding.ts";
 import { KnownOutputs } from "./known-outputs.ts";
+import { describeLargeList } from "./list-size.ts";
+import { passedOn } from "./passed-on.ts";
 import { SourceTracer } from "./sources.ts";
+import { TemplateTypes } from "./template-types.ts";
 import { WaitOutputBudget } from "./wait-output.ts";
 
 /**
@@ -13,39 +20,54 @@ import { WaitOutputBudget } from "./wait-output.ts";
  * and that what a step passes on fits its output definition. What is certain to fail is a problem, what may fail a
  * warning. To be called with steps whose transitions are sound.
  */
-export function checkDataFlow(steps: Steps, problems: ProblemList, warnings: ProblemList): void {
-  const flow = new DataFlow(steps, problems, warnings);
+export function checkDataFlow(
+  steps: Steps,
+  problems: ProblemList,
+  warnings: ProblemList,
+  limits: { readonly maxOutputBytes: number },
+): void {
+  const flow = new DataFlow(withBranchStarts(steps), problems, warnings, limits.maxOutputBytes);
   for (const index of steps.keys()) {
-    if (flow.isExhausted) {
-      warnings.add(
-        "/steps",
-        "the definition is so large that its data flow was checked only in part; mismatches show when a job runs",
-      );
-      return;
-    }
-    flow.checkStep(index);
+    if (flow.isExhausted) flow.tellProblems(index);
+    else flow.checkStep(index);
   }
+  if (!flow.isExhausted) return;
+  warnings.add(
+    "/steps",
+    "the definition is so large that its data flow was checked only in part; mismatches show when a job runs",
+  );
 }
 
 class DataFlow {
   readonly #steps: readonly StepDefinition[];
   readonly #graph: StepGraph;
   readonly #tracer: SourceTracer;
+  readonly #types: TemplateTypes;
+  readonly #expressions: ExpressionChecks;
   readonly #comparison = new SchemaComparison();
   readonly #budget = new WaitOutputBudget();
   readonly #problems: ProblemList;
   readonly #warnings: ProblemList;
+  readonly #maxOutputBytes: number;
 
-  constructor(steps: Steps, problems: ProblemList, warnings: ProblemList) {
+  constructor(steps: Steps, problems: ProblemList, warnings: ProblemList, maxOutputBytes: number) {
     this.#steps = steps;
+    this.#maxOutputBytes = maxOutputBytes;
     this.#graph = buildGraph(steps);
-    this.#tracer = new SourceTracer(steps, this.#graph, new KnownOutputs(steps, this.#budget));
+    this.#types = new TemplateTypes(steps, this.#graph, this.#budget);
+    this.#tracer = new SourceTracer(steps, this.#graph, new KnownOutputs(steps, this.#budget, this.#types));
+    this.#expressions = new ExpressionChecks(this.#types, this.#comparison, { problems, warnings });
     this.#problems = problems;
     this.#warnings = warnings;
   }
 
   get isExhausted(): boolean {
-    return this.#tracer.isExhausted || this.#comparison.isExhausted || this.#budget.isExhausted;
+    return this.#tracer.isExhausted || this.#comparison.isExhausted || this.#types.isExhausted;
+  }
+
+  /** Tells which expressions of a step are certain to fail, as far as their types were found. */
+  tellProblems(index: number): void {
+    this.#expressions.tellProblems(index);
   }
 
   checkStep(index: number): void {
@@ -55,20 +77,49 @@ class DataFlow {
       arrival,
       outcome: this.#comparison.compare(arrival.received, step.inputSchema),
     }));
-    if (this.isExhausted) return;
-    this.#report(index, step, "inputDefinition", inputs);
-    // A call makes its own output, of which no more is known than its definition says.
-    if (step.behaviour === "call") return;
+    if (this.isExhausted) {
+      this.tellProblems(index);
+      return;
+    }
+    // Trouble with a value that a template makes is told where the template stands.
+    if (step.input === undefined) this.#report(index, step, "inputDefinition", inputs);
+    this.#expressions.check(index, step);
+    if (step.work.kind === "fork") this.#warnOfLargeList(index, step, step.work.rule);
+    // A call makes its own output, and its definition is all that is known of it.
+    if (step.work.kind === "call" || step.output !== undefined) return;
+    if (step.work.kind === "fork") {
+      this.#checkForkResult(index, step, step.work);
+      return;
+    }
     const entered = inputs.filter(({ outcome }) => !outcome.noneFits);
     const outputs = entered.map(({ arrival }) => ({
       arrival,
-      outcome: this.#comparison.compare(passedOn(arrival, step, this.#budget), step.outputSchema),
+      outcome: this.#comparison.compare(passedOn(arrival.received, step, this.#budget), step.outputSchema),
     }));
     if (this.isExhausted) return;
     this.#report(index, step, "outputDefinition", outputs);
   }
 
+  #warnOfLargeList(index: number, step: StepDefinition, rule: ForkRule): void {
+    if (rule.kind !== "items" || rule.output !== "list") return;
+    const bound = this.#maxOutputBytes;
+    const found = describeLargeList(this.#types.itemCount(index), this.#types.branchOutput(index, undefined), bound);
+    if (found === undefined) return;
+    const detail = `${quoted(step.name)} ${found}; a list of more than ${bound} bytes together fails it with \`OutputTooLarge\``;
+    const advice = 'Give less for each item, or only `"output": "counts"`';
+    this.#warnings.add(`${pointerTo("/steps", index)}/integrationDetails/config`, `${detail}. ${advice}`);
+  }
+
+  #checkForkResult(index: number, step: StepDefinition, work: ForkWork): void {
+    const made = this.#types.forkResult(index, work);
+    const outcome = this.#comparison.compare([made], step.outputSchema);
+    if (!this.isExhausted)
+      this.#report(index, step, "outputDefinition", [{ arrival: arrivalOfTemplate(made), outcome }]);
+  }
+
   #arrivalsAt(index: number, step: StepDefinition): Arrival[] {
+    const made = this.#types.input(index);
+    if (made !== undefined) return [arrivalOfTemplate(made.schema)];
     const atStart = index === 0 ? [arrivalAtStart(step)] : [];
     const along = (this.#graph.incoming[index] ?? []).flatMap((edge) => {
       const before = this.#steps[edge.from];

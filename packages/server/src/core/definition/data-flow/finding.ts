@@ -1,4 +1,4 @@
-import { quoted } from "../../problem.ts";
+import { quoted, tokensOf } from "../../problem.ts";
 import { describeMisfit, type Misfit, type Outcome } from "../../schema/outcome.ts";
 import { joinWords } from "../../schema/type-set.ts";
 import type { StepDefinition } from "../definition-parts.ts";
@@ -54,7 +54,7 @@ export interface Scene {
 export function describeInputTrouble({ misfit, arrivals }: Trouble, scene: Scene): string {
   const name = quoted(scene.step.name);
   const where = describeArrivals(arrivals, scene);
-  const [property] = tokensOf(misfit);
+  const [property] = tokensOf(misfit.pointer);
   const taken = arrivals.flatMap(({ properties }) => (property === undefined ? [] : (properties.get(property) ?? [])));
   const whole = arrivals.flatMap((arrival) => arrival.whole ?? []);
   if (whole.length > 0) {
@@ -65,15 +65,19 @@ export function describeInputTrouble({ misfit, arrivals }: Trouble, scene: Scene
     return `${name} receives the properties that it declares${where}; together, that ${describeMisfit(misfit)}`;
   }
   if (!taken.some(hasSource)) return describeMissing(property, scene, where);
-  return `${name} receives ${quoted(tokensOf(misfit).join("/"))} from ${placesOf(taken, "", scene)}${where}; it ${describeMisfit(misfit)}`;
+  return `${name} receives ${quoted(tokensOf(misfit.pointer).join("/"))} from ${placesOf(taken, "", scene)}${where}; it ${describeMisfit(misfit)}`;
 }
 
 export function describeOutputTrouble({ misfit, arrivals }: Trouble, scene: Scene): string {
   const where = describeArrivals(arrivals, scene);
-  const [property, ...deeper] = tokensOf(misfit);
+  const [property, ...deeper] = tokensOf(misfit.pointer);
   const rule = payloadRuleOf(scene.step);
   if (property !== undefined && deeper.length === 0 && rule?.fromEvents.has(property)) {
     return `only an event can bring ${quoted(property)}, which the output of ${quoted(scene.step.name)} requires: the step ends without it when no event has a payload, and fails when one has a payload without it. Let the definition that \`payloadDefinitions\` name for an event require it, or take it out of \`required\``;
+  }
+  if (scene.step.work.kind === "fork") {
+    const given = scene.step.work.rule.kind === "items" ? "its items" : "its branches";
+    return `${quoted(scene.step.name)} gives what ${given} give; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
   }
   return `${quoted(scene.step.name)} passes on what it receives${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
 }
@@ -84,15 +88,8 @@ function describeMissing(property: string, { step, hint }: Scene, where: string)
 }
 
 function subjectOf(misfit: Misfit): string {
-  const tokens = tokensOf(misfit);
+  const tokens = tokensOf(misfit.pointer);
   return tokens.length === 0 ? "it" : `its ${quoted(tokens.join("/"))}`;
-}
-
-function tokensOf({ pointer }: Misfit): string[] {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
 /** "`reserve`, `pay` or the job's input", with the given words before each step. */

@@ -64,31 +64,49 @@ function mayBeObject(known: Known): boolean {
   return (known.types & typeSets.object) !== noTypes;
 }
 
-/** What is known of a step's output once it has been checked. */
-export function knownOutputOf(step: StepDefinition, budget: WaitOutputBudget): KnownOutput {
-  const { behaviour, inputSchema, outputSchema } = step;
-  if (behaviour === "call") return new KnownOutput(outputSchema, false);
+/** Answers what is known of a step's output once it has been checked. The value that the step's `input` made, if it has one, fits `made`. */
+export function knownOutputOf(step: StepDefinition, budget: WaitOutputBudget, made?: Schema): KnownOutput {
+  const isPassedOn = !makesItsOwn(step) && step.input === undefined;
+  return new KnownOutput(checkedOutput(step, budget, made), isPassedOn, payloadRuleOf(step)?.fromEvents);
+}
+
+/** The schema that such an output fits. */
+export function checkedOutput(step: StepDefinition, budget: WaitOutputBudget, made?: Schema): Schema {
+  const { work, inputSchema, outputSchema } = step;
+  // The types of templates know what a fork gives.
+  if (work.kind === "fork") return outputSchema;
+  if (work.kind === "call") return allOfSchemas([outputSchema, ...[work.resultSchema ?? []].flat()]);
+  const received = [inputSchema, ...(made === undefined ? [] : [made])];
   const rule = payloadRuleOf(step);
   if (rule !== undefined) {
     const { fromEvents, certain } = rule;
     const uncertain = new Set([...fromEvents].filter((property) => !certain.has(property)));
-    const made = [knownWaitOutput([inputSchema], step, rule, budget), withoutRequired(outputSchema, uncertain)];
-    return new KnownOutput(allOfSchemas(made), true, fromEvents);
+    return allOfSchemas([knownWaitOutput(received, step, rule, budget), withoutRequired(outputSchema, uncertain)]);
   }
-  const isInputWhole = behaviour === "pass" || !isClosed(outputSchema);
-  return new KnownOutput(isInputWhole ? allOfSchemas([inputSchema, outputSchema]) : outputSchema, true);
+  const isInputWhole = work.kind !== "wait" || !isClosed(outputSchema);
+  return isInputWhole ? allOfSchemas([...received, outputSchema]) : outputSchema;
 }
 
 /** Whether the step's output is the very value that it received, and that was the latest output. */
 export function passesLatestOutputOn(step: StepDefinition): boolean {
-  const { behaviour, inputSchema, outputSchema } = step;
-  if (behaviour === "call" || isClosed(inputSchema) || payloadRuleOf(step) !== undefined) return false;
-  return behaviour === "pass" || !isClosed(outputSchema);
+  const { work, inputSchema, outputSchema } = step;
+  if (step.input !== undefined || step.output !== undefined) return false;
+  if (makesItsOwn(step) || isClosed(inputSchema) || payloadRuleOf(step) !== undefined) return false;
+  return work.kind !== "wait" || !isClosed(outputSchema);
 }
 
-/** The job's input is an object and was checked against the first step's input definition. */
+/** Whether the step gives something else than what it received. */
+function makesItsOwn({ work }: StepDefinition): boolean {
+  return work.kind === "call" || work.kind === "fork";
+}
+
 export function knownJobInput(firstStep: StepDefinition): KnownOutput {
-  return new KnownOutput(allOfSchemas([firstStep.inputSchema, anyObject]), false);
+  return new KnownOutput(jobInputSchema(firstStep), false);
+}
+
+/** The job's input is an object and was checked against the first step's input definition, unless that is about what the `input` of the step makes. */
+export function jobInputSchema({ input, inputSchema }: StepDefinition): Schema {
+  return input === undefined ? allOfSchemas([inputSchema, anyObject]) : anyObject;
 }
 
 export const anyObject = newSchema({ types: typeSets.object });

@@ -2,6 +2,7 @@ import { anyOfSchemas } from "../../schema/node.ts";
 import type { Schema } from "../../schema/schema.ts";
 import type { StepDefinition } from "../definition-parts.ts";
 import { type Effect, type KnownOutput, knownJobInput, knownOutputOf } from "./known-output.ts";
+import type { TemplateTypes } from "./template-types.ts";
 import type { Provenance } from "./trace.ts";
 import type { WaitOutputBudget } from "./wait-output.ts";
 
@@ -16,9 +17,9 @@ export class KnownOutputs {
   readonly #namedBy: ReadonlyMap<string, readonly KnownOutput[]>;
   readonly #groups = new Map<string, OutputGroup>();
 
-  constructor(steps: readonly [StepDefinition, ...StepDefinition[]], budget: WaitOutputBudget) {
+  constructor(steps: readonly [StepDefinition, ...StepDefinition[]], budget: WaitOutputBudget, types: TemplateTypes) {
     this.jobInput = knownJobInput(steps[0]);
-    this.#byStep = sharedOutputs(steps, budget);
+    this.#byStep = sharedOutputs(steps, budget, types);
     this.#stepsOf = Map.groupBy(this.#byStep.keys(), (step) => this.#byStep[step] ?? this.jobInput);
     this.#effectsOnOthers = this.#byStep.map(({ effectOnOthers }) => effectOnOthers);
     const different = [this.jobInput, ...new Set(this.#byStep)];
@@ -77,7 +78,11 @@ export class OutputGroup {
   }
 }
 
-function sharedOutputs(steps: readonly StepDefinition[], budget: WaitOutputBudget): KnownOutput[] {
+function sharedOutputs(
+  steps: readonly StepDefinition[],
+  budget: WaitOutputBudget,
+  types: TemplateTypes,
+): KnownOutput[] {
   const numbers = new Map<Schema, number>();
   const numberOf = (schema: Schema): number => {
     const number = numbers.get(schema) ?? numbers.size;
@@ -86,9 +91,14 @@ function sharedOutputs(steps: readonly StepDefinition[], budget: WaitOutputBudge
   };
   const shared = new Map<string, KnownOutput>();
   return steps.map((step, index) => {
+    // A template makes a new value, and each template another one; so does each fork.
+    if (step.input !== undefined || step.output !== undefined || step.work.kind === "fork")
+      return types.knownOutput(index, step);
     // What an event must bring depends on more than the two definitions.
-    const own = step.payloadSchemas.size > 0 ? ` ${index}` : "";
-    const key = `${step.behaviour} ${numberOf(step.inputSchema)} ${numberOf(step.outputSchema)}${own}`;
+    const own = step.work.kind === "wait" && step.work.payloadSchemas.size > 0 ? ` ${index}` : "";
+    const result = "resultSchema" in step.work && step.work.resultSchema;
+    const made = result ? ` ${numberOf(result)}` : "";
+    const key = `${step.work.kind}${made} ${numberOf(step.inputSchema)} ${numberOf(step.outputSchema)}${own}`;
     const output = shared.get(key) ?? knownOutputOf(step, budget);
     shared.set(key, output);
     return output;

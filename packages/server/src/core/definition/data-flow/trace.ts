@@ -66,7 +66,7 @@ export class Trace {
 
   /** Adds to a row what comes along the edge; answers whether any of it is new there. */
   #addLeaving(edge: Edge, rows: BitRows, row: number): boolean {
-    const effect = edge.kind === "failure" ? "leaves" : this.#effects[edge.from];
+    const effect = edge.kind !== "transition" ? "leaves" : this.#effects[edge.from];
     const isOwnNew = effect !== "leaves" && rows.add(row, edge.from);
     if (effect === "replaces") return rows.add(row, this.#missing) || isOwnNew;
     const isOtherNew = effect !== "gives" && rows.addRow(row, { rows: this.#entering, row: edge.from });

@@ -40,7 +40,12 @@ export function knownWaitOutput(
   const others = !isInputObject || isOutputClosed ? nothing : allOfSchemas(known.additional);
   return newSchema({
     types,
-    objects: { properties, required: known.types === typeSets.object ? required : [], additional: others },
+    objects: {
+      properties,
+      required: known.types === typeSets.object ? required : [],
+      patterns: undefined,
+      additional: others,
+    },
   });
 }
 
@@ -65,11 +70,11 @@ function broughtProperties(
 ): ReadonlyMap<string, readonly Schema[]> {
   const known = knownProperties.get(rule);
   if (known !== undefined) return known;
-  const { wait, outputSchema, payloadSchemas } = step;
-  const ofOutput = propertiesAlone(outputSchema).objects?.properties ?? new Map<string, Schema>();
-  // One event stands for all with the same payload definition.
-  const events = new Map((wait?.eventIds ?? []).map((eventId) => [payloadSchemas.get(eventId), eventId]));
-  const payloads = [...events].map(([schema, eventId]) => ({ eventId, known: schema && new Known([schema]) }));
+  const ofOutput = propertiesAlone(step.outputSchema).objects?.properties ?? new Map<string, Schema>();
+  const payloads = [...rule.eventsBySchema].map(([schema, eventId]) => ({
+    eventId,
+    known: schema && new Known([schema]),
+  }));
   const names = new Set([...rule.fromEvents, ...payloads.flatMap((payload) => [...(payload.known?.names ?? [])])]);
   budget.charge(names.size * payloads.length);
   const properties = new Map<string, readonly Schema[]>();

@@ -1,0 +1,239 @@
+import {
+  type EventTypes,
+  type ForkTypes,
+  type PartType,
+  type StepTypes,
+  type TypeScope,
+  TypingBudget,
+  timestampText,
+} from "../../expression/expression.ts";
+import { fitsSchema } from "../../schema/check.ts";
+import { allOfSchemas, anything, closedObject, newSchema, type Schema } from "../../schema/node.ts";
+import { propertiesAlone } from "../../schema/schema.ts";
+import { typeSets } from "../../schema/type-set.ts";
+import type { StepDefinition, Steps } from "../definition-parts.ts";
+import { errorSchema } from "../error-schemas.ts";
+import type { Region, Regions } from "../regions.ts";
+import type { Edge, StepGraph } from "../step-graph.ts";
+import { branchStart, loopsAround } from "./branch-starts.ts";
+import { jobInputSchema } from "./known-output.ts";
+import { type Change, type Presence, presenceAt } from "./presence.ts";
+
+/** The values that the step of an expression has made when the expression is evaluated. */
+export interface Made {
+  readonly input?: Schema;
+  readonly result?: Schema;
+  readonly output?: Schema;
+  /** Whether the step is a wait that has consumed its events. */
+  readonly hasConsumed?: boolean;
+}
+
+/** The schemas of outputs that steps made, and of inputs that they received without failing. */
+export interface KnownOfSteps {
+  readonly outputOf: (step: number) => Schema;
+  readonly receivedBy: (step: number) => Schema;
+  /** The schema of the items of a forEach. */
+  readonly itemOf: (fork: number) => Schema;
+}
+
+/** Tells what expressions can read at a step of a definition. */
+export class ExpressionScopes {
+  readonly #steps: Steps;
+  readonly #graph: StepGraph;
+  readonly #indexes: ReadonlyMap<string, number>;
+  /** The indexes of the waits that list an event id. */
+  readonly #listing: ReadonlyMap<string, ReadonlySet<number>>;
+  readonly #hasOpenWait: boolean;
+  readonly #regions: Regions;
+  /** The names that hints are looked for among, as often as a name is wrong: an iterator would be used up by the first. */
+  readonly #stepNames: readonly string[];
+  readonly #eventIds: readonly string[];
+  readonly #known: KnownOfSteps;
+  readonly #presences = new Map<string, (step: number) => Presence>();
+  readonly #budget = new TypingBudget();
+  readonly #payloads = new Map<string, PartType>();
+
+  constructor(steps: Steps, graph: StepGraph, regions: Regions, known: KnownOfSteps) {
+    this.#steps = steps;
+    this.#graph = graph;
+    this.#known = known;
+    this.#indexes = new Map(steps.map(({ name }, index) => [name, index]));
+    this.#listing = listingWaits(steps);
+    this.#regions = regions;
+    this.#stepNames = steps.flatMap(({ type, name }) => (type === branchStart ? [] : name));
+    this.#eventIds = [...this.#listing.keys()];
+    this.#hasOpenWait = steps.some(({ work }) => work.kind === "wait" && work.openRule !== undefined);
+  }
+
+  /** Whether so much was asked that the types since then say nothing. */
+  get isExhausted(): boolean {
+    return this.#budget.isExhausted;
+  }
+
+  at(step: number, made: Made): TypeScope {
+    const part = (schema: Schema | undefined): PartType =>
+      schema === undefined ? nowhere : { presence: "always", schema };
+    return {
+      input: { presence: "always", schema: jobInputSchema(this.#steps[0]) },
+      result: part(made.result),
+      output: part(made.output),
+      error: { presence: this.#presence("error", changesOfError)(step), schema: errorSchema },
+      ...this.#ofItem(step),
+      job: { presence: "always", schema: jobSchema },
+      step: (name) => this.#step(step, name, made),
+      forkAround: (name) => this.#forkAround(name, step),
+      stepNames: this.#stepNames,
+      event: (eventId) => this.#event(step, eventId, made),
+      eventIds: this.#eventIds,
+      budget: this.#budget,
+    };
+  }
+
+  #step(at: number, name: string, made: Made): StepTypes | undefined {
+    const index = this.#indexes.get(name);
+    const step = index === undefined ? undefined : this.#steps[index];
+    if (index === undefined || step === undefined || !this.#isAround(index, at)) return undefined;
+    const presence = (part: string, onSuccess: "gives" | "takes", onFailure: "gives" | "takes") =>
+      this.#presence(`${part} ${index}`, (from, kind) =>
+        from !== index || kind === "fork" ? undefined : kind === "failure" ? onFailure : onSuccess,
+      )(at);
+    const error = () => presence("error", "takes", "gives");
+    // A step that failed may have received an input that does not fit its definition.
+    const received = () => (error() === "never" ? this.#known.receivedBy(index) : anything);
+    const outputOf = this.#known.outputOf;
+    // Each takes a walk through the graph, and an expression reads one of them.
+    return {
+      get output() {
+        return { presence: presence("output", "gives", "takes"), schema: outputOf(index) };
+      },
+      get input() {
+        if (index === at && made.input !== undefined) return { presence: "always" as const, schema: made.input };
+        return { presence: presence("input", "gives", "gives"), schema: received() };
+      },
+      get error() {
+        return { presence: error(), schema: errorSchema };
+      },
+    };
+  }
+
+  /** The outermost fork around a step that is not around this one too. */
+  #forkAround(name: string, at: number): string | undefined {
+    let fork: number | undefined;
+    for (let region = this.#regions.of[this.#indexes.get(name) ?? -1]; region !== undefined; region = region.around) {
+      if (this.#isInside(at, region)) break;
+      fork = region.fork;
+    }
+    return fork === undefined ? undefined : this.#steps[fork]?.name;
+  }
+
+  /** Steps in a branch cannot be named from outside of it. */
+  #isAround(named: number, at: number): boolean {
+    return this.#isInside(at, this.#regions.of[named]);
+  }
+
+  #isInside(step: number, outer: Region | undefined): boolean {
+    for (let region = this.#regions.of[step]; region !== undefined; region = region.around) {
+      if (region === outer) return true;
+    }
+    return false;
+  }
+
+  #ofItem(at: number): Pick<TypeScope, "item" | "index" | "fork" | "forkNames"> {
+    const forks = loopsAround(this.#regions.of[at], this.#steps);
+    const typesOf = (fork: number | undefined): ForkTypes => {
+      if (fork === undefined) return { item: nowhere, index: nowhere };
+      const { itemOf } = this.#known;
+      return {
+        item: {
+          presence: "always",
+          get schema() {
+            return itemOf(fork);
+          },
+        },
+        index: { presence: "always", schema: place },
+      };
+    };
+    const names = new Map(forks.map((fork) => [this.#steps[fork]?.name ?? "", fork]));
+    return {
+      ...typesOf(forks[0]),
+      fork: (name) => (names.has(name) ? typesOf(names.get(name)) : undefined),
+      forkNames: names.keys(),
+    };
+  }
+
+  #event(at: number, eventId: string, made: Made): EventTypes | undefined {
+    const listing = this.#listing.get(eventId);
+    if (listing === undefined && !this.#hasOpenWait) return undefined;
+    const consumptionBy = (step: number) => consumption(this.#steps[step], listing?.has(step) ?? false);
+    const presence = this.#presence(`event ${eventId}`, (from, kind) =>
+      kind === "transition" ? consumptionBy(from) : undefined,
+    )(at);
+    const own = made.hasConsumed ? consumptionBy(at) : undefined;
+    const known = this.#payloads.get(eventId) ?? payloadType(this.#steps, eventId, listing);
+    this.#payloads.set(eventId, known);
+    const consumed = own === "gives" ? "always" : own === "mayGive" && presence === "never" ? "maybe" : presence;
+    const both = consumed === "always" ? known.presence : consumed;
+    return { presence: consumed, payload: { ...known, presence: both } };
+  }
+
+  #presence(key: string, changeBy: (step: number, kind: Edge["kind"]) => Change): (step: number) => Presence {
+    const known = this.#presences.get(key) ?? presenceAt(this.#graph, changeBy, this.#budget);
+    this.#presences.set(key, known);
+    return known;
+  }
+}
+
+function changesOfError(_: number, kind: Edge["kind"]): Change {
+  return kind === "failure" ? "gives" : undefined;
+}
+
+/** Thousands of events may be listed, and each is asked about at hundreds of steps. */
+function listingWaits(steps: Steps): ReadonlyMap<string, ReadonlySet<number>> {
+  const listing = new Map<string, Set<number>>();
+  for (const [index, { work }] of steps.entries()) {
+    if (work.kind !== "wait") continue;
+    for (const eventId of work.rule.eventIds) listing.set(eventId, (listing.get(eventId) ?? new Set()).add(index));
+  }
+  return listing;
+}
+
+/** The end of a step gives an event that the step lists. One that expressions give may be any event. */
+function consumption(step: StepDefinition | undefined, isListed: boolean): "gives" | "mayGive" | undefined {
+  if (step?.work.kind !== "wait") return undefined;
+  const { rule, openRule } = step.work;
+  if (openRule !== undefined) return "mayGive";
+  if (!isListed) return undefined;
+  return rule.requiredCount >= rule.eventIds.length ? "gives" : "mayGive";
+}
+
+/**
+ * An event is held against every step that lists its id (`job/sent-payload.ts`), so that its payload fits the payload definitions of all, and its properties
+ * their output definitions; without one it counts as null.
+ */
+function payloadType(steps: Steps, eventId: string, listing: ReadonlySet<number> = new Set()): PartType {
+  const waits = [...listing].flatMap((index) => steps[index] ?? []);
+  const schemas = new Set(
+    waits.flatMap(({ work }) => (work.kind === "wait" ? (work.payloadSchemas.get(eventId) ?? []) : [])),
+  );
+  const outputs = new Set(waits.map(({ outputSchema }) => outputSchema));
+  const isCertain = [...schemas].some((schema) => fitsSchema(schema, null, maxCheckWork) === false);
+  const schema = allOfSchemas([...schemas, ...[...outputs].map(propertiesAlone)]);
+  return { presence: isCertain ? "always" : "maybe", schema };
+}
+
+/** The work of the check whether null fits: enough for any schema that a person writes. */
+const maxCheckWork = 1_000;
+const nowhere: PartType = { presence: "never", schema: anything };
+const text = newSchema({ types: typeSets.string });
+const number = newSchema({ types: typeSets.number });
+const place = newSchema({ types: typeSets.whole });
+const jobSchema = closedObject(
+  new Map([
+    ["jobId", text],
+    ["submittedAt", timestampText],
+    ["workflowName", text],
+    ["versionNumber", number],
+  ]),
+  ["jobId", "submittedAt", "workflowName", "versionNumber"],
+  typeSets.object,
+);

@@ -1,0 +1,22 @@
+import { fittingSizeOf } from "../../schema/fitting-size.ts";
+import type { Schema } from "../../schema/node.ts";
+import { type ItemCount, maxItems } from "../fork-result.ts";
+
+/**
+ * Says in a sentence that the list of what the items of a forEach give is larger than an output may be, or may be; undefined where the schemas do not tell. A list
+ * may be too large when it is as long as its schema lets it be: with the largest outputs that their schema lets in, or, where that has no bound, with the
+ * smallest.
+ */
+export function describeLargeList(count: ItemCount, given: Schema, maxBytes: number): string | undefined {
+  const size = fittingSizeOf(given);
+  if (size === undefined) return undefined;
+  const isTooLarge = (itemCount: number, bytes: number) => itemCount * (bytes + comma) > maxBytes;
+  if (isTooLarge(count.low, size.low)) return `gives ${count.low} outputs or more, each of ${size.low} bytes or more`;
+  if (!Number.isFinite(count.high)) return undefined;
+  const most = Math.min(count.high, maxItems);
+  const isBounded = Number.isFinite(size.high);
+  if (!isTooLarge(most, isBounded ? size.high : size.low)) return undefined;
+  return `may give ${most} outputs, each of ${isBounded ? `up to ${size.high} bytes` : `${size.low} bytes or more`}`;
+}
+
+const comma = 1;

@@ -1,0 +1,32 @@
+import { Known } from "../../schema/known.ts";
+import { allOfSchemas, closedObject } from "../../schema/node.ts";
+import { declaredProperties, isClosed, type Schema } from "../../schema/schema.ts";
+import type { StepDefinition } from "../definition-parts.ts";
+import { payloadRuleOf } from "../payload-rule.ts";
+import { knownWaitOutput, type WaitOutputBudget } from "./wait-output.ts";
+
+/**
+ * The output of a step that makes none of its own, by the schemas that it fits: it is what was received, or what is left of it, with what events
+ * brought to a wait step. The received value fits each of `receivedSchemas`.
+ */
+export function passedOn(
+  receivedSchemas: readonly Schema[],
+  step: StepDefinition,
+  budget: WaitOutputBudget,
+): readonly Schema[] {
+  const received = [...receivedSchemas, step.inputSchema];
+  const rule = payloadRuleOf(step);
+  if (rule !== undefined) return [knownWaitOutput(received, step, rule, budget)];
+  if (step.work.kind !== "wait" || !isClosed(step.outputSchema)) return received;
+  const known = new Known(received);
+  const names = [...declaredProperties(step.outputSchema)];
+  const kept = names.filter((name) => known.mayHave(name));
+  const schemas = new Map(kept.map((name) => [name, allOfSchemas(known.property(name))]));
+  return [
+    closedObject(
+      schemas,
+      names.filter((name) => known.requires(name)),
+      known.types,
+    ),
+  ];
+}

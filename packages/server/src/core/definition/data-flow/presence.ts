@@ -1,0 +1,66 @@
+import type { PartType, TypingBudget } from "../../expression/expression.ts";
+import type { Edge, StepGraph } from "../step-graph.ts";
+
+export type Presence = PartType["presence"];
+
+/** The effect of leaving a step on a thing that expressions read: from there on it is there, it is not, it may be, or nothing changes. */
+export type Change = "gives" | "takes" | "mayGive" | undefined;
+
+/** A visit of a step, or of an edge, costs a fraction of what the type of an expression does. */
+const visitsPerUnit = 256;
+
+const present = 1;
+const absent = 2;
+const notYet = 255;
+
+/** Answers by the step's index whether something is there when the step is entered: nothing is at the start of a job. */
+export function presenceAt(
+  graph: StepGraph,
+  changeBy: (step: number, kind: Edge["kind"]) => Change,
+  budget: TypingBudget,
+): (step: number) => Presence {
+  const entering = new Uint8Array(graph.stepCount);
+  const carriedOn = new Uint8Array(graph.stepCount).fill(notYet);
+  entering[0] = absent;
+  // Rounds go along the edges and against them in turn, until nothing changes: loops that lead back step by step need no more rounds then.
+  for (let [round, isChanged] = [0, true]; isChanged && !budget.isExhausted; round++) {
+    isChanged = false;
+    for (const step of round % 2 === 0 ? graph.order : graph.backwards) {
+      budget.charge(1 / visitsPerUnit);
+      const state = entering[step] ?? 0;
+      if (state === carriedOn[step]) continue;
+      carriedOn[step] = state;
+      const edges = graph.outgoing[step] ?? [];
+      budget.charge(edges.length / visitsPerUnit);
+      const left = {
+        transition: leaving(state, changeBy(step, "transition")),
+        failure: leaving(state, changeBy(step, "failure")),
+        fork: leaving(state, changeBy(step, "fork")),
+      };
+      for (const { to, kind } of edges) {
+        const before = entering[to] ?? 0;
+        const after = before | left[kind];
+        if (after === before) continue;
+        entering[to] = after;
+        isChanged = true;
+      }
+    }
+  }
+  return (step) => {
+    const state = entering[step] ?? 0;
+    return state === present ? "always" : state === absent ? "never" : "maybe";
+  };
+}
+
+function leaving(state: number, change: Change): number {
+  switch (change) {
+    case "gives":
+      return present;
+    case "takes":
+      return absent;
+    case "mayGive":
+      return state | present;
+    case undefined:
+      return state;
+  }
+}

@@ -1,0 +1,47 @@
+import type { Template } from "../../expression/expression.ts";
+import type { StepDefinition, Steps } from "../definition-parts.ts";
+import type { StepGraph } from "../step-graph.ts";
+
+/**
+ * The order in which the templates of a definition get their types, each step after those that it reads from. In a loop that cannot be: what reads from a
+ * step behind it comes again in the next round, and so does what reads from that.
+ */
+export function* readOrder(steps: Steps, graph: StepGraph, maxRounds: number): Generator<number> {
+  const positions = new Map(graph.order.map((step, position) => [step, position]));
+  const templated = graph.order.filter((step) => ownTemplates(steps[step]).length > 0);
+  const readBy = sourcesOf(steps, new Set(templated));
+  let before: ReadonlySet<number> = new Set();
+  for (let round = 0; round < maxRounds; round++) {
+    const now = new Set<number>();
+    for (const step of templated) {
+      const isBehind = (source: number) => (positions.get(source) ?? 0) >= (positions.get(step) ?? 0);
+      const isNew = (source: number) => (isBehind(source) ? before.has(source) : now.has(source));
+      if (round > 0 && !readBy.get(step)?.some(isNew)) continue;
+      now.add(step);
+      yield step;
+    }
+    before = now;
+  }
+}
+
+/** The steps, of those given, from whose values the templates of each step are made. */
+function sourcesOf(steps: Steps, templated: ReadonlySet<number>): ReadonlyMap<number, readonly number[]> {
+  const indexes = new Map(steps.map(({ name }, index) => [name, index]));
+  return new Map(
+    [...templated].map((index) => {
+      const references = ownTemplates(steps[index]).flatMap((template) => template.references);
+      const sources = new Set(
+        references.flatMap(({ step: name }) => (name === undefined ? [] : (indexes.get(name) ?? []))),
+      );
+      return [index, [...sources].filter((source) => templated.has(source))];
+    }),
+  );
+}
+
+/** The templates of a step whose types others need: those of what it receives and gives, and the list of a forEach. */
+function ownTemplates(step: StepDefinition | undefined): readonly Template[] {
+  if (step === undefined) return [];
+  const { input, output, work } = step;
+  const list = work.kind === "fork" && "template" in work.items ? work.items.template : undefined;
+  return [input, output, list].flatMap((template) => template ?? []);
+}

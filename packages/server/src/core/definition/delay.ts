@@ -1,0 +1,42 @@
+import type { JsonValue } from "../json/json.ts";
+import { hasFormat } from "../schema/format.ts";
+
+/** The length of a step's sleep: so many milliseconds from when it begins, or until a moment, in milliseconds since 1970. */
+export type Delay = { readonly ms: number } | { readonly untilMs: number };
+
+/** The moment at which a step that begins now goes on, in milliseconds since 1970. */
+export function delayEnd(delay: Delay, now: number): number {
+  return "ms" in delay ? now + delay.ms : delay.untilMs;
+}
+
+/** A year, as for every other time: more was meant as milliseconds. A longer sleep is possible with `until`. */
+export const maxDelaySeconds = 31_536_000;
+
+/** Reads what the config of a step says, of which exactly one is there; or says which field is wrong, and how. */
+export function readDelay({
+  seconds,
+  until,
+}: {
+  readonly seconds?: JsonValue;
+  readonly until?: JsonValue;
+}): Delay | { readonly field: "" | "seconds" | "until"; readonly problem: string } {
+  if ((seconds === undefined) === (until === undefined)) {
+    return { field: "", problem: "must have exactly one of `seconds`, for how long, and `until`, a time" };
+  }
+  if (until !== undefined) {
+    const untilMs = typeof until === "string" && hasFormat(until, "date-time") ? momentOf(until) : undefined;
+    return untilMs === undefined
+      ? { field: "until", problem: "must be a time as in 2026-01-31T12:00:00Z (RFC 3339)" }
+      : { untilMs };
+  }
+  if (typeof seconds !== "number" || !(seconds >= 0 && seconds <= maxDelaySeconds)) {
+    const wanted = `a number of seconds from 0 to ${maxDelaySeconds} (a year)`;
+    return { field: "seconds", problem: `must be ${wanted}; for a later time there is \`until\`` };
+  }
+  return { ms: Math.round(seconds * 1000) };
+}
+
+/** A leap second, which no clock of a computer shows, is the one before it. */
+function momentOf(time: string): number {
+  return Date.parse(time.toUpperCase().replace(/:60(?=[.Z+-])/, ":59"));
+}

@@ -1,0 +1,35 @@
+import type { Expression, Reference, Template } from "../expression/expression.ts";
+import type { OpenFields } from "./config-template.ts";
+import type { StepDefinition } from "./definition-parts.ts";
+import type { StepWork } from "./step-work.ts";
+import { isChoice } from "./transition.ts";
+
+/** Everything that the expressions of a step may read. */
+export function referencesOf(step: StepDefinition): readonly Reference[] {
+  return [...templatesOf(step), ...conditionsOf(step)].flatMap(({ references }) => references);
+}
+
+export function templatesOf({ input, output, work }: StepDefinition): readonly Template[] {
+  return [input, output, openFieldsOf(work)?.template].flatMap((template) => template ?? []);
+}
+
+export function conditionsOf({ transitionToStep }: StepDefinition): readonly Expression[] {
+  return isChoice(transitionToStep) ? transitionToStep.options.map(({ condition }) => condition) : [];
+}
+
+/** The fields of a step's config that hold expressions; undefined where none does. */
+export function openFieldsOf(work: StepWork): OpenFields | undefined {
+  switch (work.kind) {
+    case "pass":
+      return undefined;
+    case "wait":
+      return work.openRule;
+    case "delay":
+      return "template" in work.delay ? work.delay : undefined;
+    case "call":
+      if (work.by === "node") return work.openConfig;
+      return "template" in work.terms ? work.terms : undefined;
+    case "fork":
+      return "template" in work.items ? work.items : undefined;
+  }
+}

@@ -1,0 +1,28 @@
+import { offsetsOf } from "../json/pointer-offsets.ts";
+import { describePosition, positionsOf, type TextPosition } from "../json/text-position.ts";
+import type { FoundProblem, Problem } from "../problem.ts";
+
+/** Something that is wrong in the text of a definition, or may go wrong, and where in the text it stands. */
+export interface PlacedProblem extends Problem, TextPosition {}
+
+/** Says of each problem where it stands in the text. A problem without an offset of its own is found by its pointer, which needs text that is JSON. */
+export function placeProblems(text: string, problems: readonly FoundProblem[]): PlacedProblem[] {
+  if (problems.length === 0) return [];
+  const targets = problems.map(({ pointer, textOffset, stringOffset }) =>
+    textOffset === undefined ? { pointer, stringOffset } : theWhole,
+  );
+  const found = offsetsOf(text, targets);
+  const offsets = problems.map(({ textOffset }, index) => textOffset ?? found[index] ?? 0);
+  const positions = positionsOf(text, offsets);
+  return problems.flatMap(({ pointer, detail }, index) => {
+    const position = positions[index];
+    return position === undefined ? [] : { pointer, detail, ...position };
+  });
+}
+
+/** "/steps/0/name (line 4, column 7)", or nothing for a problem of the whole definition. */
+export function describePlace(problem: PlacedProblem): string {
+  return problem.pointer && `${problem.pointer} (${describePosition(problem)})`;
+}
+
+const theWhole = { pointer: "" };

@@ -1,0 +1,25 @@
+import type { Expression } from "../expression/expression.ts";
+
+/** The way of a job after a step: to the step of that name, to its end (null), or where the first of several conditions leads that holds. */
+export type Transition = string | null | Choice;
+
+export interface Choice {
+  readonly options: readonly ChoiceOption[];
+  /** The step to go to when no condition holds; null ends the job. */
+  readonly otherwise: string | null;
+}
+
+export interface ChoiceOption {
+  readonly condition: Expression;
+  readonly then: string | null;
+}
+
+export function isChoice(transition: Transition): transition is Choice {
+  return transition !== null && typeof transition === "object";
+}
+
+/** Every place to which a transition may lead, each once. */
+export function targetsOf(transition: Transition): readonly (string | null)[] {
+  if (!isChoice(transition)) return [transition];
+  return [...new Set([...transition.options.map(({ then }) => then), transition.otherwise])];
+}

@@ -1,0 +1,15 @@
+import { levelOf, parentOf } from "../job/branch-path.ts";
+import type { Job } from "../job/job-state.ts";
+import { quoted } from "../problem.ts";
+
+/** A branch in words, with its path: "item 4,211 of 10,000 (`each-order:1[4211]`)". An item is named by its place from 0, as `index` counts. */
+export function branchText({ state }: Job, path: string): string {
+  const level = levelOf(path);
+  const fork = state.status === "RUNNING" ? state.cursors.find(({ branch }) => branch === parentOf(path)) : undefined;
+  if (level === undefined || fork?.stand.phase !== "forked") return quoted(path);
+  const { items, branchCount } = fork.stand;
+  const place = Number(level.key).toLocaleString("en");
+  const words =
+    items === undefined ? `branch ${quoted(level.key)}` : `item ${place} of ${branchCount.toLocaleString("en")}`;
+  return `${words} (${quoted(path)})`;
+}

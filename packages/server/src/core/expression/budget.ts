@@ -1,0 +1,124 @@
+import type { JsonObject, JsonValue } from "../json/json.ts";
+import type { Matcher } from "../schema/matcher.ts";
+import { problemOfPattern, readPattern } from "../schema/pattern.ts";
+import { maxPatternLength } from "../schema/pattern-book.ts";
+import { fail } from "./failure.ts";
+
+/**
+ * Bounds what one template, or one `choose`, may cost. It counts work and never time, so that the same values give the same outcome on every
+ * machine. A unit is at most some 40 ns, whatever it is spent on (`test/core/expression/costs.test.ts` tries what costs most).
+ */
+export class Budget {
+  readonly #limits: BudgetLimits;
+  readonly #matchers = new Map<string, Matcher>();
+  #work = 0;
+  #size = 0;
+
+  constructor(limits: BudgetLimits = defaultLimits) {
+    this.#limits = limits;
+  }
+
+  /** The work that was spent so far, in units. */
+  get work(): number {
+    return this.#work;
+  }
+
+  /** Characters and members of the output so far. */
+  get size(): number {
+    return this.#size;
+  }
+
+  spend(units: number): void {
+    this.#work += units;
+    if (this.#work > this.#limits.maxWork) {
+      fail(
+        `takes more than ${this.#limits.maxWork} units of work; work on less data, or divide it among several steps`,
+        "budget",
+      );
+    }
+  }
+
+  /** Spends for work on every character of a text; the fastest takes eight of them per unit. */
+  spendOnText(length: number, charactersPerUnit = 8): void {
+    this.spend(1 + Math.ceil(length / charactersPerUnit));
+  }
+
+  /** Counts a value that becomes part of the output, `depth` levels deep in it. */
+  output(value: JsonValue, depth: number): void {
+    if (typeof value === "string") this.#grow(value.length);
+    else if (typeof value !== "object" || value === null) this.#grow(1);
+    else {
+      if (depth >= this.#limits.maxDepth) {
+        fail(`gives a value that is nested more than ${this.#limits.maxDepth} levels deep`, "budget");
+      }
+      this.#grow(2);
+      if (Array.isArray(value)) this.#items(value, depth + 1);
+      else this.#properties(value, depth + 1);
+    }
+  }
+
+  /** The matcher of a pattern. The first use of a pattern is charged for compiling it, whether or not it was compiled before. */
+  matcher(source: string): Matcher {
+    const known = this.#matchers.get(source);
+    if (known !== undefined) return known;
+    this.spend(workToReadPattern + Math.min(source.length, maxPatternLength) * workPerPatternCharacter);
+    // The message says no more, since it would quote the pattern, which may have come with the data. A literal's problem is told at registration.
+    if (problemOfSource(source) !== undefined)
+      fail("has a pattern that is no regular expression in RE2 syntax, or is too large");
+    const pattern = readPattern(source);
+    this.spend(Math.ceil(pattern.work * workPerPatternWork));
+    const matcher = pattern.matcher();
+    this.#matchers.set(source, matcher);
+    return matcher;
+  }
+
+  #items(items: readonly JsonValue[], depth: number): void {
+    this.spend(1 + items.length);
+    for (const item of items) this.output(item, depth);
+  }
+
+  #properties(object: JsonObject, depth: number): void {
+    const keys = Object.keys(object);
+    this.spend(2 + keys.length * unitsPerKey);
+    for (const key of keys) {
+      this.#grow(key.length);
+      this.output(object[key] as JsonValue, depth);
+    }
+  }
+
+  #grow(size: number): void {
+    this.#size += size;
+    if (this.#size > this.#limits.maxSize) {
+      fail(`gives more than ${this.#limits.maxSize} characters and members; give less`, "budget");
+    }
+  }
+}
+
+/** Answers what is wrong with a pattern; undefined when nothing is. */
+export function problemOfSource(source: JsonValue | undefined): string | undefined {
+  if (typeof source !== "string") return undefined;
+  if (source.length > maxPatternLength) return `a pattern of more than ${maxPatternLength} characters`;
+  const problem = problemOfPattern(readPattern(source), maxPatternWork);
+  return problem === undefined ? undefined : `a pattern that ${problem}`;
+}
+
+export interface BudgetLimits {
+  /** Units of work. */
+  readonly maxWork: number;
+  /** Characters and members of the output. */
+  readonly maxSize: number;
+  /** Levels of the output. */
+  readonly maxDepth: number;
+}
+
+export const defaultLimits: BudgetLimits = { maxWork: 1_000_000, maxSize: 4_000_000, maxDepth: 64 };
+
+/** Listing the keys of an object takes up to 140 ns for each: those of large ones are sorted first. */
+export const unitsPerKey = 8;
+
+const workToReadPattern = 200;
+const workPerPatternCharacter = 30;
+/** One pattern may be almost as large as all of a definition together (`schema/pattern-book.ts`). */
+const maxPatternWork = 8_000;
+/** A unit of a pattern's work takes up to 3.5 µs. */
+const workPerPatternWork = 200;

@@ -1,0 +1,21 @@
+/**
+ * Why an expression has no value. A `value` did not suit, a number or a time left its `range`, or the `budget` was used up. It never shows a value, which
+ * may be a secret, but only names and parts of the expression.
+ */
+export class ExpressionFailure {
+  readonly kind: "value" | "range" | "budget";
+  readonly message: string;
+  /** The offset in the expression's source, in UTF-16 units. */
+  readonly offset: number | undefined;
+
+  constructor(message: string, offset?: number, kind: ExpressionFailure["kind"] = "value") {
+    this.message = message;
+    this.offset = offset;
+    this.kind = kind;
+  }
+}
+
+/** Ends an evaluation; the evaluator says where it was. It is no `Error`: to write down a stack for each that `||` absorbs costs more than the rest. */
+export function fail(message: string, kind: ExpressionFailure["kind"] = "value"): never {
+  throw new ExpressionFailure(message, undefined, kind);
+}

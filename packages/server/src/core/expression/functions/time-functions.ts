@@ -1,0 +1,166 @@
+import { hasFormat } from "../../schema/format.ts";
+import type { Budget } from "../budget.ts";
+import { fail } from "../failure.ts";
+import {
+  casesOf,
+  costOfTexts,
+  durationType,
+  mayBe,
+  type Type,
+  timestampType,
+  valuesOf,
+  wholeType,
+} from "../types/type.ts";
+import { Duration, kinds, Timestamp, type Value } from "../value.ts";
+import { defineFunction, type ExpressionFunction } from "./function.ts";
+
+/** The functions on timestamps and durations. */
+export const timeFunctions: readonly ExpressionFunction[] = [
+  defineFunction({
+    name: "timestamp",
+    forms: "function",
+    parameters: [{ name: "text", kinds: kinds.string | kinds.timestamp }],
+    call: ([value], budget) => toTimestamp(value as Value, budget),
+    type: () => timestampType,
+    mayFail: ([value]) => {
+      if (!mayBe(value as Type, kinds.string) || isTimeText(value as Type)) return undefined;
+      return "the text may be no time; its schema can say `format: date-time`";
+    },
+    typingCost: ([value]) => costOfTexts(value as Type, 1),
+    summary: "The time that an RFC 3339 text shows, to the millisecond.",
+    example: ['timestamp("2026-01-31T13:00:00+01:00")', "2026-01-31T12:00:00.000Z"],
+  }),
+  defineFunction({
+    name: "duration",
+    forms: "function",
+    parameters: [{ name: "text", kinds: kinds.string | kinds.duration }],
+    call: ([value], budget) => toDuration(value as Value, budget),
+    type: () => durationType,
+    mayFail: ([value]) => {
+      if (!mayBe(value as Type, kinds.string)) return undefined;
+      const isDurationText = textsOf(value as Type)?.every((text) => readDuration(text) !== undefined);
+      return isDurationText ? undefined : "the text may be no duration";
+    },
+    summary: "A span of time, written in hours, minutes, seconds and milliseconds: `1h30m`, `3.5s`, `-250ms`.",
+    example: ['timestamp("2026-01-31T12:00:00Z") + duration("1h30m")', "2026-01-31T13:30:00.000Z"],
+  }),
+  part("getFullYear", "The year, in UTC as all of these.", 2026, (time) => time.getUTCFullYear()),
+  part("getMonth", "The month, from 0 for January, as CEL has it.", 0, (time) => time.getUTCMonth()),
+  part("getDate", "The day of the month, from 1.", 31, (time) => time.getUTCDate()),
+  part("getDayOfMonth", "The day of the month, from 0.", 30, (time) => time.getUTCDate() - 1),
+  part("getDayOfWeek", "The day of the week, from 0 for Sunday.", 6, (time) => time.getUTCDay()),
+  part("getDayOfYear", "The day of the year, from 0.", 30, (time) => dayOfYear(time)),
+  part(
+    "getHours",
+    "The hour of a time, or the whole hours of a duration.",
+    12,
+    (time) => time.getUTCHours(),
+    3_600_000,
+  ),
+  part(
+    "getMinutes",
+    "The minute of a time, or the whole minutes of a duration.",
+    5,
+    (time) => time.getUTCMinutes(),
+    60_000,
+  ),
+  part(
+    "getSeconds",
+    "The second of a time, or the whole seconds of a duration.",
+    9,
+    (time) => time.getUTCSeconds(),
+    1_000,
+  ),
+  part(
+    "getMilliseconds",
+    "The milliseconds of a time's second, or all those of a duration.",
+    250,
+    (time) => time.getUTCMilliseconds(),
+    1,
+  ),
+];
+
+/** The method that answers a part of a time, and with `unitMs` how many whole units a duration has. */
+function part(
+  name: string,
+  summary: string,
+  value: number,
+  read: (time: Date) => number,
+  unitMs?: number,
+): ExpressionFunction {
+  return defineFunction({
+    name,
+    forms: "method",
+    parameters: [{ name: "time", kinds: unitMs === undefined ? kinds.timestamp : kinds.timestamp | kinds.duration }],
+    call: ([time], budget) => {
+      budget.spend(unitsPerPart);
+      if (time instanceof Duration) return Math.trunc(time.ms / (unitMs ?? 1)) + 0;
+      return read(new Date((time as Timestamp).at));
+    },
+    type: () => wholeType,
+    summary,
+    example: [`timestamp("2026-01-31T12:05:09.25Z").${name}()`, value],
+  });
+}
+
+/** Whether each text that the value may be is a time. */
+function isTimeText(type: Type): boolean {
+  const isConstant = textsOf(type)?.every((text) => hasFormat(text, "date-time"));
+  return (
+    isConstant ?? casesOf(type).every((known) => (known.types & kinds.string) === 0 || known.hasFormat("date-time"))
+  );
+}
+
+/** The texts that the value may be, when they are known. */
+function textsOf(type: Type): readonly string[] | undefined {
+  return valuesOf({ schema: type.schema, times: 0 })?.filter((value) => typeof value === "string");
+}
+
+function toTimestamp(value: Value, budget: Budget): Timestamp {
+  if (value instanceof Timestamp) return value;
+  const text = value as string;
+  budget.spendOnText(text.length, charactersPerUnit);
+  budget.spend(unitsPerTime);
+  if (!hasFormat(text, "date-time")) return fail("has a text that is no time as in 2026-01-31T12:00:00Z (RFC 3339)");
+  const isLeapSecond = text.startsWith(":60", 16);
+  const usual = isLeapSecond ? `${text.slice(0, 17)}59${text.slice(19)}` : text;
+  return new Timestamp(Date.parse(usual.toUpperCase()) + (isLeapSecond ? 1_000 : 0));
+}
+
+function toDuration(value: Value, budget: Budget): Duration {
+  if (value instanceof Duration) return value;
+  const text = value as string;
+  budget.spendOnText(text.length, charactersPerUnit);
+  budget.spend(unitsPerTime);
+  const ms = readDuration(text);
+  return ms === undefined
+    ? fail("has a text that is no duration in whole milliseconds, as in 1h30m or 3.5s")
+    : new Duration(ms);
+}
+
+/** The milliseconds of a text such as `1h30m`; undefined when it shows none. */
+function readDuration(text: string): number | undefined {
+  const match = text.length > maxDurationLength ? null : durationText.exec(text);
+  if (match === null) return undefined;
+  const [, sign, hours = "0", minutes = "0", seconds = "0", milliseconds = "0"] = match;
+  const ms = Number(hours) * 3_600_000 + Number(minutes) * 60_000 + Number(seconds) * 1_000 + Number(milliseconds);
+  const whole = Math.round(ms);
+  // A fraction such as 0.1 is not exact in binary; one of the millisecond is another matter.
+  if (Math.abs(ms - whole) > 1e-6 || Math.abs(whole) > Number.MAX_SAFE_INTEGER) return undefined;
+  return sign === "-" ? -whole : whole;
+}
+
+function dayOfYear(time: Date): number {
+  const start = new Date(time);
+  start.setUTCMonth(0, 1);
+  return Math.round((time.getTime() - start.getTime()) / 86_400_000);
+}
+
+const amount = "\\d+(?:\\.\\d+)?";
+const durationText = new RegExp(
+  `^([+-]?)(?=\\d)(?:(${amount})h)?(?:(${amount})m)?(?:(${amount})s)?(?:(${amount})ms)?$`,
+);
+const maxDurationLength = 60;
+const charactersPerUnit = 4;
+const unitsPerTime = 60;
+const unitsPerPart = 8;

@@ -1,0 +1,139 @@
+import { v5 } from "uuid";
+import { parseJson } from "../../json/json.ts";
+import { newSchema } from "../../schema/node.ts";
+import type { Budget } from "../budget.ts";
+import { fail } from "../failure.ts";
+import { anyType, mayBe, numberType, stringType, type Type, typeOfSchema, wholeType } from "../types/type.ts";
+import { kinds, numberWithin, Timestamp, type Value } from "../value.ts";
+import { defineFunction, type ExpressionFunction } from "./function.ts";
+
+const text = { name: "text", kinds: kinds.string };
+
+/** The functions that make a value of another one: numbers, JSON, base64, UUIDs. */
+export const valueFunctions: readonly ExpressionFunction[] = [
+  defineFunction({
+    name: "int",
+    forms: "function",
+    parameters: [{ name: "value", kinds: kinds.number | kinds.string | kinds.timestamp }],
+    call: ([value], budget) => toInt(value as Value, budget),
+    type: () => wholeType,
+    mayFail: ([value]) => (mayBe(value as Type, kinds.string) ? "the text may be no whole number" : undefined),
+    summary: "A number without its fraction, the whole number that a text shows, or a timestamp's seconds since 1970.",
+    example: ['int(7 / 2) + int("40")', 43],
+  }),
+  defineFunction({
+    name: "double",
+    forms: "function",
+    parameters: [{ name: "value", kinds: kinds.number | kinds.string }],
+    call: ([value], budget) => toNumber(value as number | string, budget),
+    type: () => numberType,
+    mayFail: ([value]) => (mayBe(value as Type, kinds.string) ? "the text may be no number" : undefined),
+    summary: "The number that a text shows as JSON would; a number as it is.",
+    example: ['double("2.5") * 2', 5],
+  }),
+  defineFunction({
+    name: "json",
+    forms: "function",
+    parameters: [text],
+    call: ([source], budget) => {
+      budget.spend(unitsPerDecoding + (source as string).length);
+      const parsed = parseJson(source as string, { maxDepth: maxJsonDepth });
+      // The detail of what is wrong could show a piece of the text, which may be a secret.
+      return "value" in parsed
+        ? parsed.value
+        : fail(`has a text that is no JSON (at its offset ${parsed.problem.textOffset})`);
+    },
+    type: () => anyType,
+    mayFail: () => "the text may be no JSON",
+    summary: "The value that a JSON text stands for.",
+    example: ['json("{\\"a\\": [1]}").a[0]', 1],
+  }),
+  defineFunction({
+    name: "base64.encode",
+    forms: "function",
+    parameters: [text],
+    call: ([source], budget) => {
+      budget.spendOnText((source as string).length, charactersPerUnit);
+      return Buffer.from(source as string, "utf8").toString("base64");
+    },
+    type: () => stringType,
+    summary: "The text, as UTF-8, in base64.",
+    example: ['base64.encode("ann:secret")', "YW5uOnNlY3JldA=="],
+  }),
+  defineFunction({
+    name: "base64.decode",
+    forms: "function",
+    parameters: [text],
+    call: ([source], budget) => decode(source as string, budget),
+    type: () => stringType,
+    mayFail: () => "the text may be no base64 of UTF-8 text",
+    summary:
+      "The text whose UTF-8 the base64 stands for; with or without `=` at its end, and in the form for URLs too.",
+    example: ['base64.decode("YW5uOnNlY3JldA==")', "ann:secret"],
+  }),
+  defineFunction({
+    name: "uuid",
+    forms: "function",
+    parameters: [{ name: "seed", kinds: kinds.string }],
+    call: ([seed], budget) => {
+      // A character of another script costs a hundred times one that is compared.
+      budget.spend(unitsPerHash + (seed as string).length);
+      return v5(seed as string, namespace);
+    },
+    type: () => uuidType,
+    summary: "A UUID (version 5 of RFC 9562) that is always the same for the same seed.",
+    example: ['uuid("order-17") == uuid("order-" + text(17))', true],
+  }),
+];
+
+/** The namespace of the UUIDs that expressions make. It is written into the values that users store, and never changes. */
+const namespace = "6d0f6a54-6c0f-5f0e-9d3c-2f6f1f0b7e21";
+const uuidType = typeOfSchema(
+  newSchema({
+    types: kinds.string,
+    strings: { minLength: 36, maxLength: 36, pattern: undefined, format: "uuid" },
+  }),
+);
+
+function toInt(value: Value, budget: Budget): number {
+  if (value instanceof Timestamp) return Math.floor(value.at / 1000);
+  if (typeof value === "number") return numberWithin(Math.trunc(value));
+  budget.spend(unitsPerNumber);
+  const source = value as string;
+  return wholeNumber.test(source) ? numberWithin(Number(source)) : fail("has a text that is no whole number");
+}
+
+function toNumber(value: number | string, budget: Budget): number {
+  if (typeof value === "number") return value;
+  budget.spendOnText(value.length);
+  budget.spend(unitsPerNumber);
+  return decimalNumber.test(value) ? numberWithin(Number(value)) : fail("has a text that is no number");
+}
+
+function decode(source: string, budget: Budget): string {
+  budget.spend(unitsPerDecoding);
+  budget.spendOnText(source.length, charactersPerUnit);
+  const bare = source.replace(/={0,2}$/, "");
+  if (notInBase64.test(bare) || bare.length % 4 === 1) return fail("has a text that is no base64");
+  const bytes = Buffer.from(bare, "base64");
+  try {
+    const decoded = utf8.decode(bytes);
+    return decoded.includes("\0") ? fail("decodes to text with the character NUL, which cannot be stored") : decoded;
+  } catch (error) {
+    if (error instanceof TypeError) return fail("decodes to bytes that are no UTF-8 text");
+    throw error;
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const wholeNumber = /^[+-]?\d{1,17}$/;
+const decimalNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
+const notInBase64 = /[^A-Za-z0-9+/_-]/;
+
+/** Requests may be as deep by default. */
+const maxJsonDepth = 64;
+/** Text that is no JSON, or no UTF-8, is found out by an error with a stack. */
+const unitsPerDecoding = 150;
+const charactersPerUnit = 4;
+const unitsPerHash = 150;
+const unitsPerNumber = 8;

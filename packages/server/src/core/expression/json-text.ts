@@ -1,0 +1,33 @@
+import { isJsonObject, type JsonObject } from "../json/json.ts";
+import { type Budget, unitsPerKey } from "./budget.ts";
+import { toJson, type Value } from "./value.ts";
+
+/** The value as JSON text; a time as its text without quotes. */
+export function jsonText(value: Value, budget: Budget): string {
+  const json = toJson(value, budget);
+  if (typeof json !== "object" || json === null) {
+    budget.spend(unitsPerScalar);
+    return typeof json === "string" ? json : JSON.stringify(json);
+  }
+  spendOnMembers(json, budget);
+  return JSON.stringify(json);
+}
+
+function spendOnMembers(value: Value, budget: Budget): void {
+  if (typeof value === "string") budget.spendOnText(value.length, charactersPerUnit);
+  else if (Array.isArray(value)) {
+    budget.spend(1 + value.length * unitsPerScalar);
+    for (const item of value) if (typeof item === "string" || typeof item === "object") spendOnMembers(item, budget);
+  } else if (isJsonObject(value as JsonObject)) {
+    const keys = Object.keys(value as JsonObject);
+    budget.spend(1 + keys.length * (unitsPerKey + unitsPerScalar));
+    for (const key of keys) {
+      budget.spendOnText(key.length, charactersPerUnit);
+      spendOnMembers((value as JsonObject)[key] as Value, budget);
+    }
+  }
+}
+
+const unitsPerScalar = 6;
+/** A character may have to be escaped. */
+const charactersPerUnit = 3;

@@ -1,0 +1,114 @@
+import { Environment, ParseError } from "@marcbachmann/cel-js";
+import { quoted } from "../problem.ts";
+import { readTree } from "./read-tree.ts";
+import { type Reference, referencesOf } from "./references.ts";
+import { tooManySigns } from "./source-walk.ts";
+import type { Node } from "./tree.ts";
+
+/** An expression that was parsed. Immutable. */
+export interface Expression {
+  readonly source: string;
+  readonly tree: Node;
+  /** Everything that it may read, known without evaluating it. */
+  readonly references: readonly Reference[];
+}
+
+/** One thing that is wrong with an expression; `offset` counts UTF-16 units in its source. */
+export interface ExpressionProblem {
+  readonly offset: number;
+  readonly message: string;
+}
+
+/** Reads an expression in CEL, the Common Expression Language. */
+export function parseExpression(
+  source: string,
+): { readonly expression: Expression } | { readonly problem: ExpressionProblem } {
+  const tree = parseTree(source);
+  if ("problem" in tree) return tree;
+  return { expression: { source, tree: tree.node, references: referencesOf(tree.node) } };
+}
+
+function parseTree(source: string): { readonly node: Node } | { readonly problem: ExpressionProblem } {
+  if (source.length > maxSourceLength) {
+    return refuse(
+      0,
+      `has ${source.length} characters; ${maxSourceLength} are allowed, so divide it among several steps`,
+    );
+  }
+  if (source.trim() === "") return refuse(0, "is empty; write an expression such as `input.name`");
+  const signs = tooManySigns(source, maxSigns);
+  if (signs !== undefined) return refuse(signs, `has more than ${maxSigns} signs in a row; remove them`);
+  try {
+    return readTree(grammar.parse(source).ast, source);
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error;
+    return refuse(Math.min(error.range?.start ?? 0, source.length), wordsOf(error, source));
+  }
+}
+
+/** A page of text. */
+const maxSourceLength = 4_000;
+/** Two in a row are rare already. */
+const maxSigns = 8;
+const limits = {
+  maxAstNodes: 1_000,
+  maxDepth: 50,
+  maxListElements: 1_000,
+  maxMapEntries: 1_000,
+  maxCallArguments: 100,
+};
+
+/** The library parses and does no more: its own evaluation and its types have other numbers than JSON, and no bound on work. */
+const grammar = new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false, limits });
+
+/** The library's finding in the words of this service. */
+function wordsOf(error: ParseError, source: string): string {
+  const found = source.slice(error.range?.start ?? 0, Math.max(error.range?.end ?? 0, (error.range?.start ?? 0) + 1));
+  switch (error.code) {
+    case "unexpected_token":
+    case "expected_token":
+      return found === "" ? "ends too early; something is missing at its end" : unexpected(found, source, error);
+    case "unexpected_character":
+      return unexpected(found, source, error);
+    case "unterminated_string":
+    case "unterminated_triple_quoted_string":
+      return "has a text that does not end; close it with the quote that opens it";
+    case "newline_in_string":
+      return "has a line break in a text; write it as `\\n`";
+    case "reserved_identifier":
+      return `\`${found}\` is a reserved word; a property of that name is read by brackets, as in \`input["${found}"]\``;
+    case "limit_exceeded":
+      return "is too large or nested too deeply; divide it among several steps";
+    case "invalid_macro_argument":
+      return "needs a plain name for the item here, as in `input.list.map(item, item.name)`";
+    default:
+      return `is no expression: ${error.summary}`;
+  }
+}
+
+function unexpected(found: string, source: string, { range }: ParseError): string {
+  const [first = found] = found;
+  if (first === "=") {
+    const isTriple = source.slice(0, range?.start).endsWith("==");
+    return isTriple ? "has `===`; equality is written `==`" : "has a single `=`; equality is written `==`";
+  }
+  if (first === "&" || first === "|") return `has a single \`${first}\`; write \`${first}${first}\``;
+  const ours = operatorsOfOthers.get(found.toLowerCase());
+  if (ours !== undefined) return `has ${found === "`" ? "a backquote" : quoted(found)}; ${ours}`;
+  return `has ${quoted(found)} where something else must stand`;
+}
+
+/** Signs and words of other languages, and how the same is written here. */
+const operatorsOfOthers: ReadonlyMap<string, string> = new Map([
+  ["and", "write `&&`"],
+  ["or", "write `||`"],
+  ["not", "write `!`"],
+  ["is", "equality is written `==`"],
+  ["?", "a value for what may be missing is written `has(input.name) ? input.name : 'none'`"],
+  ["$", "write `input`, `output` or another name that can be read, without `$`"],
+  ["`", "write a text in quotes, as in `'text'`"],
+]);
+
+function refuse(offset: number, message: string): { readonly problem: ExpressionProblem } {
+  return { problem: { offset, message } };
+}

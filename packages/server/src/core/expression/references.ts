@@ -1,0 +1,56 @@
+import type { EventPart, ForkPart, RootName, StepPart } from "./roots.ts";
+import { childrenOf, type Node } from "./tree.ts";
+
+/** Something that an expression reads from its scope. */
+export interface Reference {
+  readonly root: RootName | "step" | "event" | "fork";
+  readonly step?: string;
+  readonly eventId?: string;
+  readonly fork?: string;
+  /** Left out where `has()` only asks whether the step ran, or the event came. */
+  readonly part?: StepPart | EventPart | ForkPart;
+  /** The first property that is read of it; left out where the whole is. */
+  readonly property?: string;
+}
+
+/** Everything that a tree reads from its scope, each once. */
+export function referencesOf(tree: Node): readonly Reference[] {
+  const found: Reference[] = [];
+  const visit = (node: Node, property: string | undefined): void => {
+    const reference = referenceOf(node);
+    if (reference !== undefined) {
+      found.push(property === undefined ? reference : { ...reference, property });
+      return;
+    }
+    for (const child of childrenOf(node)) visit(child, isPath(node) && child === node.of ? nameOf(node) : undefined);
+  };
+  visit(tree, undefined);
+  // Most of the thousands of expressions that there may be read one thing, and a key for it costs more than the walk.
+  if (found.length < 2) return found;
+  return [...new Map(found.map((reference) => [JSON.stringify(reference), reference])).values()];
+}
+
+function referenceOf(node: Node): Reference | undefined {
+  switch (node.kind) {
+    case "root":
+      return { root: node.root };
+    case "step":
+      return { root: "step", step: node.step, ...(node.part && { part: node.part }) };
+    case "event":
+      return { root: "event", eventId: node.eventId, ...(node.part && { part: node.part }) };
+    case "fork":
+      return { root: "fork", fork: node.fork, ...(node.part && { part: node.part }) };
+    default:
+      return undefined;
+  }
+}
+
+function isPath(node: Node): node is Extract<Node, { kind: "property" | "index" }> {
+  return node.kind === "property" || node.kind === "index";
+}
+
+/** The name of the property that a path reads, when it is written out. */
+function nameOf(node: Extract<Node, { kind: "property" | "index" }>): string | undefined {
+  if (node.kind === "property") return node.name;
+  return node.index.kind === "literal" && typeof node.index.value === "string" ? node.index.value : undefined;
+}

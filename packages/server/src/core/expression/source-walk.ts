@@ -1,0 +1,57 @@
+/** The position of the brace that closes an expression that begins at `start`; undefined when there is none. */
+export function closingBrace(source: string, start: number): number | undefined {
+  let depth = 0;
+  for (let position = codeFrom(source, start); position < source.length; position = codeFrom(source, position + 1)) {
+    const character = source[position];
+    if (character === "{") depth++;
+    else if (character === "}" && depth-- === 0) return position;
+  }
+  return undefined;
+}
+
+/** The position where more than `maxCount` signs (`!` or `-`) stand in a row; the library's parser goes as deep, without a bound of its own. */
+export function tooManySigns(source: string, maxCount: number): number | undefined {
+  // Few expressions have so many at all, and a walk through each of thousands takes its time.
+  if ((source.match(/[!-]/g)?.length ?? 0) <= maxCount) return undefined;
+  let count = 0;
+  for (let position = codeFrom(source, 0); position < source.length; position = codeFrom(source, position + 1)) {
+    const character = source[position] as string;
+    if (character === "!" || character === "-") count++;
+    else if (!" \t\r\n".includes(character)) count = 0;
+    if (count > maxCount) return position;
+  }
+  return undefined;
+}
+
+/**
+ * The first position from `start` on that stands neither in a string nor in a comment, or one behind the end. It follows the parser's rules: strings in
+ * single, double or three of these quotes, in which a backslash takes the next character along, and comments from `//` to the end of the line. Every character
+ * of every expression is asked for, so this is no generator, which would take five times as long.
+ */
+function codeFrom(source: string, start: number): number {
+  let position = start;
+  while (position < source.length) {
+    const character = source[position];
+    if (character === '"' || character === "'") position = endOfString(source, position);
+    else if (character === "/" && source[position + 1] === "/") position = endOfLine(source, position);
+    else break;
+  }
+  return position;
+}
+
+/** The position behind a string that begins at `start`. */
+function endOfString(source: string, start: number): number {
+  const quote = source[start] as string;
+  const delimiter = source.startsWith(quote.repeat(3), start) ? quote.repeat(3) : quote;
+  let position = start + delimiter.length;
+  while (position < source.length && !source.startsWith(delimiter, position)) {
+    position += source[position] === "\\" ? 2 : 1;
+  }
+  return position + delimiter.length;
+}
+
+/** The position behind a comment that begins at `start`. */
+function endOfLine(source: string, start: number): number {
+  const end = source.indexOf("\n", start);
+  return end === -1 ? source.length : end + 1;
+}

@@ -1,0 +1,54 @@
+import { overloads } from "../operators.ts";
+import type { BinaryOperator } from "../tree.ts";
+import { describeKinds, type Kinds, kinds } from "../value.ts";
+
+/** The results of an operation whose sides may be of several kinds. */
+export interface OperandPairs {
+  /** The kinds of the values that come out of the pairs that the operator takes. */
+  readonly result: Kinds;
+  /** The message about a pair that it does not take; undefined when it takes all. */
+  readonly mismatched: string | undefined;
+}
+
+/** Every pair of kinds that may meet. There are few different questions, and a large definition asks them a hundred thousand times. */
+export function pairsOf(operator: BinaryOperator, left: Kinds, right: Kinds): OperandPairs {
+  const key = `${operator} ${left} ${right}`;
+  const known = answers.get(key);
+  if (known !== undefined) return known;
+  const pairs = findPairs(operator, left, right);
+  if (answers.size >= maxAnswers) answers.clear();
+  answers.set(key, pairs);
+  return pairs;
+}
+
+const answers = new Map<string, OperandPairs>();
+const maxAnswers = 10_000;
+
+function findPairs(operator: BinaryOperator, left: Kinds, right: Kinds): OperandPairs {
+  let result = 0;
+  let mismatched: string | undefined;
+  for (const one of singleKinds) {
+    for (const other of singleKinds) {
+      if ((left & one) === 0 || (right & other) === 0) continue;
+      const overload = overloads[operator].find((each) => (each.left & one) !== 0 && (each.right & other) !== 0);
+      if (overload === undefined) mismatched ??= sentence(operator, left & one, right & other);
+      else result |= overload.result;
+    }
+  }
+  return { result, mismatched };
+}
+
+function sentence(operator: BinaryOperator, left: Kinds, right: Kinds): string {
+  return `may put ${describeKinds(left)} and ${describeKinds(right)} on the sides of \`${operator}\`, which it does not take`;
+}
+
+const singleKinds: readonly Kinds[] = [
+  kinds.null,
+  kinds.boolean,
+  kinds.number,
+  kinds.string,
+  kinds.array,
+  kinds.object,
+  kinds.timestamp,
+  kinds.duration,
+];

@@ -1,0 +1,279 @@
+import type { JsonValue } from "../../json/json.ts";
+import { Known } from "../../schema/known.ts";
+import { allOfSchemas, allowOnly, anyOfSchemas, anything, newSchema, nothing, type Schema } from "../../schema/node.ts";
+import { acceptedTypes } from "../../schema/shape.ts";
+import { allTypes, noTypes, typeOf } from "../../schema/type-set.ts";
+import { type Kinds, kinds, timeKinds } from "../value.ts";
+
+/** The knowledge of a value before there is one: the schema that it fits if it is JSON, and whether it may be a timestamp or a duration. */
+export interface Type {
+  readonly schema: Schema;
+  /** None, one or both of the kinds of time. */
+  readonly times: Kinds;
+}
+
+export function typeOfSchema(schema: Schema): Type {
+  return { schema, times: noTypes };
+}
+
+/** A value of which no more is known than its kinds. */
+export function typeOfKinds(set: Kinds): Type {
+  const known = typesByKinds.get(set);
+  if (known !== undefined) return known;
+  const json = set & allTypes;
+  const type = { schema: json === allTypes ? anything : newSchema({ types: json }), times: set & timeKinds };
+  typesByKinds.set(set, type);
+  return type;
+}
+
+/** There are few, and alternatives of one kind are recognized as the same node. */
+const typesByKinds = new Map<Kinds, Type>();
+
+/** Exactly this value. */
+export function typeOfValue(value: JsonValue): Type {
+  return typeOfSchema(newSchema({ types: typeOf(value), allowed: allowOnly([value]) }));
+}
+
+/** A list whose items fit the type; `low` and `high` bound how many there are. */
+export function listOf(items: Type, low = 0, high = Number.POSITIVE_INFINITY): Type {
+  const arrays = { prefix: undefined, items: toJsonSchema(items), minItems: low, maxItems: high };
+  return typeOfSchema(newSchema({ types: kinds.array, arrays }));
+}
+
+/** A list of exactly these items. */
+export function tupleOf(items: readonly Type[]): Type {
+  if (items.length > maxTuple) return listOf(eitherOf(items), items.length, items.length);
+  const prefix = items.map(toJsonSchema);
+  const arrays = { prefix, items: nothing, minItems: items.length, maxItems: items.length };
+  return typeOfSchema(newSchema({ types: kinds.array, arrays }));
+}
+
+/** Longer ones are lists whose items are alike. */
+const maxTuple = 20;
+
+export const anyType: Type = typeOfSchema(anything);
+export const noType: Type = typeOfSchema(nothing);
+export const booleanType: Type = typeOfKinds(kinds.boolean);
+export const stringType: Type = typeOfKinds(kinds.string);
+export const numberType: Type = typeOfKinds(kinds.number);
+export const wholeType: Type = typeOfKinds(kinds.whole);
+export const timestampType: Type = typeOfKinds(kinds.timestamp);
+export const durationType: Type = typeOfKinds(kinds.duration);
+/** Counts and sizes. */
+export const countType: Type = typeOfSchema(
+  newSchema({
+    types: kinds.whole,
+    numbers: {
+      minimum: 0,
+      maximum: Number.POSITIVE_INFINITY,
+      exclusiveMinimum: Number.NEGATIVE_INFINITY,
+      exclusiveMaximum: Number.POSITIVE_INFINITY,
+    },
+  }),
+);
+
+/** The schema that the value fits once it stands in JSON, where times are texts. */
+export function toJsonSchema({ schema, times }: Type): Schema {
+  if (times === noTypes) return schema;
+  const texts = [
+    ...((times & kinds.timestamp) === 0 ? [] : [timestampText]),
+    ...((times & kinds.duration) === 0 ? [] : [durationText]),
+  ];
+  return anyOfSchemas((schema.types === noTypes ? [] : [schema]).concat(texts));
+}
+
+const freeText = { minLength: 0, maxLength: Number.POSITIVE_INFINITY, pattern: undefined };
+/** A time as it stands in JSON. */
+export const timestampText = newSchema({ types: kinds.string, strings: { ...freeText, format: "date-time" } });
+const durationText = newSchema({ types: kinds.string, strings: { ...freeText, minLength: 2, format: undefined } });
+
+export function eitherOf(types: readonly Type[]): Type {
+  const possible = types.filter((type) => kindsOf(type) !== noTypes);
+  const times = possible.reduce((set, type) => set | type.times, noTypes);
+  const schemas = [...new Set(possible.flatMap(({ schema }) => alternativesOf(schema)))];
+  const some = schemas.filter((schema) => schema.types !== noTypes);
+  if (some.length > maxAlternatives)
+    return typeOfKinds(some.reduce((set, schema) => set | acceptedTypes(schema), times));
+  return { schema: anyOfSchemas(withOneEnum(some)), times };
+}
+
+/** A type with more of them says no more than the kinds: else one that grows with each operation of a chain would cost the square of its length. */
+const maxAlternatives = 32;
+
+/** The schemas that a schema stands for that says nothing but `anyOf`: so alternatives of alternatives are as many as they are, and no product of them. */
+function alternativesOf(schema: Schema): readonly Schema[] {
+  const { types, allowed, anyOf } = schema;
+  const isChoice = anyOf !== undefined && types === allTypes && allowed === undefined && !hasOtherRules(schema);
+  return isChoice ? anyOf.flatMap(alternativesOf) : [schema];
+}
+
+/** All alternatives that are but a list of values, as one. */
+function withOneEnum(schemas: readonly Schema[]): readonly Schema[] {
+  const [enums, others] = [schemas.filter(isEnum), schemas.filter((schema) => !isEnum(schema))];
+  if (enums.length < 2) return schemas;
+  const values = [...new Set(enums.flatMap(({ allowed }) => allowed?.all ?? []))];
+  return [
+    ...others,
+    newSchema({
+      types: values.reduce<Kinds>((types, value) => types | typeOf(value), noTypes),
+      allowed: allowOnly(values),
+    }),
+  ];
+}
+
+function isEnum(schema: Schema): boolean {
+  return schema.allowed !== undefined && schema.anyOf === undefined && !hasOtherRules(schema);
+}
+
+/** Whether a schema says more than types, allowed values and alternatives. */
+function hasOtherRules({ numbers, strings, arrays, objects, allOf, rare, isSensitive }: Schema): boolean {
+  return (numbers ?? strings ?? arrays ?? objects ?? allOf ?? rare) !== undefined || isSensitive;
+}
+
+export function bothOf(one: Type, other: Schema): Type {
+  return { schema: allOfSchemas([one.schema, other]), times: one.times };
+}
+
+/** The kinds that a value of the type may have. */
+export function kindsOf({ schema, times }: Type): Kinds {
+  return acceptedTypes(schema) | times;
+}
+
+/** The cases of a type, one for each way through its alternatives; impossible ones are left out. */
+export function casesOf({ schema }: Pick<Type, "schema">): readonly Known[] {
+  const before = casesCache.get(schema);
+  if (before !== undefined) return before;
+  const split = (known: Known): readonly Known[] => {
+    if (known.types === noTypes) return [];
+    return known.cases?.flatMap(split) ?? [known];
+  };
+  const cases = split(new Known([schema]));
+  casesCache.set(schema, cases);
+  return cases;
+}
+
+/** The types of a definition are asked for their cases again and again. */
+const casesCache = new WeakMap<Schema, readonly Known[]>();
+
+/** The type of a map's property, whichever map it is. The answer is always the same node, so that its cases are found once. */
+export function propertyOf(type: Type, name: string): Type {
+  const known = propertiesCache.get(type.schema) ?? new Map<string, Type>();
+  propertiesCache.set(type.schema, known);
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const having = casesOf(type).filter((one) => (one.types & kinds.object) !== 0 && one.mayHave(name));
+  const property = eitherOf(having.map((one) => typeOfSchema(allOfSchemas(one.property(name)))));
+  known.set(name, property);
+  return property;
+}
+
+const propertiesCache = new WeakMap<Schema, Map<string, Type>>();
+
+/** The type of every item of a list, whichever list it is. */
+export function itemsOf(type: Type): Type {
+  const known = itemsCache.get(type.schema) ?? findItems(type);
+  itemsCache.set(type.schema, known);
+  return known;
+}
+
+/** The schema of every item of a list that fits the schema. */
+export function itemSchemaOf(list: Schema): Schema {
+  return toJsonSchema(itemsOf(typeOfSchema(list)));
+}
+
+const itemsCache = new WeakMap<Schema, Type>();
+
+function findItems(type: Type): Type {
+  const lists = casesOf(type).filter((known) => (known.types & kinds.array) !== 0 && known.itemCountRange.high > 0);
+  return eitherOf(
+    lists.flatMap((known) => {
+      const indexes = Array.from({ length: known.prefixLength + 1 }, (_, index) => index);
+      return indexes.map((index) => typeOfSchema(allOfSchemas(known.item(index))));
+    }),
+  );
+}
+
+/** The type of the item at a place of a list, whichever list it is. */
+export function itemOf(type: Type, index: number): Type {
+  const lists = casesOf(type).filter((known) => (known.types & kinds.array) !== 0 && known.itemCountRange.high > index);
+  return eitherOf(lists.map((known) => typeOfSchema(allOfSchemas(known.item(index)))));
+}
+
+/** The bounds of the number of items of a list, whichever list it is. */
+export function itemCountOf(type: Pick<Type, "schema">): { readonly low: number; readonly high: number } {
+  const ranges = casesOf(type).flatMap((known) =>
+    (known.types & kinds.array) === 0 ? [] : [{ low: known.itemCountRange.low, high: known.itemCountRange.high }],
+  );
+  if (ranges.length === 0) return { low: 0, high: Number.POSITIVE_INFINITY };
+  return { low: Math.min(...ranges.map(({ low }) => low)), high: Math.max(...ranges.map(({ high }) => high)) };
+}
+
+/** The values that it may be, when they are few and known. */
+export function valuesOf(type: Type): readonly JsonValue[] | undefined {
+  if (type.times !== noTypes) return undefined;
+  const before = valuesCache.get(type.schema);
+  if (before !== undefined) return before.values;
+  const values = casesOf(type).map((known) => known.values);
+  const found = { values: values.every((some) => some !== undefined) ? values.flat() : undefined };
+  valuesCache.set(type.schema, found);
+  return found.values;
+}
+
+/** Each value is held against its schema to tell whether it counts. */
+const valuesCache = new WeakMap<Schema, { readonly values: readonly JsonValue[] | undefined }>();
+
+/** The cost of reading each text that it may be, when those are known: `unitsPerText` of `TypingBudget`, and more for long ones. */
+export function costOfTexts(type: Type, unitsPerText: number): number {
+  const texts = (valuesOf(type) ?? []).filter((value) => typeof value === "string");
+  return texts.reduce((sum, text) => sum + unitsPerText + text.length / charactersPerUnit, 0);
+}
+
+/** Patterns are read twice, and take longest. */
+const charactersPerUnit = 4;
+
+/** The value that it is bound to be; undefined when that is not known. */
+export function onlyValueOf(type: Type): JsonValue | undefined {
+  const values = valuesOf(type);
+  return values?.length === 1 ? values[0] : undefined;
+}
+
+export function isNonEmptyText(type: Type): boolean {
+  return casesOf(type).every((known) => known.values?.every((value) => value !== "") ?? known.lengthRange.low > 0);
+}
+
+/** The type of `merge(a, b)`. */
+export function mergedType(a: Type, b: Type): Type {
+  const pairs = casePairsOf(a, b);
+  if (pairs.length > maxPairs) return typeOfKinds(kinds.object);
+  return eitherOf(pairs.map(([one, other]) => typeOfSchema(mergedObject(one, other))));
+}
+
+/** How many properties are looked at to tell what a merge gives. */
+export function costOfMergedType(a: Type, b: Type): number {
+  return casePairsOf(a, b).reduce((sum, [one, other]) => sum + one.names.size + other.names.size, 0);
+}
+
+function casePairsOf(a: Type, b: Type): (readonly [Known, Known])[] {
+  return casesOf(a).flatMap((one) => casesOf(b).map((other) => [one, other] as const));
+}
+
+function mergedObject(one: Known, other: Known): Schema {
+  const names = new Set([...one.names, ...other.names]);
+  const merged = (name: string): Schema => {
+    const first = allOfSchemas(one.property(name));
+    const second = allOfSchemas(other.property(name));
+    if (other.requires(name)) return second;
+    return anyOfSchemas([...(one.mayHave(name) ? [first] : []), ...(other.mayHave(name) ? [second] : [])]);
+  };
+  const properties = new Map([...names].map((name) => [name, merged(name)]));
+  const required = [...names].filter((name) => one.requires(name) || other.requires(name));
+  const additional = anyOfSchemas([allOfSchemas(one.additional), allOfSchemas(other.additional)]);
+  return newSchema({ types: kinds.object, objects: { properties, patterns: undefined, required, additional } });
+}
+
+const maxPairs = 16;
+
+/** Whether a value of the type can have one of these kinds. */
+export function mayBe(type: Type, set: Kinds): boolean {
+  return (kindsOf(type) & set) !== noTypes;
+}

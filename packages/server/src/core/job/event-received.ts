@@ -1,0 +1,146 @@
+import { getOwn } from "../json/record.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { DraftFor, JobDraft, JobLimits } from "./draft.ts";
+import { addressOf } from "./event-address.ts";
+import { awaitedBy } from "./event-payloads.ts";
+import type { Change, EventReceived } from "./fact.ts";
+import {
+  type Job,
+  mainBranch,
+  type PendingState,
+  type Progress,
+  type RunningState,
+  type WaitVisit,
+} from "./job-state.ts";
+import { addressedTo, isSameVisit, keptFor, noteEvent } from "./kept-events.ts";
+import { type OpenWait, offerFreedEvents, waitFor, waitOn } from "./open-waits.ts";
+import { checkPayload, unreadParts } from "./sent-payload.ts";
+import { completeWait, runFrom } from "./step-run.ts";
+import { ignored, invalid, rejected } from "./verdicts.ts";
+
+/** An event is for a job: refuses it, keeps it, or completes with it the wait that it was sent for. */
+export function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: EventReceived): Change {
+  const { state } = job;
+  if (state.status !== "PENDING" && state.status !== "RUNNING") {
+    return rejected(job, `The job is ${state.status} and takes no more events.`);
+  }
+  const { eventId, payload } = fact;
+  const listing = plan.waitsByEventId.get(eventId) ?? [];
+  const problems = checkPayload(listing, eventId, payload);
+  if (problems.length > 0) {
+    return invalid(job, `The payload does not fit what this version defines for ${eventId}.`, problems);
+  }
+  const sentFor = addressOf(plan, state, fact);
+  if (sentFor.type === "wrong") return invalid(job, "The event cannot be for that step.", [sentFor.problem]);
+  if (sentFor.type === "over") return rejected(job, sentFor.detail);
+  const address = sentFor.type === "one" ? sentFor.visit : undefined;
+  const { progress } = state;
+  const isAddressed = (visit: WaitVisit) => address === undefined || isSameVisit(address, visit);
+  const wait = waitFor(plan, state, eventId, isAddressed);
+  const awaiting = wait?.stand;
+  const warnings = unreadParts(listing, eventId, payload);
+  const draft = draftFor(state);
+  // While a wait may still come whose ids are given by expressions, any event may be for it.
+  const isForWait = listing.length > 0 || isBeforeOpenWait(plan, state);
+  const keptAs = keptBefore(progress, eventId, address, wait) ?? (isForWait ? null : fact.keptAs);
+  if (keptAs !== null) {
+    draft.changeEvent({ type: "repeated", eventNumber: keptAs, at: fact.at });
+    return { ...draft.finish({ type: "event", outcome: "duplicate", warnings }), job };
+  }
+  const full =
+    noRoomForEvent(progress, isForWait, draft.limits) ??
+    (listing.length === 0 && isForWait && awaiting === undefined ? noRoomForUnlistedId(plan, progress) : undefined);
+  if (full !== undefined)
+    return { ...ignored(job), verdict: { type: "rejected", code: "RateLimitError", detail: full } };
+  const outcome = awaiting !== undefined ? "matched" : isForWait ? "buffered" : "unmatched";
+  keepEvent(draft, fact, address, outcome, wait);
+  if (wait !== undefined) tryToComplete(draft, wait);
+  offerFreedEvents(draft);
+  return draft.finish({ type: "event", outcome, warnings });
+}
+
+function tryToComplete(draft: JobDraft, { branch, stand }: OpenWait): void {
+  if (branch !== mainBranch) draft.enter(branch);
+  const step = draft.waitStep(stand.name);
+  const next = draft.isRead(branch) ? completeWait(draft, step, stand, stand.input, awaitedBy(step, stand)) : "unread";
+  if (next === "waiting" || next === "unread") waitOn(draft, stand);
+  else runFrom(draft, next);
+}
+
+function isBeforeOpenWait({ firstStep, beforeOpenWaits }: Plan, state: PendingState | RunningState): boolean {
+  const stands: readonly ({ readonly name: string } | null)[] = state.cursors.map(({ stand }) => stand);
+  return beforeOpenWaits.size > 0 && stands.some((stand) => beforeOpenWaits.has(stand?.name ?? firstStep.name));
+}
+
+/** Unmatched events are counted apart: a sender with a wrong id must not keep the events away that the job waits for. */
+function noRoomForEvent(progress: Progress, isListed: boolean, { maxEvents }: JobLimits): string | undefined {
+  const { eventCount, unmatchedCount = 0 } = progress;
+  if (!isListed) {
+    return unmatchedCount < maxEvents
+      ? undefined
+      : `The job holds ${maxEvents} events that no step of its version lists, the most that one job may. Check the event id: GET …/jobs/{jobId}/explain names what the job waits for.`;
+  }
+  return eventCount - unmatchedCount < maxEvents
+    ? undefined
+    : `The job holds ${maxEvents} events that steps of its version list, the most that one job may.`;
+}
+
+/**
+ * The state has the ids of all events that a wait may still take, and is written with each change. Of ids that the version lists there are only so
+ * many; others are bounded here. What the job waits for now comes in all the same.
+ */
+function noRoomForUnlistedId({ listedEventIds }: Plan, progress: Progress): string | undefined {
+  const { bufferedEvents, addressedEvents = [] } = progress;
+  const eventIds = [...Object.keys(bufferedEvents), ...addressedEvents.map(({ eventId }) => eventId)];
+  return eventIds.filter((eventId) => !listedEventIds.has(eventId)).length < maxUnlistedEvents
+    ? undefined
+    : `The job holds ${maxUnlistedEvents} events for waits to come whose ids are given by expressions, the most that one job may. Send the event once the job waits for it.`;
+}
+
+const maxUnlistedEvents = 1_000;
+
+/**
+ * The number under which the event is kept already. A wait that has the id needs it no second time, whichever way it was sent; what
+ * was sent for other waits is no repetition of it.
+ */
+function keptBefore(
+  progress: Progress,
+  eventId: string,
+  address: WaitVisit | undefined,
+  wait: OpenWait | undefined,
+): number | null {
+  const inWait = wait === undefined ? undefined : keptFor(progress, eventId, wait.visit);
+  const elsewhere =
+    address === undefined ? getOwn(progress.bufferedEvents, eventId) : addressedTo(progress, eventId, address);
+  return inWait ?? elsewhere ?? null;
+}
+
+/** Events are kept whether or not anything awaits them. */
+function keepEvent(
+  draft: JobDraft,
+  fact: EventReceived,
+  address: WaitVisit | undefined,
+  outcome: "matched" | "buffered" | "unmatched",
+  wait: OpenWait | undefined,
+): void {
+  const { eventId, payload, sentBy, at } = fact;
+  const eventNumber = draft.progress.eventCount + 1;
+  draft.record({ type: "event.received", eventId, eventNumber, outcome });
+  draft.changeEvent({ type: "kept", eventNumber, eventId, payload, address, outcome, sentBy, at });
+  const counted = { ...draft.progress, eventCount: eventNumber };
+  const isBare = payload === undefined;
+  // Another branch may wait for it too.
+  const isClaimed = address === undefined && wait !== undefined && wait.branch !== mainBranch;
+  if (!isBare) draft.payloads = new Map([...draft.payloads, [eventNumber, { value: payload }]]);
+  draft.progress =
+    outcome === "unmatched"
+      ? { ...counted, unmatchedCount: (counted.unmatchedCount ?? 0) + 1 }
+      : noteEvent(counted, {
+          eventId,
+          eventNumber,
+          address: isClaimed ? wait.visit : address,
+          isClaimed,
+          isBare,
+          sentAt: draft.plan.readEventIds.has(eventId) ? at : undefined,
+        });
+}

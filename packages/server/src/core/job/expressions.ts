@@ -1,0 +1,100 @@
+import type { Resolvable } from "../definition/config-template.ts";
+import type { Choice } from "../definition/transition.ts";
+import { type Budget, evaluate, renderTemplate, type Scope, type Template } from "../expression/expression.ts";
+import type { JsonObject, JsonValue } from "../json/json.ts";
+import type { JobDraft } from "./draft.ts";
+import { configScope } from "./job-scope.ts";
+import type { StepError } from "./job-state.ts";
+
+/** The step in which an expression stands, and which part of it, for the message when it fails. */
+export interface Place {
+  readonly step: string;
+  readonly what: string;
+}
+
+/** The value of a template, within a budget and the bound on an output, or why it has none. */
+export function render(
+  draft: JobDraft,
+  template: Template,
+  scope: Scope,
+  { step, what }: Place,
+): { readonly value: JsonValue } | { readonly error: StepError } {
+  const budget = draft.newBudget();
+  const outcome = renderTemplate(template, scope, budget);
+  if ("failure" in outcome) {
+    const { pointer, message } = outcome.failure;
+    const where = pointer === "" ? what : `${what} at ${pointer}`;
+    return { error: { code: "ExpressionFailed", message: `In ${where} of ${step}, ${message}.` } };
+  }
+  const { maxOutputBytes } = draft.limits;
+  // Each character and each member has at least one byte, so that nothing much longer than the bound is made into text.
+  const text = budget.size > maxOutputBytes ? undefined : JSON.stringify(outcome.value);
+  const bytes = text === undefined ? budget.size : Buffer.byteLength(text);
+  draft.measured(bytes);
+  if (text === undefined || bytes > maxOutputBytes) {
+    const message = `What ${what} of ${step} makes has more than ${maxOutputBytes} bytes, and a step's values may have no more. Make less.`;
+    return { error: { code: "OutputTooLarge", message } };
+  }
+  const key = specialKeys.test(text) ? specialKeyIn(outcome.value, undefined) : undefined;
+  if (key === undefined) return outcome;
+  const message = `What ${what} of ${step} makes has the key \`${key}\`, which no value may have there. Use another name.`;
+  return { error: { code: "ExpressionFailed", message } };
+}
+
+const specialKeys = /"(?:__proto__|prototype)":/;
+
+/** A key that values from outside do not have either (`json/json-problem.ts`). */
+function specialKeyIn(value: JsonValue, holder: string | undefined): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, part] of Object.entries(value)) {
+    if (key === "__proto__" || (key === "prototype" && holder === "constructor")) return key;
+    const found = specialKeyIn(part, Array.isArray(value) ? undefined : key);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Gives the expressions of a step's config their values, and answers what the config then means. */
+function resolve<Value extends object>(
+  draft: JobDraft,
+  { template, resolve: read }: Resolvable<Value>,
+  scope: Scope,
+  step: string,
+): { readonly value: Value } | { readonly error: StepError } {
+  const rendered = render(draft, template, scope, { step, what: "`config`" });
+  if ("error" in rendered) return rendered;
+  const value = read(rendered.value as JsonObject);
+  if (!("problems" in value)) return { value };
+  const listed = value.problems.map(({ pointer, detail }) => `${pointer} ${detail}`.trim());
+  return { error: { code: "ExpressionFailed", message: `In \`config\` of ${step}, ${listed.join("; ")}.` } };
+}
+
+/** The value of something in a step's config in which expressions may stand: for every attempt of a visit the same. */
+export function configValue<Value extends object>(
+  draft: JobDraft,
+  value: Value | Resolvable<Value>,
+  step: string,
+  input: JsonValue,
+): { readonly value: Value } | { readonly error: StepError } {
+  return "template" in value ? resolve(draft, value, configScope(draft, step, input), step) : { value };
+}
+
+/** Where the first condition that holds leads. All conditions share the budget. */
+export function choose(
+  { options, otherwise }: Choice,
+  scope: Scope,
+  budget: Budget,
+  step: string,
+): { readonly target: string | null } | { readonly error: StepError } {
+  for (const { condition, then } of options) {
+    const outcome = evaluate(condition, scope, budget);
+    if ("failure" in outcome) return failed(step, outcome.failure.message);
+    if (outcome.value === true) return { target: then };
+    if (outcome.value !== false) return failed(step, `the condition \`${condition.source}\` is neither true nor false`);
+  }
+  return { target: otherwise };
+}
+
+function failed(step: string, message: string): { readonly error: StepError } {
+  return { error: { code: "ExpressionFailed", message: `In \`transitionToStep\` of ${step}, ${message}.` } };
+}

@@ -1,0 +1,263 @@
+import type { BranchesRule, ForkRule, ItemsRule } from "../definition/executor-kind.ts";
+import { itemStatuses } from "../definition/fork-result.ts";
+import type { JsonValue } from "../json/json.ts";
+import type { ForkPlanStep } from "../plan/plan.ts";
+import { quoted } from "../problem.ts";
+import { type BranchLevel, isInside, levelOf, parentOf, pathOf, pathsOf } from "./branch-path.ts";
+import { type BranchResult, branchErrorOf } from "./branch-result.ts";
+import type { JobDraft } from "./draft.ts";
+import { configValue } from "./expressions.ts";
+import type { BranchError, ForkedStep, ResumePoint, StepError, StepPosition } from "./job-state.ts";
+import { freeTakenEvents, releaseEvents } from "./kept-events.ts";
+import { lacksResults, resultFinder, withResult } from "./result-rows.ts";
+
+/** The state of a fork: its branches run on, or it is done with this result, or it has failed. The branch in which it stands moves now. */
+export type ForkOutcome =
+  | "open"
+  | { readonly fork: ForkedStep; readonly result: JsonValue }
+  | { readonly fork: ForkedStep; readonly error: StepError };
+
+/** Begins the work of a fork, which the branch that moves has entered. Its branches begin with `beginNextBranch`. */
+export function beginFork(
+  draft: JobDraft,
+  step: ForkPlanStep,
+  position: StepPosition,
+  input: JsonValue,
+): ForkOutcome | { readonly error: StepError } {
+  const { rule } = step.work;
+  const items = itemsOf(draft, step, input);
+  if ("error" in items) return items;
+  const { name, visit, attempt } = position;
+  const list = rule.kind === "items" ? items.value : undefined;
+  const branchCount = rule.kind === "items" ? items.value.length : rule.branches.length;
+  draft.record({
+    type: "step.forked",
+    step: name,
+    visit,
+    branchCount,
+    ...(list !== undefined && { items: draft.storedItems(list as JsonValue) }),
+  });
+  draft.moveTo({
+    phase: "forked",
+    ...{ name, visit, attempt, input },
+    ...(list !== undefined && { items: list }),
+    branchCount,
+    begunCount: 0,
+    succeededCount: 0,
+    failedCount: 0,
+    results: {},
+    resultBytes: 0,
+  });
+  return proceed(draft, step);
+}
+
+function itemsOf(draft: JobDraft, { name, work }: ForkPlanStep, input: JsonValue) {
+  const { items } = work;
+  if (!("template" in items)) return { value: items };
+  const resolved = configValue(draft, items, name, input);
+  return "error" in resolved ? resolved : { value: resolved.value.items };
+}
+
+/** A timer woke the fork: it begins more branches, or makes its result. */
+export function wakeFork(draft: JobDraft, { wakeAt: _, ...fork }: ForkedStep): ForkOutcome {
+  const step = draft.forkStep(fork.name);
+  if (isOver(step.work.rule, fork) && lacksResults(fork, draft.results)) return "open";
+  draft.moveTo(fork);
+  return proceed(draft, step);
+}
+
+/** Goes on with a fork after a resume: with the branches that failed or were cancelled, which go on themselves, and those that have not begun. */
+export function resumeFork(draft: JobDraft, point: ForkedStep): ForkOutcome {
+  const step = draft.forkStep(point.name);
+  const { rule } = step.work;
+  const attempt = point.attempt + 1;
+  draft.record({ type: "step.attemptStarted", step: point.name, visit: point.visit, attempt });
+  // Branches whose failure the step has outlived so far are among those that go on.
+  const failedCount = rule.kind === "branches" ? 0 : point.failedCount;
+  draft.moveTo({ ...point, attempt, failedCount });
+  return proceed(draft, step);
+}
+
+/** The branch that moves has come to its end, with this output. */
+export function endBranch(draft: JobDraft, output: JsonValue): ForkOutcome {
+  const path = draft.branch;
+  const { fork, step, level } = leaveBranch(draft);
+  dropBranches(draft, path);
+  const { rule } = step.work;
+  const counted = { ...fork, succeededCount: fork.succeededCount + 1 };
+  const isKept = rule.kind === "branches" || rule.output === "list";
+  draft.moveTo(isKept ? withResult(draft, rule, counted, level.key, { output }) : counted);
+  return proceed(draft, step);
+}
+
+/** The branch that moves has failed at this point. */
+export function failBranch(draft: JobDraft, point: ResumePoint, error: StepError): ForkOutcome {
+  const path = draft.branch;
+  const cause = branchErrorOf(error, point.name, path);
+  draft.stop(point);
+  draft.progress = freeTakenEvents(draft.progress, isAt(path));
+  const { fork, step, level } = leaveBranch(draft);
+  const { rule } = step.work;
+  const failed = { ...fork, failedCount: fork.failedCount + 1 };
+  if (rule.kind === "branches") {
+    const isAlive = rule.until === "any" && failed.failedCount < rule.branches.length;
+    draft.moveTo(rule.until === "any" ? failed : fork);
+    return isAlive
+      ? "open"
+      : { fork: draft.forkIn(draft.branch), error: branchFailed(rule, step.name, level.key, cause) };
+  }
+  const isCollected = rule.onItemFailure === "collect" && failed.failedCount <= (rule.maxFailures ?? Infinity);
+  if (!isCollected) return { fork, error: itemFailed(rule, step.name, level.key, cause) };
+  dropBranches(draft, path);
+  draft.moveTo(rule.output === "counts" ? failed : withResult(draft, rule, failed, level.key, { error: cause }));
+  return proceed(draft, step);
+}
+
+/** The fork is over, and what still runs in its branches is cancelled: the outcome of a call is dropped, an event is for others again. */
+export function endFork(draft: JobDraft, { name, visit }: StepPosition): void {
+  const paths = pathsOf(draft.branch, name, visit);
+  for (const path of draft.branchesUnder(paths)) draft.drop(path);
+  draft.progress = releaseEvents(draft.progress, (branch) => branch.startsWith(paths));
+}
+
+function dropBranches(draft: JobDraft, path: string): void {
+  draft.drop(path);
+  draft.progress = releaseEvents(draft.progress, isAt(path));
+}
+
+/** Whether a branch is the one of this path, or inside of it. */
+function isAt(path: string): (branch: string) => boolean {
+  return (branch) => branch === path || isInside(branch, path);
+}
+
+/**
+ * Begins one more branch of the forks that have room, the innermost first, and answers the step where it begins. Branches begin one by one, so that a body that needs
+ * no outside call is over before the next one is there.
+ */
+export function beginNextBranch(draft: JobDraft): string | undefined {
+  for (let parent = draft.forksWithRoom.at(-1); parent !== undefined; parent = draft.forksWithRoom.at(-1)) {
+    const fork = draft.standOf(parent);
+    const next = fork?.phase === "forked" ? nextBranch(draft.forkStep(fork.name).work.rule, fork) : undefined;
+    if (fork?.phase !== "forked" || next === undefined) {
+      draft.forksWithRoom.pop();
+      continue;
+    }
+    const { wakeAt: _, ...others } = fork;
+    draft.enter(parent);
+    draft.moveTo({ ...others, begunCount: fork.begunCount + 1 });
+    draft.begin(pathOf(parent, { fork: fork.name, visit: fork.visit, key: next.key }));
+    return next.step;
+  }
+  return undefined;
+}
+
+/** The commit has done enough: the forks that have room begin more branches in the next one. */
+export function leaveRoomForLater(draft: JobDraft): void {
+  for (const parent of draft.forksWithRoom) {
+    const fork = draft.standOf(parent);
+    if (fork?.phase !== "forked" || nextBranch(draft.forkStep(fork.name).work.rule, fork) === undefined) continue;
+    draft.enter(parent);
+    draft.moveTo({ ...fork, wakeAt: draft.at });
+  }
+}
+
+function nextBranch(rule: ForkRule, fork: ForkedStep): { readonly key: string; readonly step: string } | undefined {
+  const { branchCount, begunCount, succeededCount, failedCount } = fork;
+  if (rule.kind === "branches") {
+    const next = rule.branches[begunCount];
+    return next && { key: next.name, step: next.step };
+  }
+  const openCount = begunCount - succeededCount - failedCount;
+  if (begunCount >= branchCount || openCount >= rule.concurrency) return undefined;
+  return { key: String(begunCount), step: rule.step };
+}
+
+/** Goes from the branch that moves to its fork. */
+function leaveBranch(draft: JobDraft): { fork: ForkedStep; step: ForkPlanStep; level: BranchLevel } {
+  const level = levelOf(draft.branch);
+  if (level === undefined) throw new Error(`${draft.branch} is no branch.`);
+  draft.enter(parentOf(draft.branch));
+  const fork = draft.forkIn(draft.branch);
+  return { fork, step: draft.forkStep(fork.name), level };
+}
+
+/** Judges the fork at which the branch that moves stands, after one of its branches has ended. */
+function proceed(draft: JobDraft, { name, work: { rule } }: ForkPlanStep): ForkOutcome {
+  const fork = draft.forkIn(draft.branch);
+  const { maxOutputBytes } = draft.limits;
+  if (fork.resultBytes > maxOutputBytes) {
+    const message = `What the branches of ${name} give has more than ${maxOutputBytes} bytes together, and a step's output may have no more. Give less, or only \`counts\`.`;
+    return { fork, error: { code: "OutputTooLarge", message } };
+  }
+  const isDone = isOver(rule, fork);
+  // The list is made by the commit after, which reads what it is made of.
+  if (isDone && lacksResults(fork, draft.results)) {
+    draft.moveTo({ ...fork, wakeAt: draft.at });
+    return "open";
+  }
+  if (isDone) return { fork, result: resultOf(rule, fork, resultFinder(rule, fork, draft.results)) };
+  draft.forksWithRoom.push(draft.branch);
+  return "open";
+}
+
+/** Whether the result of a fork is known, so that no further branch counts. */
+function isOver(rule: ForkRule, fork: ForkedStep): boolean {
+  const { branchCount, succeededCount, failedCount } = fork;
+  if (rule.kind === "branches" && rule.until === "any") return succeededCount > 0;
+  return succeededCount + failedCount >= branchCount;
+}
+
+function resultOf(rule: ForkRule, fork: ForkedStep, find: (key: string) => BranchResult | undefined): JsonValue {
+  if (rule.kind === "items") return itemsResult(rule, fork, find);
+  const given = rule.branches.flatMap(({ name }) => {
+    const result = find(name);
+    return result !== undefined && "output" in result ? [[name, result.output] as const] : [];
+  });
+  // Branch names are any texts, `__proto__` too.
+  if (rule.until === "all") return Object.fromEntries(given);
+  const [[branch, output] = ["", null]] = given;
+  return { branch, output };
+}
+
+function itemsResult(
+  { output: form, onItemFailure }: ItemsRule,
+  { name, branchCount, succeededCount, failedCount }: ForkedStep,
+  find: (key: string) => BranchResult | undefined,
+): JsonValue {
+  if (form === "counts") return { total: branchCount, succeeded: succeededCount, failed: failedCount };
+  return Array.from({ length: branchCount }, (_, index) => {
+    const result = find(String(index));
+    if (result === undefined) throw new Error(`Item ${index} of ${name} has no result.`);
+    if (onItemFailure === "fail") return "output" in result ? result.output : null;
+    if ("output" in result) return { status: itemStatuses.succeeded, output: result.output };
+    return { status: itemStatuses.failed, error: { ...result.error } };
+  });
+}
+
+function branchFailed({ until }: BranchesRule, step: string, key: string, cause: BranchError): StepError {
+  const which =
+    until === "any"
+      ? `All branches of ${step} failed, the last one ${quoted(key)}`
+      : `The branch ${quoted(key)} of ${step} failed`;
+  return { code: "BranchFailed", message: `${which}: ${describe(cause)}`, cause };
+}
+
+function itemFailed(
+  { onItemFailure, maxFailures = 0 }: ItemsRule,
+  step: string,
+  key: string,
+  cause: BranchError,
+): StepError {
+  const which = `item ${key} failed: ${describe(cause)}`;
+  return onItemFailure === "fail"
+    ? { code: "ItemFailed", message: `In ${step}, ${which}`, cause }
+    : {
+        code: "TooManyFailures",
+        message: `In ${step} more than ${maxFailures} items failed. The last one, ${which}`,
+        cause,
+      };
+}
+
+function describe({ step, code, type, message }: BranchError): string {
+  return `its step ${quoted(step)} failed with ${type === undefined ? code : `${code} (${type})`}. ${message}`;
+}

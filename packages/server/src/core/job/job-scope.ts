@@ -1,0 +1,121 @@
+import type { EventValues, ForkValues, Scope, StepValues } from "../expression/expression.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { getOwn } from "../json/record.ts";
+import { baseOf, errorSlot, eventSlot, propertyOf, stepSlot } from "../plan/slots.ts";
+import { toTime } from "../time.ts";
+import type { JobDraft, Level } from "./draft.ts";
+import type { Timestamp } from "./job-state.ts";
+
+/** The values that the step in which an expression stands has made so far. */
+export interface Made {
+  readonly step: string;
+  /** The input that the step received; undefined before that. */
+  readonly input?: JsonValue;
+  readonly result?: JsonValue;
+  readonly output?: JsonValue;
+  /** The events that this visit has just consumed, by their ids. */
+  readonly events?: ReadonlyMap<string, EventValues>;
+  /** The time that `now` stands for; without it, the time of the commit. */
+  readonly now?: Timestamp;
+}
+
+/** Gives expressions what the branch that moves remembers, and the branches around it, and what its step has made. */
+export function scopeOf(draft: JobDraft, made: Made): Scope {
+  const { job, at } = draft;
+  const { jobId, createdAt, workflowName, versionNumber } = job;
+  const levels = draft.levels();
+  const known = new Map<Level, Slots>();
+  const remembered = (level: Level) => {
+    const slots = known.get(level) ?? new Slots(level.carried.slots ?? {});
+    known.set(level, slots);
+    return slots;
+  };
+  const loops = levels.flatMap((level) => loopOf(level) ?? []);
+  return {
+    // A getter: whoever asks for nothing of it needs no input that was read.
+    get input() {
+      return job.input;
+    },
+    step: (name) => {
+      // Each step is in one branch.
+      const level = levels.find(({ carried }) => Object.hasOwn(carried.visits, name));
+      if (level === undefined) return undefined;
+      const values = remembered(level).ofStep(name);
+      return name === made.step && made.input !== undefined ? { ...values, input: made.input } : values;
+    },
+    event: (eventId) => made.events?.get(eventId) ?? firstOf(levels, (level) => remembered(level).ofEvent(eventId)),
+    result: made.result,
+    output: made.output,
+    error: firstOf(levels, ({ carried }) => getOwn(carried.slots ?? {}, errorSlot)),
+    // Getters, since an item is read only where somebody asks for it.
+    get item() {
+      return loops[0]?.item;
+    },
+    get index() {
+      return loops[0]?.index;
+    },
+    fork: (name) => loops.find((loop) => loop.name === name),
+    job: { jobId, submittedAt: toTime(createdAt), workflowName, versionNumber },
+    now: made.now ?? at,
+  };
+}
+
+/** Gives the expressions of a step's config their scope. `now` is when the visit began, so that every attempt gets the same config. */
+export function configScope(draft: JobDraft, step: string, input: JsonValue): Scope {
+  return scopeOf(draft, { step, input, now: draft.visitStartedAt });
+}
+
+/** The item that a branch is for; undefined where it is a branch with a name. */
+export function loopOf({ fork, key }: Level): (ForkValues & { readonly name: string }) | undefined {
+  if (fork?.items === undefined || key === undefined) return undefined;
+  const { name, items } = fork;
+  const index = Number(key);
+  return {
+    name,
+    index,
+    get item() {
+      return items[index] ?? null;
+    },
+  };
+}
+
+function firstOf<Value>(levels: readonly Level[], find: (level: Level) => Value | undefined): Value | undefined {
+  for (const level of levels) {
+    const value = find(level);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** Finds the values that a branch remembers by step and by event. */
+class Slots {
+  readonly #values = new Map<string, JsonValue>();
+
+  /** Where only properties of a value were remembered, the value is an object with these. */
+  constructor(slots: JsonObject) {
+    const parts = new Map<string, [string, JsonValue][]>();
+    for (const [slot, value] of Object.entries(slots)) {
+      const property = propertyOf(slot);
+      if (property === undefined) this.#values.set(slot, value);
+      else parts.set(baseOf(slot), [...(parts.get(baseOf(slot)) ?? []), [property, value]]);
+    }
+    for (const [base, properties] of parts) {
+      const whole = this.#values.get(base) ?? {};
+      if (isJsonObject(whole)) this.#values.set(base, Object.fromEntries([...Object.entries(whole), ...properties]));
+    }
+  }
+
+  ofStep(name: string): StepValues {
+    const [input, output, error] = (["input", "output", "error"] as const).map((part) =>
+      this.#values.get(stepSlot(name, part)),
+    );
+    return { input, output, error };
+  }
+
+  ofEvent(eventId: string): EventValues | undefined {
+    const sentAt = this.#values.get(eventSlot(eventId, "sentAt"));
+    return typeof sentAt === "string"
+      ? { sentAt, payload: this.#values.get(eventSlot(eventId, "payload")) }
+      : undefined;
+  }
+}

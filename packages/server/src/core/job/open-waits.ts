@@ -1,0 +1,88 @@
+import type { Plan } from "../plan/plan.ts";
+import { comparePaths } from "./branch-path.ts";
+import type { JobDraft } from "./draft.ts";
+import { awaitedBy } from "./event-payloads.ts";
+import { branchField, type JobState, mainBranch, type WaitingStep, type WaitVisit } from "./job-state.ts";
+import { claimEvents } from "./kept-events.ts";
+import type { AnyCursor } from "./resume-point.ts";
+import { missingEventIds } from "./step-run.ts";
+
+/** A wait, and the visit that it is. */
+export interface OpenWait {
+  readonly branch: string;
+  readonly stand: WaitingStep;
+  readonly visit: WaitVisit;
+}
+
+function openWaits(cursors: Iterable<AnyCursor>): OpenWait[] {
+  return [...cursors].flatMap(({ branch, stand }) => {
+    if (stand?.phase !== "waiting") return [];
+    return [{ branch, stand, visit: { ...branchField(branch), step: stand.name, visit: stand.visit } }];
+  });
+}
+
+/** The wait that an event is for which comes now: of those that await it, at this address if it has one. */
+export function waitFor(
+  plan: Plan,
+  state: JobState,
+  eventId: string,
+  isAddressed: (visit: WaitVisit) => boolean,
+): OpenWait | undefined {
+  if (state.status !== "RUNNING") return undefined;
+  const listing = plan.waitsByEventId.get(eventId) ?? [];
+  const isAwaited = ({ awaited, name }: WaitingStep) =>
+    awaited?.eventIds.includes(eventId) ?? listing.some((step) => step.name === name);
+  const waits = openWaits(state.cursors).filter(({ stand, visit }) => isAwaited(stand) && isAddressed(visit));
+  return firstFor(eventId, waits);
+}
+
+/** Chooses among the waits for one event: the one that lacks it and has waited longest, then the first by its branch. */
+function firstFor(eventId: string, waits: readonly OpenWait[]): OpenWait | undefined {
+  const lacking = waits.filter((wait) => lacks(wait, eventId));
+  return (lacking.length > 0 ? lacking : waits).reduce<OpenWait | undefined>(
+    (first, wait) => (first === undefined || isBefore(wait, first) ? wait : first),
+    undefined,
+  );
+}
+
+function lacks({ stand }: OpenWait, eventId: string): boolean {
+  return stand.missingEventIds.includes(eventId);
+}
+
+function isBefore(one: OpenWait, other: OpenWait): boolean {
+  const difference = one.stand.since - other.stand.since;
+  return difference === 0 ? comparePaths(one.branch, other.branch) < 0 : difference < 0;
+}
+
+/**
+ * Gives events that are for others again to the waits of other branches that lack them. A wait that has enough then is completed by the next commit, which
+ * reads what it needs for that.
+ */
+export function offerFreedEvents(draft: JobDraft): void {
+  const { bufferedEvents } = draft.progress;
+  const { state } = draft.job;
+  if (draft.isOver || ("progress" in state && bufferedEvents === state.progress.bufferedEvents)) return;
+  // On the main line no wait takes events before it has all of them.
+  const waits = openWaits(draft.cursors).filter(({ branch }) => branch !== mainBranch);
+  const offered = new Set(
+    waits.flatMap(({ stand }) => stand.missingEventIds.filter((eventId) => Object.hasOwn(bufferedEvents, eventId))),
+  );
+  for (const eventId of offered) {
+    const first = firstFor(eventId, waits);
+    if (first !== undefined) take(draft, first, eventId);
+  }
+}
+
+function take(draft: JobDraft, { branch, stand, visit }: OpenWait, eventId: string): void {
+  draft.enter(branch);
+  draft.progress = claimEvents(draft.progress, [eventId], visit);
+  waitOn(draft, stand);
+}
+
+/** The branch that moves stays in its wait. If enough is here, the next commit reads what is needed and completes it. */
+export function waitOn(draft: JobDraft, stand: WaitingStep): void {
+  const awaited = awaitedBy(draft.waitStep(stand.name), stand);
+  const missing = missingEventIds(draft, stand, awaited);
+  const isEnough = awaited.eventIds.length - missing.length >= awaited.requiredCount;
+  draft.moveTo({ ...stand, missingEventIds: missing, ...(isEnough && { wakeAt: draft.at }) });
+}

@@ -1,0 +1,93 @@
+import type { ForkRule } from "../definition/executor-kind.ts";
+import type { JsonObject } from "../json/json.ts";
+import { getOwn } from "../json/record.ts";
+import { type BranchResult, type BranchResults, firstNumberOfResults } from "./branch-result.ts";
+import type { JobDraft } from "./draft.ts";
+import type { UntimedFact } from "./fact.ts";
+import type { ForkedStep, Job } from "./job-state.ts";
+
+/** Results stand in the state up to this length together, in bytes: it is written with each change, and must not hold what is over. */
+const maxBytesInState = 2_000;
+
+/** The fork with one result more. Once they are many, each is written once, in a row of its own, and read when the list is made. */
+export function withResult(
+  draft: JobDraft,
+  rule: ForkRule,
+  fork: ForkedStep,
+  key: string,
+  result: BranchResult,
+): ForkedStep {
+  const resultBytes = fork.resultBytes + bytesOf(result);
+  const { firstResultNumber } = fork;
+  if (firstResultNumber !== undefined) {
+    draft.keepResult({ valueNumber: firstResultNumber + placeOf(rule, key), result });
+    return { ...fork, resultBytes };
+  }
+  const noted = note(fork, key, result);
+  const isOnlyOne = rule.kind === "branches" && rule.until === "any";
+  if (isOnlyOne || resultBytes <= maxBytesInState) return { ...noted, resultBytes };
+  const { resultNumberCount = 0 } = draft.progress;
+  const first = firstNumberOfResults + resultNumberCount;
+  draft.progress = { ...draft.progress, resultNumberCount: resultNumberCount + fork.branchCount };
+  for (const [other, output] of Object.entries(noted.results))
+    draft.keepResult({ valueNumber: first + placeOf(rule, other), result: { output } });
+  for (const [other, error] of Object.entries(noted.errors ?? {}))
+    draft.keepResult({ valueNumber: first + placeOf(rule, other), result: { error } });
+  const { errors: _, ...others } = noted;
+  return { ...others, results: {}, resultBytes, firstResultNumber: first };
+}
+
+/** Finds what a branch gave; undefined where it has none, or where it was not read. */
+export function resultFinder(
+  rule: ForkRule,
+  fork: ForkedStep,
+  read: BranchResults,
+): (key: string) => BranchResult | undefined {
+  const { firstResultNumber, results, errors = {} } = fork;
+  if (firstResultNumber !== undefined) return (key) => read.get(firstResultNumber + placeOf(rule, key));
+  return (key) => {
+    const output = getOwn(results, key);
+    if (output !== undefined) return { output };
+    const error = getOwn(errors, key);
+    return error && { error };
+  };
+}
+
+/** Whether the results of a fork are to be read before its own can be made. */
+export function lacksResults(fork: ForkedStep, read: BranchResults): boolean {
+  return fork.firstResultNumber !== undefined && !read.has(fork.firstResultNumber);
+}
+
+/** Numbers that follow each other, from the first on. */
+export interface NumberRange {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** The results that the job needs while it takes these facts: those of one fork whose branches are all over. */
+export function resultsToRead({ state }: Job, facts: readonly UntimedFact[]): NumberRange | undefined {
+  if (state.status !== "RUNNING" && state.status !== "PENDING") return undefined;
+  if (!facts.some(({ type }) => type === "timer.due")) return undefined;
+  for (const { stand } of state.cursors) {
+    if (stand?.phase !== "forked" || stand.firstResultNumber === undefined) continue;
+    const { branchCount, firstResultNumber } = stand;
+    if (stand.succeededCount + stand.failedCount >= branchCount)
+      return { first: firstResultNumber, count: branchCount };
+  }
+  return undefined;
+}
+
+function note(fork: ForkedStep, key: string, result: BranchResult): ForkedStep {
+  if ("output" in result) return { ...fork, results: { ...fork.results, [key]: result.output } as JsonObject };
+  return { ...fork, errors: { ...fork.errors, [key]: result.error } };
+}
+
+/** The place of a branch among those of its fork. */
+export function placeOf(rule: ForkRule, key: string): number {
+  return rule.kind === "branches" ? rule.branches.findIndex(({ name }) => name === key) : Number(key);
+}
+
+/** The length as JSON, with the comma behind it. */
+function bytesOf(result: BranchResult): number {
+  return Buffer.byteLength(JSON.stringify("output" in result ? result.output : result.error)) + 1;
+}

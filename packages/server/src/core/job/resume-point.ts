@@ -1,0 +1,39 @@
+import type { CurrentStep, Cursor, Cursors, ResumePoint } from "./job-state.ts";
+
+/** Where a resume goes on in each branch. A branch that has not begun is none. */
+export function stopped(cursors: readonly AnyCursor[]): Cursors<ResumePoint> {
+  const points = cursors.flatMap(({ stand, ...cursor }) =>
+    stand === null ? [] : [{ ...cursor, stand: resumePointOf(stand) }],
+  );
+  return points as unknown as Cursors<ResumePoint>;
+}
+
+export function resumePointOf(step: CurrentStep | ResumePoint): ResumePoint {
+  switch (step.phase) {
+    case "in":
+      return step;
+    case "stopped":
+      return step.point;
+    case "next":
+    case "forked": {
+      const { wakeAt: _, ...point } = { wakeAt: undefined, ...step };
+      return point;
+    }
+    default: {
+      const { name, visit, attempt, input, startedAt } = step;
+      return {
+        phase: "in",
+        name,
+        visit,
+        attempt,
+        input,
+        ...(startedAt !== undefined && { startedAt }),
+        ...(step.phase === "delayed" && { delayEndsAt: step.wakeAt }),
+      };
+    }
+  }
+}
+
+/** Where a branch stands while a change is made: one that was not resumed yet stands where it stopped. */
+export type AnyStand = CurrentStep | ResumePoint | null;
+export type AnyCursor = Cursor<AnyStand>;

@@ -1,0 +1,88 @@
+import type { Template } from "../expression/expression.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { getOwn } from "../json/record.ts";
+import type { InputRule, PlanStep } from "../plan/plan.ts";
+import type { JobDraft } from "./draft.ts";
+import { render } from "./expressions.ts";
+import { loopOf, scopeOf } from "./job-scope.ts";
+import { mainBranch, type StepError } from "./job-state.ts";
+
+/** Answers the input of a step, or the error of the template that was to make it. */
+export function receivedInput(
+  draft: JobDraft,
+  step: PlanStep,
+  previousOutput: JsonValue | undefined,
+): { readonly value: JsonValue } | { readonly error: StepError } {
+  if (step.inputRule.kind === "template") return renderInput(draft, step, step.inputRule.template);
+  return { value: takenInput(draft, step.inputRule, previousOutput) };
+}
+
+export function renderInput(draft: JobDraft, { name }: PlanStep, template: Template) {
+  return render(draft, template, scopeOf(draft, { step: name }), { step: name, what: "`input`" });
+}
+
+/**
+ * Answers the input of a step without a mapping: at the start the job's input; later, with a closed input definition, each declared
+ * property from the latest output that had it, else from the job's input; with an open one the latest output whole. What a wait step
+ * gives, and no event brought in its latest visit, is in neither place. In a branch, the branches around it are looked into as well, and the items for which
+ * they are; the first step may receive its item whole, or what the fork received.
+ */
+function takenInput(
+  draft: JobDraft,
+  rule: Exclude<InputRule, { kind: "template" }>,
+  previousOutput: JsonValue | undefined,
+): JsonValue {
+  const jobInput = draft.job.input;
+  if (draft.progress.stepRunCount === 0) return jobInput;
+  const start = draft.branch === mainBranch ? jobInput : branchInput(draft);
+  if (rule.kind === "whole") return orElse(previousOutput, start);
+  const taken: JsonObject = {};
+  const find = propertyFinder(draft);
+  for (const property of rule.properties) {
+    const value = find(property);
+    if (value !== undefined)
+      Object.defineProperty(taken, property, { value, enumerable: true, configurable: true, writable: true });
+  }
+  return [previousOutput, start, jobInput].find((known) => holdsTheSame(known, taken)) ?? taken;
+}
+
+/** The value with which a branch begins: its item, or what the fork received. */
+function branchInput(draft: JobDraft): JsonValue {
+  const [level] = draft.levels();
+  if (level?.fork === undefined) throw new Error("The main line is no branch.");
+  const loop = loopOf(level);
+  return loop === undefined ? level.fork.input : loop.item;
+}
+
+/** Finds properties of past outputs, for which the branch that moves looks outwards. */
+function propertyFinder(draft: JobDraft): (property: string) => JsonValue | undefined {
+  const levels = draft.levels().map((level) => {
+    const item = loopOf(level)?.item;
+    const { properties, absentProperties } = level.carried;
+    return {
+      properties,
+      absent: new Set(absentProperties),
+      item: item !== undefined && isJsonObject(item) ? item : {},
+    };
+  });
+  return (property) => {
+    for (const { properties, absent, item } of levels) {
+      if (absent.has(property)) return getOwn(properties, property);
+      const value = orElse(getOwn(properties, property), getOwn(item, property));
+      if (value !== undefined) return value;
+    }
+    return getOwn(draft.job.input, property);
+  };
+}
+
+/** Compares the properties' values by reference. What is known already is written once, however many steps take it. */
+function holdsTheSame(known: JsonValue | undefined, taken: JsonObject): boolean {
+  if (!isJsonObject(known)) return false;
+  const names = Object.keys(taken);
+  return names.length === Object.keys(known).length && names.every((name) => getOwn(known, name) === taken[name]);
+}
+
+/** Null is a value: an output that says null has the property. */
+export function orElse<Fallback>(value: JsonValue | undefined, fallback: Fallback): JsonValue | Fallback {
+  return value === undefined ? fallback : value;
+}

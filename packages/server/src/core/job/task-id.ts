@@ -1,0 +1,43 @@
+import type { CallName } from "./call.ts";
+
+/** Names a task in the API: its call, in a text that means nothing to whoever carries it. */
+export function taskIdOf({ jobId, branch, step, visit, epoch }: TaskName): string {
+  return Buffer.from(JSON.stringify([jobId, epoch, visit, step, branch])).toString("base64url");
+}
+
+/** Answers the name of a task; undefined for a text that names none. */
+export function readTaskId(text: string): TaskName | undefined {
+  const parts = parsed(Buffer.from(text, "base64url").toString());
+  if (!Array.isArray(parts)) return undefined;
+  const [jobId, epoch, visit, step, branch] = parts as unknown[];
+  if (typeof jobId !== "string" || !uuid.test(jobId)) return undefined;
+  if (!isCount(epoch) || !isCount(visit) || !isName(step) || !isName(branch)) return undefined;
+  const name = { jobId, epoch, visit, step, branch };
+  // Other texts would be read as the same bytes: one task has one id.
+  return taskIdOf(name) === text ? name : undefined;
+}
+
+export interface TaskName extends CallName {
+  readonly jobId: string;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** No name in a definition has a control character, and the store cannot even be asked for some of these. */
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value.isWellFormed() && !/\p{Cc}/u.test(value);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= maxCount;
+}
+
+/** PostgreSQL's `integer`. */
+const maxCount = 2_147_483_647;
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

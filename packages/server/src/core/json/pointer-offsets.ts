@@ -1,0 +1,180 @@
+import { endOfString } from "./json-problem.ts";
+
+/** A thing in a JSON text: the value that a pointer leads to, or a place inside the string that stands there. */
+export interface JsonTarget {
+  readonly pointer: string;
+  /** The offset in UTF-16 units of the string that the text stands for. There `\"` and `\u0041` are one unit each; in the text they are two and six. */
+  readonly stringOffset?: number | undefined;
+}
+
+/**
+ * Answers where the targets begin in a text that is JSON, as offsets in UTF-16 units. A property begins at its key and an item of an array
+ * at its value; for what is not there the object or array counts that lacks it.
+ *
+ * The text is walked once for all targets, and only into what holds one, so that a thousand targets cost hardly more than one.
+ */
+export function offsetsOf(text: string, targets: readonly JsonTarget[]): number[] {
+  const root = new Place();
+  const places = targets.map((target) => root.reach(target.pointer));
+  for (const [index, { stringOffset }] of targets.entries()) {
+    if (stringOffset !== undefined) places[index]?.at(-1)?.stringOffsets.add(stringOffset);
+  }
+  new Walk(text).document(root);
+  return places.map((path, index) => offsetOf(path, targets[index]?.stringOffset));
+}
+
+/** A value that is looked for, or that lies on the way to one. */
+class Place {
+  readonly children = new Map<string, Place>();
+  readonly stringOffsets = new Set<number>();
+  /** The offsets in the text, by offset in the string. */
+  textOffsets: ReadonlyMap<number, number> = new Map();
+  /** The offset of its key, or of itself if it has none; undefined until it is met. */
+  start: number | undefined;
+  valueStart: number | undefined;
+  /** The offset of the value that it was met in. If a key stands twice, the last one counts, and what is in the first one is not there. */
+  holderStart: number | undefined;
+
+  /** The places from this one to where the pointer leads. */
+  reach(pointer: string): readonly Place[] {
+    const path: Place[] = [this];
+    for (const token of pointer.split("/").slice(1)) {
+      const { children } = path.at(-1) ?? this;
+      const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
+      const child = children.get(key) ?? new Place();
+      children.set(key, child);
+      path.push(child);
+    }
+    return path;
+  }
+}
+
+function offsetOf(path: readonly Place[], stringOffset: number | undefined): number {
+  let holder: Place | undefined;
+  for (const place of path) {
+    const isThere = place.start !== undefined && (holder === undefined || place.holderStart === holder.valueStart);
+    if (!isThere) return holder?.valueStart ?? 0;
+    holder = place;
+  }
+  const inString = stringOffset === undefined ? undefined : holder?.textOffsets.get(stringOffset);
+  return inString ?? holder?.start ?? 0;
+}
+
+/** A walk over text that is known to be JSON; it goes as deep as the pointers, and skips everything else without looking at it. */
+class Walk {
+  readonly #text: string;
+  #position = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  document(root: Place): void {
+    this.#skipSpace();
+    this.#meet(root, this.#position, undefined);
+  }
+
+  /** The walk stands at the value of a place that was looked for, and then behind it. */
+  #meet(place: Place, start: number, holderStart: number | undefined): void {
+    const valueStart = this.#position;
+    place.start = start;
+    place.valueStart = valueStart;
+    place.holderStart = holderStart;
+    place.textOffsets = new Map();
+    const opening = this.#text[valueStart];
+    if (opening === "{" && place.children.size > 0) this.#object(place, valueStart);
+    else if (opening === "[" && place.children.size > 0) this.#array(place, valueStart);
+    else this.#skipValue();
+    if (opening === '"' && place.stringOffsets.size > 0) {
+      place.textOffsets = textOffsetsOf(this.#text, valueStart, this.#position, place.stringOffsets);
+    }
+  }
+
+  #object(place: Place, holderStart: number): void {
+    this.#enter();
+    while (this.#text[this.#position] === '"') {
+      const keyStart = this.#position;
+      this.#skipValue();
+      const child = place.children.get(JSON.parse(this.#text.slice(keyStart, this.#position)) as string);
+      this.#skipSpace();
+      // This goes over the colon.
+      this.#enter();
+      this.#item(child, keyStart, holderStart);
+    }
+    this.#position++;
+  }
+
+  #array(place: Place, holderStart: number): void {
+    this.#enter();
+    for (let index = 0; this.#isBefore("]"); index++) {
+      this.#item(place.children.get(String(index)), this.#position, holderStart);
+    }
+    this.#position++;
+  }
+
+  /** Goes over one value and the comma behind it. */
+  #item(place: Place | undefined, start: number, holderStart: number): void {
+    if (place === undefined) this.#skipValue();
+    else this.#meet(place, start, holderStart);
+    this.#skipSpace();
+    if (this.#text[this.#position] === ",") this.#enter();
+  }
+
+  #isBefore(closing: string): boolean {
+    return this.#position < this.#text.length && this.#text[this.#position] !== closing;
+  }
+
+  /** Goes over one character and the white space behind it. */
+  #enter(): void {
+    this.#position++;
+    this.#skipSpace();
+  }
+
+  #skipSpace(): void {
+    this.#skip(whiteSpace);
+  }
+
+  /** Goes over one value, however deep it is nested. */
+  #skipValue(): void {
+    let depth = 0;
+    do {
+      const character = this.#text[this.#position];
+      if (character === '"') this.#position = endOfString(this.#text, this.#position) + 1;
+      else if (character === "{" || character === "[") {
+        depth++;
+        this.#position++;
+      } else if (character === "}" || character === "]") {
+        depth--;
+        this.#position++;
+      } else this.#skip(depth === 0 ? scalar : plain);
+    } while (depth > 0 && this.#position < this.#text.length);
+  }
+
+  #skip(pattern: RegExp): void {
+    pattern.lastIndex = this.#position;
+    pattern.test(this.#text);
+    this.#position = Math.max(pattern.lastIndex, this.#position);
+  }
+}
+
+/** Each unit of a string is one character of its text, or one escape. An offset behind the end counts as the end. */
+function textOffsetsOf(text: string, start: number, end: number, stringOffsets: ReadonlySet<number>) {
+  const found = new Map<number, number>();
+  let position = start + 1;
+  let passed = 0;
+  for (const stringOffset of [...stringOffsets].sort((one, other) => one - other)) {
+    for (; passed < stringOffset && position < end - 1; passed++) {
+      if (text[position] !== "\\") position++;
+      else position += text[position + 1] === "u" ? 6 : 2;
+    }
+    found.set(stringOffset, position);
+  }
+  return found;
+}
+
+// Sticky, and without two ways to match.
+const whiteSpace = /[ \t\n\r]*/y;
+/** A number or a literal name. */
+const scalar = /[^\s,\]}]+/y;
+/** Numbers, literal names, and what stands between values. */
+const plain = /[^"{}[\]]+/y;

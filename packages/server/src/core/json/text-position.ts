@@ -1,0 +1,34 @@
+/**
+ * A place in a text, as editors count. `line` and `column` count from 1, `offset` from 0; column and offset count UTF-16 units, the
+ * units of JavaScript's strings and of the Language Server Protocol.
+ */
+export interface TextPosition {
+  readonly line: number;
+  readonly column: number;
+  readonly offset: number;
+}
+
+/** The positions of these offsets, in their order. The text is read once, however many there are. */
+export function positionsOf(text: string, offsets: readonly number[]): TextPosition[] {
+  const positions = new Map<number, TextPosition>();
+  lineBreak.lastIndex = 0;
+  let line = 1;
+  let lineStart = 0;
+  let next = lineBreak.exec(text);
+  for (const offset of [...offsets].sort((one, other) => one - other)) {
+    while (next !== null && lineBreak.lastIndex <= offset) {
+      line++;
+      lineStart = lineBreak.lastIndex;
+      next = lineBreak.exec(text);
+    }
+    positions.set(offset, { line, column: offset - lineStart + 1, offset });
+  }
+  return offsets.flatMap((offset) => positions.get(offset) ?? []);
+}
+
+export function describePosition({ line, column }: TextPosition): string {
+  return `line ${line}, column ${column}`;
+}
+
+/** A carriage return ends a line also where it stands alone, as in editors: it is white space of JSON. */
+const lineBreak = /\r\n?|\n/g;

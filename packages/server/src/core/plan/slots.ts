@@ -1,0 +1,154 @@
+import { BitRows, type RowOf } from "../definition/bit-rows.ts";
+import type { StepDefinition } from "../definition/definition-parts.ts";
+import type { StepGraph } from "../definition/step-graph.ts";
+import type { Reference } from "../expression/expression.ts";
+import { pointerTo } from "../problem.ts";
+import { liveAfter } from "./live-sets.ts";
+
+/*
+ * A slot is a place in what a branch remembers for expressions, named like a pointer: "/steps/reserve/output" has the output of a step, or nothing but that
+ * there is one, "/steps/reserve/output/sku" a property of it, "/events/approved/payload" a payload, "/error" the failure that was caught last.
+ */
+
+export const errorSlot = "/error";
+
+export function stepSlot(step: string, part: "input" | "output" | "error"): string {
+  return `${pointerTo("/steps", step)}/${part}`;
+}
+
+export function eventSlot(eventId: string, part: "payload" | "sentAt"): string {
+  return `${pointerTo("/events", eventId)}/${part}`;
+}
+
+/** The property of a slot that has no more than one; undefined for a slot of a whole value. */
+export function propertyOf(slot: string): string | undefined {
+  const token = slot.split("/")[4];
+  return token?.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+/** The slot of the whole value of which a slot has a part, or itself. */
+export function baseOf(slot: string): string {
+  return slot.split("/", 4).join("/");
+}
+
+/** The part of a value that is remembered: the whole, these properties of it, or nothing (undefined). */
+export type KeptPart = "whole" | readonly string[] | undefined;
+
+/** The values that a branch remembers for expressions when it leaves a step. */
+export interface Remembering {
+  /** The slots that expressions of later steps may still read. */
+  readonly slots: ReadonlySet<string>;
+  /** The part of a whole value that they may read, by the slot of that value. */
+  readonly parts: ReadonlyMap<string, KeptPart>;
+}
+
+/**
+ * Answers by the step's index what is remembered when the step is left; undefined when no expression of the definition reads what is past. `references` has by
+ * the step's index what its expressions may read.
+ */
+export function rememberingAfter(
+  steps: readonly StepDefinition[],
+  graph: StepGraph,
+  references: readonly (readonly Reference[])[],
+): ((index: number) => Remembering) | undefined {
+  const { names, readBy, ofSteps, others } = slotsIn(references);
+  if (names.length === 0) return undefined;
+  const toRows = (lists: readonly (readonly number[])[]) => rowsOf(lists, names.length);
+  const own = steps.map(({ name }) => ofSteps.get(name) ?? []);
+  const errors = others.filter((slot) => names[slot] === errorSlot);
+  const overwritten = toRows(own);
+  const overwrittenByFailure = errors.length === 0 ? overwritten : toRows(own.map((slots) => [...slots, ...errors]));
+  const after = liveAfter({
+    graph,
+    names,
+    readBy: toRows(readBy),
+    overwrittenOn: ({ kind, from }) =>
+      kind === "fork" ? undefined : kind === "failure" ? overwrittenByFailure(from) : overwritten(from),
+    // Before a step ran there is nothing of it; an event may have come at any time.
+    given: { atStart: toRows([others])(0), by: overwritten },
+  });
+  // Equal sets are one set, so that what follows from one is found once.
+  const known = new Map<ReadonlySet<string>, Remembering>();
+  return (index) => {
+    const slots = after(index);
+    const remembering = known.get(slots) ?? rememberingOf(slots);
+    known.set(slots, remembering);
+    return remembering;
+  };
+}
+
+/** The slots of a definition, each with a number, since there may be twenty thousand. */
+interface Slots {
+  /** By number. */
+  readonly names: readonly string[];
+  /** By the step's index: the slots that its expressions read. */
+  readonly readBy: readonly (readonly number[])[];
+  /** The slots of what a step received, gave or failed with, by its name. */
+  readonly ofSteps: ReadonlyMap<string, readonly number[]>;
+  readonly others: readonly number[];
+}
+
+function slotsIn(references: readonly (readonly Reference[])[]): Slots {
+  const numbers = new Map<string, number>();
+  const ofSteps = new Map<string, number[]>();
+  const others: number[] = [];
+  const numberOf = (reference: Reference): number | undefined => {
+    const slot = slotOf(reference);
+    if (slot === undefined) return undefined;
+    const known = numbers.get(slot);
+    if (known !== undefined) return known;
+    const added = numbers.size;
+    numbers.set(slot, added);
+    const { step } = reference;
+    const list = step === undefined ? others : (ofSteps.get(step) ?? []);
+    list.push(added);
+    if (step !== undefined) ofSteps.set(step, list);
+    return added;
+  };
+  const readBy = references.map((some) => some.flatMap((reference) => numberOf(reference) ?? []));
+  return { names: [...numbers.keys()], readBy, ofSteps, others };
+}
+
+/** Answers by the place in `lists` the row of the numbers there. */
+function rowsOf(lists: readonly (readonly number[])[], bound: number): (index: number) => RowOf {
+  const rows = new BitRows(lists.length, bound);
+  for (const [row, numbers] of lists.entries()) for (const number of numbers) rows.add(row, number);
+  return (row) => ({ rows, row });
+}
+
+/** The parts are found when a job first leaves such a step: a large definition has hundreds of sets with a thousand slots each. */
+function rememberingOf(slots: ReadonlySet<string>): Remembering {
+  let parts: Remembering["parts"] | undefined;
+  return {
+    slots,
+    get parts() {
+      parts ??= partsOf(slots);
+      return parts;
+    },
+  };
+}
+
+function partsOf(slots: ReadonlySet<string>): ReadonlyMap<string, KeptPart> {
+  const parts = new Map<string, "whole" | string[]>();
+  for (const slot of slots) {
+    const property = propertyOf(slot);
+    const base = baseOf(slot);
+    const part = parts.get(base);
+    if (property === undefined) parts.set(base, "whole");
+    else if (part === undefined) parts.set(base, [property]);
+    else if (part !== "whole") part.push(property);
+  }
+  return parts;
+}
+
+function slotOf({ root, step, eventId, part, property }: Reference): string | undefined {
+  if (root === "error") return errorSlot;
+  // Whether a step ran is told by its visits, whether an event came by when it was sent.
+  if (eventId !== undefined) return withProperty(eventSlot(eventId, part === "payload" ? part : "sentAt"), property);
+  if (step === undefined || (part !== "input" && part !== "output" && part !== "error")) return undefined;
+  return part === "error" ? stepSlot(step, part) : withProperty(stepSlot(step, part), property);
+}
+
+function withProperty(slot: string, property: string | undefined): string {
+  return property === undefined ? slot : pointerTo(slot, property);
+}

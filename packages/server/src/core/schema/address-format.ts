@@ -1,0 +1,60 @@
+/** Four numbers up to 255, none with a leading zero: some programs read those as octal. */
+export function isIPv4(text: string): boolean {
+  return ipv4.test(text);
+}
+
+const octet = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
+const ipv4 = new RegExp(`^${octet}(?:\\.${octet}){3}$`);
+
+/** Eight groups, of which `::` may stand for one or more, as RFC 4291 writes them; no zone such as `%eth0`, which means something on one machine only. */
+export function isIPv6(text: string): boolean {
+  if (text.length > maxIPv6Length) return false;
+  // An IPv4 address at the end stands for two groups.
+  const end = text.lastIndexOf(":") + 1;
+  const plain = isIPv4(text.slice(end)) ? `${text.slice(0, end)}0:0` : text;
+  const halves = plain.split("::");
+  const groups = halves.flatMap((half) => (half === "" ? [] : half.split(":")));
+  const isComplete = halves.length === 1 ? groups.length === 8 : halves.length === 2 && groups.length < 8;
+  return isComplete && groups.every((group) => ipv6Group.test(group));
+}
+
+const maxIPv6Length = "1111:2222:3333:4444:5555:6666:255.255.255.255".length;
+const ipv6Group = /^[0-9A-Fa-f]{1,4}$/;
+
+/** Labels of letters, digits and hyphens, as RFC 1123 has them, within the lengths of RFC 1035. Whether a label is sound Punycode is not looked at. */
+export function isHostname(text: string): boolean {
+  return text.length <= 253 && text.split(".").every((label) => label.length <= 63 && domainLabel.test(label));
+}
+
+const domainLabel = /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/;
+
+/** An address that mail can be sent to: no quoted local parts, comments or IP literals. The lengths are those of RFC 5321. */
+export function isEmail(text: string): boolean {
+  const at = text.lastIndexOf("@");
+  if (at < 1 || at > 64 || text.length > 254) return false;
+  return localPart.test(text.slice(0, at)) && isHostname(text.slice(at + 1));
+}
+
+const localPart = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
+
+/** A URI reference with a scheme. */
+export function isUri(text: string): boolean {
+  return scheme.test(text) && hasUriCharacters(text);
+}
+
+/** A URI, or what is resolved against one: a path, a query, a fragment. In a path a colon may stand only behind a slash. */
+export function isUriReference(text: string): boolean {
+  return (scheme.test(text) || !colonInFirstSegment.test(text)) && hasUriCharacters(text);
+}
+
+const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
+const colonInFirstSegment = /^[^/?#:]*:/;
+
+/** The characters of RFC 3986, and one fragment at most. Searches for what is wrong, so the length does not matter. */
+function hasUriCharacters(text: string): boolean {
+  const hasOneFragment = text.indexOf("#") === text.lastIndexOf("#");
+  return hasOneFragment && !notInUri.test(text) && !brokenEscape.test(text);
+}
+
+const notInUri = /[^A-Za-z0-9._~:/?#[\]@!$&'()*+,;=%-]/;
+const brokenEscape = /%(?![0-9A-Fa-f]{2})/;

@@ -1,0 +1,161 @@
+import { canonicalJson, costOfCanonicalJson } from "../json/canonical-json.ts";
+import type { JsonObject, JsonValue } from "../json/json.ts";
+import { quoted } from "../problem.ts";
+import { count } from "./check-words.ts";
+import { isMultipleOf } from "./decimal.ts";
+import type { Conditional, RareRules, Schema } from "./node.ts";
+import { type TypeSet, typeSets } from "./type-set.ts";
+
+/** The check under way, as far as these rules need it (`check.ts`). Each `refuse` answers false, for the caller to hand on. */
+export interface Walk {
+  /** Whether the value fits; what is wrong with it is told. */
+  check(schema: Schema, value: JsonValue): boolean;
+  /** Whether the value fits; nothing is told. */
+  isFit(schema: Schema, value: JsonValue): boolean;
+  /** Says what is wrong with a value that does not fit; "" where that may not be shown. */
+  whyNot(schema: Schema, value: JsonValue): string;
+  /** Whether to look for more that is wrong. */
+  mayGoOn(isFit: boolean): boolean;
+  /** The names of an object's properties. */
+  namesOf(value: JsonObject): readonly string[];
+  /** Takes so many checks from those that are left; false when that is more than there are. */
+  charge(checks: number): boolean;
+  refuse(detail: string): false;
+  refuseAt(token: string | number, detail: string): false;
+  /** To be called with alternatives of which the value fits none. */
+  refuseAll(keyword: "oneOf", alternatives: readonly Schema[], value: JsonValue, type: TypeSet): false;
+}
+
+/** Holds a value against the keywords that few schemas have. */
+export function checkRareRules(rules: RareRules, value: JsonValue, type: TypeSet, walk: Walk): boolean {
+  let isFit = checkByType(rules, value, type, walk);
+  const { oneOf, not, conditional } = rules;
+  if (oneOf !== undefined && walk.mayGoOn(isFit)) isFit = checkOneOf(oneOf, value, type, walk) && isFit;
+  if (not !== undefined && walk.mayGoOn(isFit)) isFit = checkNot(not, value, walk) && isFit;
+  if (conditional !== undefined && walk.mayGoOn(isFit)) isFit = checkConditional(conditional, value, walk) && isFit;
+  return isFit;
+}
+
+function checkByType(rules: RareRules, value: JsonValue, type: TypeSet, walk: Walk): boolean {
+  switch (type) {
+    case typeSets.whole:
+    case typeSets.fraction:
+      return rules.multipleOf === undefined || checkMultiple(rules.multipleOf, value as number, walk);
+    case typeSets.array:
+      return !rules.uniqueItems || checkUniqueItems(value as JsonValue[], walk);
+    case typeSets.object:
+      return checkObject(rules, value as JsonObject, walk);
+    default:
+      return true;
+  }
+}
+
+function checkOneOf(alternatives: readonly Schema[], value: JsonValue, type: TypeSet, walk: Walk): boolean {
+  // Each alternative is tried by a walk of its own, which costs as much again as a plain check.
+  if (!walk.charge(alternatives.length)) return false;
+  const first = alternatives.findIndex((alternative) => walk.isFit(alternative, value));
+  if (first === -1) return walk.refuseAll("oneOf", alternatives, value, type);
+  const second = alternatives.findIndex((alternative, index) => index > first && walk.isFit(alternative, value));
+  return second === -1 || walk.refuse(`fits both \`oneOf/${first}\` and \`oneOf/${second}\`, but must fit exactly one`);
+}
+
+function checkNot(excluded: Schema, value: JsonValue, walk: Walk): boolean {
+  return !walk.isFit(excluded, value) || walk.refuse("must not fit what `not` says, but does");
+}
+
+function checkConditional({ condition, consequent, alternative }: Conditional, value: JsonValue, walk: Walk): boolean {
+  return walk.check(walk.isFit(condition, value) ? consequent : alternative, value);
+}
+
+function checkMultiple(divisor: number, value: number, walk: Walk): boolean {
+  if (!Number.isSafeInteger(value) || !Number.isSafeInteger(divisor)) {
+    if (!walk.charge(checksPerDecimal)) return false;
+  }
+  return isMultipleOf(value, divisor) || walk.refuse(`must be a multiple of ${divisor}`);
+}
+
+/** Numbers with fractions are divided as they are written, in about a microsecond. */
+const checksPerDecimal = 60;
+
+/** Items are looked up by their text, so that each costs the making of it, however many others there are. */
+function checkUniqueItems(items: readonly JsonValue[], walk: Walk): boolean {
+  const scalars = new Map<JsonValue, number>();
+  const compounds = new Map<string, number>();
+  let isFit = true;
+  for (const [index, item] of items.entries()) {
+    // Counted before it is made: an item may be a megabyte.
+    if (!walk.mayGoOn(isFit) || !walk.charge(checksPerText * costOfCanonicalJson(item, maxItemCost))) return false;
+    const isCompound = typeof item === "object" && item !== null;
+    const first = isCompound ? indexOf(compounds, canonicalJson(item), index) : indexOf(scalars, item, index);
+    if (first < index) isFit = walk.refuseAt(index, `equals item ${first}, but no two items may be equal`);
+  }
+  return isFit;
+}
+
+/** The text is made, and kept until the last item is looked up. */
+const checksPerText = 2;
+/** No check has so much left. */
+const maxItemCost = 10_000_000;
+
+/** The index at which the key was seen first: this one, if it was not seen before. */
+function indexOf<Key>(seen: Map<Key, number>, key: Key, index: number): number {
+  const first = seen.get(key);
+  if (first !== undefined) return first;
+  seen.set(key, index);
+  return index;
+}
+
+function checkObject(rules: RareRules, value: JsonObject, walk: Walk): boolean {
+  const isFit = checkNames(rules, value, walk);
+  const { dependentRequired } = rules;
+  if (dependentRequired === undefined || !walk.mayGoOn(isFit)) return isFit;
+  return checkDependentRequired(dependentRequired, value, walk) && isFit;
+}
+
+function checkNames(
+  { minProperties, maxProperties, propertyNames }: RareRules,
+  value: JsonObject,
+  walk: Walk,
+): boolean {
+  if (minProperties === 0 && maxProperties === Number.POSITIVE_INFINITY && propertyNames === undefined) return true;
+  const names = walk.namesOf(value);
+  let isFit = walk.charge(names.length >> 2);
+  if (names.length < minProperties) isFit = walk.refuse(`must have at least ${countProperties(minProperties)}`);
+  if (names.length > maxProperties) isFit = walk.refuse(`must have at most ${countProperties(maxProperties)}`);
+  if (propertyNames === undefined) return isFit;
+  for (const name of names) {
+    if (!walk.mayGoOn(isFit)) return false;
+    isFit = checkName(propertyNames, name, walk) && isFit;
+  }
+  return isFit;
+}
+
+function checkName(schema: Schema, name: string, walk: Walk): boolean {
+  if (walk.isFit(schema, name)) return true;
+  const reason = walk.whyNot(schema, name);
+  return walk.refuseAt(
+    name,
+    `has a name that \`propertyNames\` does not allow${reason === "" ? "" : `: it ${reason}`}`,
+  );
+}
+
+function checkDependentRequired(
+  dependentRequired: ReadonlyMap<string, readonly string[]>,
+  value: JsonObject,
+  walk: Walk,
+): boolean {
+  let isFit = true;
+  for (const [name, required] of dependentRequired) {
+    if (!walk.charge(1 + (required.length >> 2))) return false;
+    for (const dependent of Object.hasOwn(value, name) ? required : []) {
+      if (!walk.mayGoOn(isFit)) return false;
+      if (!Object.hasOwn(value, dependent))
+        isFit = walk.refuseAt(dependent, `is required, since ${quoted(name)} is there`);
+    }
+  }
+  return isFit;
+}
+
+function countProperties(amount: number): string {
+  return count(amount, "property", "properties");
+}

@@ -1,0 +1,22 @@
+import type { RareRules, Schema } from "./node.ts";
+
+export const noRareRules: RareRules = {
+  oneOf: undefined,
+  not: undefined,
+  conditional: undefined,
+  multipleOf: undefined,
+  uniqueItems: false,
+  minProperties: 0,
+  maxProperties: Number.POSITIVE_INFINITY,
+  propertyNames: undefined,
+  dependentRequired: undefined,
+};
+
+/** The schemas that the same value is held against as well, to whatever end. */
+export function schemasBeside({ allOf, anyOf, rare }: Schema): readonly Schema[] {
+  const common = [...(allOf ?? []), ...(anyOf ?? [])];
+  if (rare === undefined) return common;
+  const { oneOf, not, conditional } = rare;
+  const branches = conditional && [conditional.condition, conditional.consequent, conditional.alternative];
+  return [...common, ...(oneOf ?? []), ...(not === undefined ? [] : [not]), ...(branches ?? [])];
+}

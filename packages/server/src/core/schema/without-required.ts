@@ -1,0 +1,53 @@
+import { allOfSchemas, anyOfSchemas, newSchema, type RareRules, type Schema, type SchemaDraft } from "./node.ts";
+import { noRareRules } from "./rare-rules.ts";
+
+/**
+ * Makes of a schema one for an object that may lack these properties, whatever requires them: the schema, its references or its alternatives.
+ * It takes every object that fits the schema once some of the properties are put into it, and may take more.
+ */
+export function withoutRequired(schema: Schema, names: ReadonlySet<string>): Schema {
+  if (names.size === 0) return schema;
+  // A few alternatives of a few alternatives lead to one definition in a million ways.
+  const made = new Map<Schema, Schema>();
+  const without = (part: Schema): Schema => {
+    const known = made.get(part);
+    if (known !== undefined) return known;
+    const { objects, allOf, anyOf, rare } = part;
+    const result: SchemaDraft = newSchema({
+      ...part,
+      objects: objects && { ...objects, required: objects.required.filter((name) => !names.has(name)) },
+      allOf: allOf?.map(without),
+      anyOf: anyOf?.map(without),
+      rare: rare && withoutRareRequirements(rare, names),
+    });
+    const loosened = rare === undefined ? [] : alternativesOf(rare, without);
+    if (loosened.length > 0) result.allOf = [...(result.allOf ?? []), ...loosened];
+    made.set(part, result);
+    return result;
+  };
+  return without(schema);
+}
+
+/** Keeps the rules that count or name properties, loosened. The absence of a property could satisfy or break the others. */
+function withoutRareRequirements(rules: RareRules, names: ReadonlySet<string>): RareRules {
+  const { multipleOf, uniqueItems, minProperties, maxProperties, propertyNames, dependentRequired } = rules;
+  return {
+    ...noRareRules,
+    multipleOf,
+    uniqueItems,
+    minProperties: Math.max(0, minProperties - names.size),
+    maxProperties,
+    propertyNames,
+    dependentRequired:
+      dependentRequired &&
+      new Map([...dependentRequired].map(([name, required]) => [name, required.filter((one) => !names.has(one))])),
+  };
+}
+
+/** The alternatives that are left for a value with fewer properties: it may fit several of `oneOf`, and another branch of `if`. Nothing is left of `not`: a value may fit what that excludes only because the properties are missing. */
+function alternativesOf({ oneOf, conditional }: RareRules, without: (part: Schema) => Schema): Schema[] {
+  const alternatives = oneOf === undefined ? [] : [anyOfSchemas(oneOf.map(without))];
+  if (conditional === undefined) return alternatives;
+  const { condition, consequent, alternative } = conditional;
+  return [...alternatives, anyOfSchemas([allOfSchemas([condition, consequent].map(without)), without(alternative)])];
+}

@@ -1,0 +1,206 @@
+import { scope } from "@stepwell/testing/scope.ts";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Change } from "../../../src/core/job/fact.ts";
+import type { Carried, JobState } from "../../../src/core/job/job-state.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
+import { isWait, type Plan } from "../../../src/core/plan/plan.ts";
+import { childSeeds, endsAsUninterrupted, forkedSeeds, seeds } from "./property.ts";
+import { type Machine, soundMachine } from "./runs.ts";
+
+const numRuns = scope === "all" ? 40_000 : 400;
+/** About a minute's worth, which ends with the first find. The whole matrix begins elsewhere each time, and `npm test` where the find is near. */
+const plantRuns = (seed: number) => ({ numRuns: 20_000, endOnFailure: true, ...(scope !== "all" && { seed }) });
+
+/** The things that a campaign must have come across; otherwise it shows nothing. */
+const usual = [
+  ...["SUCCEEDED", "FAILED", "CANCELLED", "a value of its own row"],
+  ...["job.resumed", "step.attemptFailed", "step.interrupted", "step.handedBack", "step.waiting", "step.delayed"],
+  ...["ExecutorError", "Timeout", "InputMismatch", "OutputMismatch", "ExpressionFailed"],
+  ...["waitForEventIds", "delay", "http", "task"].map((name) => `/service/${name} by expressions`),
+];
+
+const usualOfForks = ["step.forked", "BranchFailed", "ItemFailed", "TooManyFailures", "a result of its own row"];
+
+test("any job on nodes that die between and in commits ends as the one that nothing interrupts, and as the language says", () => {
+  const counts = new Map(usual.map((what) => [what, 0]));
+  const note = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
+  fc.assert(
+    fc.property(seeds, (seed) => endsAsUninterrupted(seed, soundMachine, note)),
+    { numRuns },
+  );
+  for (const what of usual) expect(counts.get(what), what).toBeGreaterThan(5);
+}, 300_000);
+
+test("any job with branches on nodes that die between and in commits ends as the one that nothing interrupts", () => {
+  const counts = new Map([...usual, ...usualOfForks].map((what) => [what, 0]));
+  const note = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
+  fc.assert(
+    fc.property(forkedSeeds, (seed) => endsAsUninterrupted(seed, soundMachine, note)),
+    { numRuns },
+  );
+  for (const what of [...usual, ...usualOfForks]) expect(counts.get(what), what).toBeGreaterThan(5);
+}, 300_000);
+
+const usualOfChildren = [
+  ...["SUCCEEDED", "FAILED", "CANCELLED", "job.resumed", "step.forked", "step.attemptFailed"],
+  ...["a child that is left", "a notice", "no wait", "job.awaited", "ChildNotStarted"],
+];
+
+test("any job that begins others, and was begun by one, leaves those it must leave and tells of its end once", () => {
+  const counts = new Map(usualOfChildren.map((what) => [what, 0]));
+  const note = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
+  fc.assert(
+    fc.property(childSeeds, (seed) => endsAsUninterrupted(seed, soundMachine, note)),
+    { numRuns: numRuns / 4 },
+  );
+  for (const what of usualOfChildren) expect(counts.get(what), what).toBeGreaterThan(3);
+}, 300_000);
+
+describe("the same property finds, within a minute, a state machine that", () => {
+  test.each<[name: string, plant: Machine, seed?: number]>([
+    [
+      "loses the outcome of a call that was tried before",
+      planted((change, before, fact) => {
+        const [cursor] = before.status === "RUNNING" ? before.cursors : [];
+        const isTriedAgain = cursor?.stand.phase === "calling" && cursor.stand.failedAttempts > 0;
+        return fact === "step.succeeded" && isTriedAgain
+          ? { ...change, entries: [], effects: [], events: [], job: { ...change.job, state: before } }
+          : change;
+      }),
+    ],
+    [
+      "gives two visits of a step one key",
+      planted((change) =>
+        withCarried(change, (carried) => ({
+          ...carried,
+          visits: Object.fromEntries(Object.entries(carried.visits).map(([step, count]) => [step, Math.min(count, 2)])),
+        })),
+      ),
+    ],
+    [
+      "lets the job's input pass for what no event brought",
+      planted((change) => withCarried(change, ({ absentProperties: _, ...carried }) => carried)),
+    ],
+    [
+      "lets what a wait received pass for what no event brought",
+      {
+        ...soundMachine,
+        transition: (plan, ...others) => soundMachine.transition(withoutEventsAlone(plan), ...others),
+      },
+    ],
+    [
+      "gives an attempt a config of its own time instead of the visit's",
+      planted((change) => withStand(change, ({ startedAt: _, ...stand }) => stand)),
+    ],
+    [
+      "forgets for which events, by its expressions, a wait waits",
+      planted((change) => withStand(change, ({ awaited: _, ...stand }) => stand)),
+    ],
+    [
+      "does not forget the slots of an earlier visit",
+      planted((change, before) =>
+        withCarried(change, (carried) => {
+          const slots: JsonObject = { ...carriedIn(before)?.slots, ...carried.slots };
+          return Object.keys(slots).length === 0 ? carried : { ...carried, slots };
+        }),
+      ),
+      118,
+    ],
+  ])(
+    "%s, and its seed reproduces it",
+    (_name, plant, near = 3) => {
+      const property = fc.property(seeds, (seed) => endsAsUninterrupted(seed, plant));
+      const found = fc.check(property, plantRuns(near));
+      expect(found.failed).toBe(true);
+      const { seed, counterexamplePath: path } = found;
+      const again = fc.check(property, { seed, path: path ?? "", endOnFailure: true });
+      expect(again.counterexample).toEqual(found.counterexample);
+      expect(messageOf(again)).toBe(messageOf(found));
+    },
+    300_000,
+  );
+});
+
+describe("the property of jobs that begin others finds a state machine that", () => {
+  test.each<[name: string, plant: Machine]>([
+    [
+      "begins another job at each attempt of a visit",
+      planted((change) => ({
+        ...change,
+        effects: change.effects.map((effect) =>
+          effect.child === undefined
+            ? effect
+            : { ...effect, child: { ...effect.child, jobId: `${effect.child.jobId}${effect.epoch}` } },
+        ),
+      })),
+    ],
+    [
+      "forgets its parent when it is resumed",
+      planted((change, before) => {
+        const { state } = change.job;
+        if (before.status !== "CANCELLED" || state.status !== "PENDING") return change;
+        const { awaitedBy: _, ...progress } = state.progress;
+        return { ...change, job: { ...change.job, state: { ...state, progress } } };
+      }),
+    ],
+    [
+      "tells its parent although that has left it",
+      planted((change, before, fact) =>
+        fact === "parent.left" && before.status === "RUNNING" && change.entries.length > 0
+          ? { ...change, notice: { epoch: 1, outcome: { output: null } } }
+          : change,
+      ),
+    ],
+  ])(
+    "%s",
+    (_name, plant) => {
+      const property = fc.property(childSeeds, (seed) => endsAsUninterrupted(seed, plant));
+      expect(fc.check(property, plantRuns(3)).failed).toBe(true);
+    },
+    300_000,
+  );
+});
+
+/** The sound machine, with a fault in what it answers. It knows no more than the state before and the type of the fact. */
+function planted(fault: (change: Change, before: JobState, fact: string) => Change): Machine {
+  return {
+    ...soundMachine,
+    transition: (plan, job, fact, ...others) =>
+      fault(soundMachine.transition(plan, job, fact, ...others), job.state, fact.type),
+  };
+}
+
+/** No property comes from events alone. */
+function withoutEventsAlone(plan: Plan): Plan {
+  const steps = [...plan.steps].map(([name, step]) => {
+    if (!isWait(step) || step.work.payloadRule === undefined) return [name, step] as const;
+    const payloadRule = { ...step.work.payloadRule, fromEvents: new Set<string>() };
+    return [name, { ...step, work: { ...step.work, payloadRule } }] as const;
+  });
+  return { ...plan, steps: new Map(steps) };
+}
+
+function carriedIn(state: JobState): Carried | undefined {
+  return state.status === "SUCCEEDED" ? undefined : state.cursors[0].carried;
+}
+
+function withCarried(change: Change, alter: (carried: Carried) => Carried): Change {
+  const { state } = change.job;
+  if (state.status === "SUCCEEDED") return change;
+  const [main] = state.cursors;
+  const cursors = [{ ...main, carried: alter(main.carried) }];
+  return { ...change, job: { ...change.job, state: { ...state, cursors } as unknown as JobState } };
+}
+
+function withStand(change: Change, alter: (stand: JsonObject) => JsonObject): Change {
+  const { state } = change.job;
+  if (state.status !== "RUNNING") return change;
+  const [main] = state.cursors;
+  const cursors = [{ ...main, stand: alter(main.stand as unknown as JsonObject) }];
+  return { ...change, job: { ...change.job, state: { ...state, cursors } as unknown as JobState } };
+}
+
+function messageOf({ errorInstance }: { readonly errorInstance: unknown }): string {
+  return errorInstance instanceof Error ? errorInstance.message : "";
+}
