@@ -1,14 +1,22 @@
 import { defineConfig } from "vitest/config";
 import { scope } from "./packages/testing/src/scope.ts";
 
-const service = ["packages/server/test/{store,engine,management,http}/**/*.test.ts"];
+const service = [
+  "packages/server/test/{store,engine,management,http}/**/*.test.ts",
+  "packages/client/test/service/**/*.test.ts",
+];
 const commandLine = ["packages/cli/test/**/*.test.ts"];
 const stores = ["packages/testing/src/stores-setup.ts"];
+const properties = ["packages/testing/src/property-seed.ts"];
 const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
 const matrix = "**/*.matrix.test.ts";
-/** Files that a scope leaves out: the quick one tries no HTTP interface, no command line, no page, and no outage, which takes its time. */
+/** Files that wait until leases, limits and outages are over, or are about the second home of the store. */
+const slow = "**/{postgres-outage,disk-full,ownership,held-rows,rate-limits,lanes,embedded}.test.ts";
+/** Files that measure, or walk at random for long. */
+const thorough = "**/{costs,*-walks,interleaving}.test.ts";
+/** Files that a scope leaves out: the quick one tries no HTTP interface, no command line and no page either. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
-  quick: [matrix, "packages/server/test/http/**", "**/{postgres-outage,disk-full}.test.ts", ...commandLine, ...browser],
+  quick: [matrix, slow, thorough, "packages/server/test/http/**", ...commandLine, ...browser],
   usual: [matrix],
   all: [],
 };
@@ -16,8 +24,11 @@ const left = leftOut[scope] ?? [];
 /** The story of the first five minutes runs npm, which is not ours to run under this. */
 const withoutProto = process.env.NODE_OPTIONS?.includes("--disable-proto") ? ["**/first-five-minutes.test.ts"] : [];
 
-/** Real services, databases and programs: more at once than this only makes each slower. */
-const maxWorkers = 3;
+/** How long a poll goes on: what comes at once may take seconds on a busy machine, and a poll ends when it has come. */
+const poll = { timeout: 10_000 };
+
+/** Twice the two processors that there are at least: for nearly half of its time a test waits, for a page, a lease or another process. */
+const maxWorkers = 4;
 
 /*
  * Files of one worker share the modules that they import (`isolate: false`): to load the service anew for each file took a fifth of the processor time.
@@ -29,10 +40,12 @@ export default defineConfig({
       {
         test: {
           name: "pure",
+          expect: { poll },
           include: ["packages/*/test/**/*.test.ts", "{bench,chaos}/**/*.test.ts"],
-          exclude: [...service, ...commandLine, ...browser, "**/node_modules/**"],
+          exclude: [...service, ...commandLine, ...browser, ...left, "**/node_modules/**"],
           isolate: false,
           pool: "threads",
+          setupFiles: properties,
           // Properties are tried with hundreds of values each.
           testTimeout: 30_000,
           maxWorkers,
@@ -41,8 +54,10 @@ export default defineConfig({
       {
         test: {
           name: "service",
+          expect: { poll },
           include: service,
           exclude: [...left, "**/node_modules/**"],
+          setupFiles: properties,
           globalSetup: stores,
           testTimeout: 30_000,
           hookTimeout: 60_000,
@@ -53,27 +68,29 @@ export default defineConfig({
       {
         test: {
           name: "command line",
+          expect: { poll },
           include: commandLine,
           exclude: [...left, ...withoutProto, "**/node_modules/**"],
           globalSetup: stores,
           // Each command is a process, and some make a store: on a busy machine a dozen of them take more than other tests do.
           testTimeout: 120_000,
           hookTimeout: 60_000,
+          isolate: false,
           maxWorkers,
         },
       },
       {
         test: {
           name: "browser",
+          expect: { poll },
           include: browser,
           exclude: [...left, "**/node_modules/**"],
           globalSetup: stores,
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // The files of a worker share its Chromium, which works beside their services, so these come by themselves, after the others.
+          // The files of a worker share its Chromium.
           isolate: false,
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          maxWorkers,
         },
       },
     ],

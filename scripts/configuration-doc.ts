@@ -3,12 +3,15 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { settings } from "../packages/server/src/config.ts";
 
 const file = "docs/configuration.md";
-const rows = Object.values(settings).map(
-  ({ variable, fallback, meaning }) => `| \`${variable}\` | ${fallback === "" ? "" : `\`${fallback}\``} | ${meaning} |`,
-);
+const code = (text: string | undefined) => (text ? `\`${text}\`` : "");
+const rows = Object.values(settings).map(({ variable, fileVariable, fallback, meaning }) => {
+  const variables = [variable, fileVariable].map(code).filter(Boolean).join(" or ");
+  return `| ${variables} | ${code(fallback)} | ${meaning} |`;
+});
 const text = `# Configuration
 
-Settings come from the environment, are read once at start, and stop the start when one is wrong. This page is generated from
+Settings come from the environment, are read once at start, and stop the start when one is wrong. Secrets may also come from files: \`DATABASE_URL_FILE=/run/secrets/database_url\`
+names a file that holds the value alone. A setting that has both a value and a file stops the start. This page is generated from
 \`packages/server/src/config.ts\` by \`node scripts/configuration-doc.ts\`.
 
 | variable | default | meaning and reason |

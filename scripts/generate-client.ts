@@ -11,7 +11,7 @@ import { readConfig, startService } from "@stepwell/server";
 const directory = "packages/client/src/generated";
 const document = await apiDocument();
 write("api.ts", await typesOf(document));
-write("keyed-paths.ts", keyedPathsOf(JSON.parse(document)));
+write("operations.ts", operationTableOf(JSON.parse(document)));
 
 function write(name: string, text: string): void {
   const file = join(directory, name);
@@ -40,16 +40,55 @@ async function apiDocument(): Promise<string> {
   }
 }
 
-interface ApiDocument {
-  readonly paths: Readonly<Record<string, { readonly post?: { readonly parameters?: readonly { name: string }[] } }>>;
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-function keyedPathsOf({ paths }: ApiDocument): string {
-  const keyed = Object.entries(paths).flatMap(([path, { post }]) =>
-    post?.parameters?.some(({ name }) => name === "Idempotency-Key") ? [path] : [],
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly { readonly name: string }[];
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { schema: Schema }>> }>>;
+}
+
+interface ApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** The little that the client must know of each operation while it runs. */
+function operationTableOf({ paths, components }: ApiDocument): string {
+  const lines = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => {
+      const isKeyed = operation.parameters?.some(({ name }) => name === "Idempotency-Key") === true;
+      const items = itemsFieldOf(operation, components.schemas);
+      const route = {
+        method: method.toUpperCase(),
+        path,
+        ...(isKeyed && { isKeyed }),
+        ...(items !== undefined && { items }),
+      };
+      return `  ${operation.operationId}: ${JSON.stringify(route)},\n`;
+    }),
   );
-  const lines = keyed.map((path) => `  ${JSON.stringify(path)},\n`).join("");
-  return `/** Generated from the API document: where a POST takes an Idempotency-Key. */\nexport const keyedPaths = [\n${lines}];\n`;
+  return `/** Generated from the API document: the way to each operation, whether it takes an Idempotency-Key, and in which field of its pages a list has its items. */
+export const operationTable = {
+${lines.join("")}} as const;
+`;
+}
+
+/** The field that is an array, beside `nextPageToken`. */
+function itemsFieldOf(
+  { operationId, responses }: Operation,
+  schemas: ApiDocument["components"]["schemas"],
+): string | undefined {
+  const schema = responses["200"]?.content?.["application/json"]?.schema;
+  const { properties = {} } = schemas[schema?.$ref?.split("/").at(-1) ?? ""] ?? schema ?? {};
+  if (!("nextPageToken" in properties)) return undefined;
+  const [items, ...others] = Object.keys(properties).filter((name) => properties[name]?.type === "array");
+  if (items === undefined || others.length > 0) throw new Error(`The pages of ${operationId} need one array of items.`);
+  return items;
 }
 
 /** The generator is the client's own dependency: it needs another TypeScript than the rest of the house. */

@@ -4,10 +4,12 @@
  * `npm test` tries on one home it tries on both, with the tests that only repeat or measure, and the service and the command line once more without `__proto__`.
  * CONTRIBUTING.md says which test belongs where. Each ends with a line `N passed, N failed`, in which every check counts as one.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import { text } from "node:stream/consumers";
 
 const scopes = ["quick", "usual", "all"] as const;
 type Scope = (typeof scopes)[number];
@@ -35,11 +37,9 @@ const withoutProto = ["--project=service", "--project=command line"];
 
 let passed = 0;
 let failed = 0;
-for (const [name, ...command] of scope === "quick" ? quickChecks : [...quickChecks, ...otherChecks]) {
-  process.stdout.write(`\n== ${name}\n`);
-  if (run(command) === 0) passed += 1;
-  else failed += 1;
-}
+const checks = (scope === "quick" ? quickChecks : [...quickChecks, ...otherChecks]).values();
+// Two at a time, since most keep one processor busy.
+await Promise.all([checkAll(), checkAll()]);
 
 const slowest = testing("tests", []);
 // Code that reads or writes `__proto__` fails there, also a dependency's: that is how a key of a user's JSON comes to change what all objects inherit.
@@ -52,6 +52,21 @@ if (scope === "all")
 process.stdout.write(`\n== slowest files\n${slowest.join("\n")}\n`);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 && slowest.length > 0 ? 0 : 1;
+
+/** Takes one check after the other, until none is left. What each prints comes in one piece. */
+async function checkAll(): Promise<void> {
+  for (const [name, ...command] of checks) {
+    const child = spawn(process.execPath, command, { env: environmentWith({}) });
+    const [output, complaint, [status]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "close"),
+    ]);
+    process.stdout.write(`\n== ${name}\n${output}${complaint}`);
+    if (status === 0) passed += 1;
+    else failed += 1;
+  }
+}
 
 /** Answers the slowest files. */
 function testing(
@@ -71,8 +86,11 @@ function testing(
 }
 
 function run(command: readonly string[], environment: Record<string, string> = {}): number {
-  const env = { ...process.env, STEPWELL_TEST_SCOPE: scope, ...environment };
-  return spawnSync(process.execPath, command, { stdio: "inherit", env }).status ?? 1;
+  return spawnSync(process.execPath, command, { stdio: "inherit", env: environmentWith(environment) }).status ?? 1;
+}
+
+function environmentWith(environment: Record<string, string>): NodeJS.ProcessEnv {
+  return { ...process.env, STEPWELL_TEST_SCOPE: scope, ...environment };
 }
 
 interface FileReport {

@@ -20,6 +20,10 @@ export class Api {
     return await this.#call("PUT", path, body);
   }
 
+  async patch(path: string, body: object): Promise<Answer> {
+    return await this.#call("PATCH", path, body);
+  }
+
   async delete(path: string): Promise<Answer> {
     return await this.#call("DELETE", path);
   }

@@ -35,12 +35,16 @@ export function organizationPages(story: Story): DashboardPage[] {
     { name: "jobs-empty", path: `${emptyOrganization}/jobs`, isReady: says("npx stepwell submit") },
     ...Object.entries(jobs).map(([name, path]) => ({ name: `job-${name}`, path, isReady: graph })),
     { name: "job-list", path: jobs.waiting, isReady: showAsList },
+    { name: "task-queues", path: `${organization}/task-queues`, isReady: shows("link", "thumbnails") },
+    { name: "task-queues-empty", path: `${emptyOrganization}/task-queues`, isReady: says("No task queue yet") },
+    { name: "task-queue", path: `${organization}/task-queues/thumbnails`, isReady: shows("link", "stepwell-task") },
     { name: "not-found", path: `${organization}/nothing-here`, isReady: says("There is no such page") },
     { name: "job-not-found", path: `${organization}/jobs/${unknownId}`, isReady: says("Not found") },
     { name: "dialog-new-workflow", path: `${organization}/workflows`, isReady: opens("New workflow"), isWindow: true },
     { name: "dialog-submit", path: workflow, isReady: opens("Submit a job"), isWindow: true },
     { name: "dialog-move-tag", path: workflow, isReady: opens(/^Move/), isWindow: true },
     { name: "dialog-event", path: jobs.waiting, isReady: opens("Send an event"), isWindow: true },
+    { name: "dialog-pause", path: `${organization}/task-queues/thumbnails`, isReady: opens("Pause"), isWindow: true },
     { name: "dialog-cancel", path: jobs.waiting, isReady: opens("Cancel job"), isWindow: true },
   ];
 }

@@ -1,14 +1,13 @@
 import type { BrowserContext, Page } from "playwright-core";
 import type { Camera } from "./camera.ts";
 import { password, signInAddress } from "./people.ts";
-import type { PictureParts } from "./pictures.ts";
-import { operatorEmail, ownerEmail } from "./story.ts";
+import { operatorEmail, ownerEmail, type Story } from "./story.ts";
 
 /** The service's own pages, which need no JavaScript. Signs in as the operator on its way, with this recovery code. */
 export async function takeSignInPages(
   camera: Camera,
   context: BrowserContext,
-  { baseUrl, story }: PictureParts,
+  { baseUrl, story }: { readonly baseUrl: string; readonly story: Story },
   look: string,
   recoveryCode: string,
 ): Promise<void> {
@@ -25,10 +24,10 @@ export async function takeSignInPages(
 
   const { verification_uri_complete: deviceAddress } = await beginDevice(baseUrl);
   await page.goto(deviceAddress);
-  await take("device-code", "Let a device in");
+  await take("device-code", "Authorize device");
   await press(page, "Continue");
-  await take("device-confirm", "Let this device in?");
-  await press(page, "Let it in");
+  await take("device-confirm", "Authorize this device?");
+  await press(page, "Authorize device");
   await take("sign-in-device", "Sign in");
   await typePassword(page, operatorEmail, password);
   await take("sign-in-second-factor", "Second factor");

@@ -50,6 +50,7 @@ export async function tellStory(service: RunningService, clock: MovingClock, beg
   clock.pass(minuteMs);
   await signInFrom(baseUrl, firefox, ownerEmail);
   clock.catchUp();
+  await leaveTasks(owner, organization);
   const workflow = `${organization}/workflows/${workflows["order-fulfilment"]}`;
   return {
     organization,
@@ -134,6 +135,15 @@ async function makeTokens(owner: Api, organization: string, workflows: WorkflowI
   const redirectUris = ["https://orders.acme.example/", "http://localhost:5173/"];
   await owner.post(`${organization}/oauth-clients`, { name: "Order desk", redirectUris });
   return { shop, pipeline };
+}
+
+/** Tasks that wait: in one queue workers ask for them, in one nobody does, and one is paused. */
+async function leaveTasks(owner: Api, organization: string): Promise<void> {
+  const queues = `${organization}/task-queues`;
+  for (const queue of ["thumbnails", "thumbnails", "thumbnails", "label-printer", "payouts", "payouts"])
+    await owner.post(`${queues}/${queue}/tasks`, { input: { order: 20_411 } });
+  await owner.patch(`${queues}/payouts`, { paused: true });
+  await owner.post(`${queues}/thumbnails/poll`, { worker: "render-1" });
 }
 
 async function firstVersion(owner: Api, workflow: string): Promise<string> {

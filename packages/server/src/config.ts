@@ -7,15 +7,19 @@ import {
   list,
   machineName,
   networks,
+  networksAndHosts,
   oneOf,
   optionalPort,
   optionalPostgresUrl,
   optionalText,
   optionalUrl,
+  orFile,
   port,
   text,
+  textIn,
   urls,
 } from "./setting.ts";
+import { sizeSettings } from "./size-settings.ts";
 
 /**
  * Every setting of the service: one place that names it, gives its default, and says why. Parsed once at start, frozen;
@@ -56,15 +60,24 @@ export const settings = {
     "STEPWELL_METRICS_PORT",
     "Port of the Prometheus metrics. Default: the next free one after PORT.",
   ),
+  metricsMaxQueues: integer(
+    "STEPWELL_METRICS_MAX_QUEUES",
+    100,
+    0,
+    1_000,
+    "Task queues that have Prometheus series of their own on a node; all others are summed up in one more. Expressions may name any number of queues, and each costs Prometheus five series.",
+  ),
   corsOrigins: list(
     "STEPWELL_CORS_ORIGINS",
     "Origins whose pages may call the API, separated by commas. Default: none.",
   ),
 
   // The store.
-  databaseUrl: optionalPostgresUrl(
-    "DATABASE_URL",
-    "A PostgreSQL server (15 or newer): postgres://USER:PASSWORD@HOST:5432/DATABASE, with sslmode=verify-full for TLS (the weaker modes that ask for TLS count as that one). Without it the service keeps its data in an embedded PostgreSQL in the data directory.",
+  databaseUrl: orFile(
+    optionalPostgresUrl(
+      "DATABASE_URL",
+      "A PostgreSQL server (15 or newer): postgres://USER:PASSWORD@HOST:5432/DATABASE, with sslmode=verify-full for TLS (the weaker modes that ask for TLS count as that one). Without it the service keeps its data in an embedded PostgreSQL in the data directory.",
+    ),
   ),
   dataDir: directory("STEPWELL_DATA_DIR", "./.stepwell", "Directory of the embedded store and of dev.json."),
   databasePoolSize: integer(
@@ -119,13 +132,17 @@ export const settings = {
   ),
 
   // Secrets.
-  secretKey: optionalText(
-    "STEPWELL_SECRET_KEY",
-    "The key under which signing keys and second factors are encrypted in the store: 32 random bytes or more, in base64 (`openssl rand -base64 32`). The same on every node; needed with DATABASE_URL. Without it the embedded store makes one, in the file secret.key of the data directory.",
+  secretKey: orFile(
+    optionalText(
+      "STEPWELL_SECRET_KEY",
+      "The key under which signing keys and second factors are encrypted in the store: 32 random bytes or more, in base64 (`openssl rand -base64 32`). The same on every node; needed with DATABASE_URL. Without it the embedded store makes one, in the file secret.key of the data directory.",
+    ),
   ),
-  otherSecretKeys: list(
-    "STEPWELL_OTHER_SECRET_KEYS",
-    "Secret keys besides STEPWELL_SECRET_KEY, separated by commas, while it is being changed (docs/operations.md says how): they open what was sealed under them and seal nothing. A key that was replaced stays here for as long as the seals of the audit trail from its time are to be checked.",
+  otherSecretKeys: orFile(
+    list(
+      "STEPWELL_OTHER_SECRET_KEYS",
+      "Secret keys besides STEPWELL_SECRET_KEY, separated by commas, while it is being changed (docs/operations.md says how): they open what was sealed under them and seal nothing. A key that was replaced stays here for as long as the seals of the audit trail from its time are to be checked.",
+    ),
   ),
 
   // Sign-in.
@@ -264,54 +281,7 @@ export const settings = {
   ),
 
   // Limits of one request or one job.
-  maxBodyBytes: integer("STEPWELL_MAX_BODY_BYTES", 1024 * 1024, 1024, 64 * 1024 * 1024, "Request body."),
-  maxJsonDepth: integer("STEPWELL_MAX_JSON_DEPTH", 64, 8, 512, "Nesting of JSON: deeper breaks writers and databases."),
-  maxDefinitionBytes: integer("STEPWELL_MAX_DEFINITION_BYTES", 512 * 1024, 1024, 16 * 1024 * 1024, "One definition."),
-  planCacheMb: integer(
-    "STEPWELL_PLAN_CACHE_MB",
-    128,
-    8,
-    1_000_000,
-    "Memory for compiled definitions; one organization has half of it. Those that were used longest ago make room, and are compiled again when one of their jobs moves, in a few milliseconds as a rule.",
-  ),
-  maxSteps: integer("STEPWELL_MAX_STEPS", 500, 1, 10_000, "Steps of one definition."),
-  maxEventIdsPerStep: integer("STEPWELL_MAX_EVENT_IDS_PER_STEP", 100, 1, 10_000, "Event ids of one wait step."),
-  maxNameLength: integer("STEPWELL_MAX_NAME_LENGTH", 256, 16, 4_096, "Characters of a name or an event id."),
-  maxOutputBytes: integer(
-    "STEPWELL_MAX_OUTPUT_BYTES",
-    1024 * 1024,
-    1024,
-    64 * 1024 * 1024,
-    "A step's output, as JSON.",
-  ),
-  maxEventsPerJob: integer(
-    "STEPWELL_MAX_EVENTS_PER_JOB",
-    10_000,
-    1,
-    1_000_000,
-    "Events kept for one job. Those that no step of its version lists are counted apart, up to the same number.",
-  ),
-  maxStepRunsPerJob: integer(
-    "STEPWELL_MAX_STEP_RUNS_PER_JOB",
-    10_000,
-    1,
-    1_000_000,
-    "Visits of steps in one job: a loop that never ends must end.",
-  ),
-  maxWaitSeconds: integer(
-    "STEPWELL_MAX_WAIT_SECONDS",
-    60,
-    1,
-    3_600,
-    "waitSeconds of a request: below the usual proxy timeout.",
-  ),
-  maxWaitingRequests: integer(
-    "STEPWELL_MAX_WAITING_REQUESTS",
-    10_000,
-    1,
-    1_000_000,
-    "Requests and streams that wait for jobs on this node at once. A stream of several jobs counts once for each of them. One organization has half of them at most, and never more than are still free: so others find a place.",
-  ),
+  ...sizeSettings,
   ...countSettings,
   maxInvitationDays: integer(
     "STEPWELL_MAX_INVITATION_DAYS",
@@ -377,7 +347,7 @@ export const settings = {
     6_000,
     0,
     maxPerMinute,
-    "Requests of one address (of IPv6: one /64) that carry no valid credential, and of one caller for what it may not reach, on one node; 0: no limit. Beyond it they get 429 without a look-up, so that guessing costs the store nothing. A token that is in use is let through. As many look-ups are made for one address of origins of pages that no OAuth client has. Far more than a client with an old token sends.",
+    "Requests of one address (of IPv6: one /64) that carry no valid credential, and of one caller for what it may not reach, on one node; 0: no limit. Beyond it they get 429 without a look-up, so that guessing costs the store nothing. A token that is in use is let through. It also bounds the look-ups that one address causes by naming origins of pages that no OAuth client has. Far more than a client with an old token sends.",
   ),
 
   // Cloud functions.
@@ -400,6 +370,12 @@ export const settings = {
     "Let definitions name a `roleArn` of their own, to be assumed with the service's credentials.",
   ),
 
+  // HTTP steps.
+  httpStepAllowedAddresses: networksAndHosts(
+    "STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES",
+    "Addresses, networks and names of hosts inside your network that /service/http may call, separated by commas, such as 10.20.0.0/16, billing.internal. Public addresses may be called without it. Default: none, because a definition comes from a stranger and could reach into your network; `stepwell dev` sets localhost, 127.0.0.0/8, ::1.",
+  ),
+
   // Observation.
   logLevel: oneOf(
     "STEPWELL_LOG_LEVEL",
@@ -413,9 +389,8 @@ export const settings = {
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
   const entries = Object.entries(settings).map(([name, setting]) => {
-    const raw = environment[setting.variable] || environment[setting.formerVariable ?? ""];
     try {
-      return [name, setting.parse(raw === undefined || raw === "" ? undefined : raw)];
+      return [name, setting.parse(textIn(environment, setting))];
     } catch (error) {
       problems.push(`${setting.variable} ${error instanceof Error ? error.message : String(error)}.`);
       return [name, undefined];

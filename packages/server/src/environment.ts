@@ -6,7 +6,10 @@ import { didYouMean } from "./core/closest-name.ts";
  * and for each that has another name by now.
  */
 export function describeUnknownVariables(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
-  const known = [...Object.values(settings).map(({ variable }) => variable), ...commandLineVariables];
+  const known = [
+    ...Object.values(settings).flatMap(({ variable, fileVariable }) => [variable, fileVariable ?? variable]),
+    ...commandLineVariables,
+  ];
   return Object.entries(environment)
     .filter(([name, value]) => name.startsWith(prefix) && !known.includes(name) && !isServiceLink(name, value ?? ""))
     .map(([name]) => {

@@ -24,6 +24,7 @@ export {
   replacePassword,
 } from "./operator/accounts.ts";
 export { verifyStoredAudit } from "./operator/audit.ts";
+export { checkDefinition } from "./operator/definition.ts";
 export { examineInstallation } from "./operator/doctor.ts";
 export { type InitialOwner, initializeOwner, requireOwnerRequest } from "./operator/initial-owner.ts";
 export { changeOrganizationLimits, type LimitChanges, type MaximumChanges } from "./operator/organization-limits.ts";

@@ -9,7 +9,7 @@ import { readProviderFile } from "./auth/external/provider-file.ts";
 import { SingleSignOn } from "./auth/external/single-sign-on.ts";
 import { describeTrouble } from "./auth/external/trouble.ts";
 import { OwnLimits } from "./auth/limits/own-limits.ts";
-import { RateLimits } from "./auth/limits/rate-limits.ts";
+import { ExceededQuota, RateLimits } from "./auth/limits/rate-limits.ts";
 import { OpenId } from "./auth/oidc/open-id.ts";
 import { PasswordSignIn } from "./auth/passwords/password-sign-in.ts";
 import { forgetOldAttempts } from "./auth/passwords/sign-in-backoff.ts";
@@ -31,6 +31,7 @@ import { Plans } from "./engine/plans/plans.ts";
 import type { App } from "./http/door/app.ts";
 import { explainListening } from "./http/door/listening.ts";
 import { Metrics, serveMetrics } from "./http/operations/prometheus.ts";
+import { QueueGauges } from "./http/operations/queue-gauges.ts";
 import { createServer, publicUrlOf } from "./http/server.ts";
 import { type AdmissionParts, admit } from "./management/membership/admission.ts";
 import type { SecretBox } from "./sealing/secret-box.ts";
@@ -92,10 +93,15 @@ async function startParts(
 
   const metrics = new Metrics();
   const executors = executorCatalog(config);
+  parts.defer(() => {
+    for (const executor of executors.values()) if (executor.behaviour === "call") executor.close?.();
+  });
   const plans = new Plans(executors, config, parkingOf(logger));
   const isAlone = config.databaseUrl === undefined;
   const ownLimits = new OwnLimits(database.requests);
   await ownLimits.refresh();
+  // Jobs may go on before the limits are known, whose duties belong to the engine.
+  let rateLimits: RateLimits | undefined;
   const engine = new NodeEngine({
     config,
     database,
@@ -103,10 +109,23 @@ async function startParts(
     plans,
     isAlone,
     maximumOf: (organizationId, name) => ownLimits.maximumOf(config, organizationId, name).maximum,
+    countChild: async (organizationId) => {
+      const outcome = await rateLimits?.countChild(organizationId);
+      return outcome instanceof ExceededQuota ? outcome.retryAfterSeconds : undefined;
+    },
     onCommitted: (changed, stats) => metrics.committed(changed, stats),
+    onTasksHandedOut: (dueForMs) => metrics.tasksHandedOut(dueForMs),
+    onLeasesLost: (count) => metrics.leasesLost(count),
     onFailure: (where, error) => logger.error({ err: error, where }, "the engine met an error"),
   });
   metrics.watch(() => engine.gauges());
+  const queueGauges = new QueueGauges({
+    database,
+    maxQueues: config.metricsMaxQueues,
+    now: () => engine.now(),
+    onFailure: (error) => logger.warn({ err: error }, "the task queues could not be measured for the metrics"),
+  });
+  metrics.watchQueues(() => queueGauges.read());
   parts.defer(() => engine.stop());
   await engine.start();
 
@@ -118,6 +137,7 @@ async function startParts(
   const publicUrl = () => publicUrlOf(config, server);
   const { requests } = database;
   const auth = await openAuth({ config, database: requests, ownLimits, engine, secrets, providers, publicUrl, logger });
+  rateLimits = auth.rateLimits;
   parts.defer(() => auth.rateLimits.leave());
   if (isAlone) engine.addDuty(vacuumDuty(database));
 

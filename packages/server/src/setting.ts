@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { isIP, isIPv4 } from "node:net";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
@@ -7,6 +8,8 @@ export interface Setting<Value> {
   readonly variable: string;
   /** Its name in an earlier release. It still counts where the present name is not set. */
   readonly formerVariable?: string;
+  /** The variable that may name a file with the value instead. */
+  readonly fileVariable?: string;
   readonly fallback: string;
   readonly meaning: string;
   readonly parse: (raw: string | undefined) => Value;
@@ -19,6 +22,34 @@ export function text(variable: string, fallback: string, meaning: string): Setti
 /** Renames a setting: `formerVariable` goes on to count, and a start warns of it. */
 export function formerly<Value>(formerVariable: string, setting: Setting<Value>): Setting<Value> {
   return { ...setting, formerVariable };
+}
+
+/** Lets the value come from a file, too, as containers and supervisors hand over secrets: an environment shows in too many places. */
+export function orFile<Value>(setting: Setting<Value>): Setting<Value> {
+  return { ...setting, fileVariable: `${setting.variable}_FILE` };
+}
+
+/** Answers the text that the environment has for a setting. Throws when two places have one, or when its file cannot be read. */
+export function textIn(
+  environment: Readonly<Record<string, string | undefined>>,
+  { variable, formerVariable = "", fileVariable = "" }: Setting<unknown>,
+): string | undefined {
+  const text = environment[variable] || environment[formerVariable] || undefined;
+  const file = environment[fileVariable];
+  if (!file) return text;
+  if (text !== undefined) throw new Error(`is set, and so is ${fileVariable}. Keep one of them`);
+  const content = readText(file, fileVariable).trim();
+  if (content === "") throw new Error(`cannot be read: ${fileVariable} names ${file}, which is empty`);
+  return content;
+}
+
+function readText(file: string, fileVariable: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new Error(`cannot be read: ${fileVariable} names ${file}, which this process cannot open (${reason})`);
+  }
 }
 
 export function machineName(variable: string, meaning: string): Setting<string> {
@@ -184,6 +215,31 @@ function isNetwork(text: string): boolean {
   const [address = "", bits = "0", ...rest] = text.split("/");
   const maxBits = isIPv4(address) ? 32 : 128;
   return isIP(address) !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits;
+}
+
+/** Addresses, networks and names of hosts, such as 10.0.0.0/8, billing.internal. A name is in lower case and without the dot of the root. */
+export function networksAndHosts(variable: string, meaning: string): Setting<readonly string[]> {
+  const texts = list(variable, meaning);
+  return {
+    ...texts,
+    parse: (raw) => {
+      const items = texts.parse(raw).map((item) => item.toLowerCase().replace(/\.$/, ""));
+      const wrong = items.find((item) => !isNetwork(item) && !isHostName(item));
+      if (wrong !== undefined)
+        throw new Error(
+          `must be IP addresses, networks such as 10.0.0.0/8 or names of hosts such as billing.internal, but one is "${wrong}"`,
+        );
+      return items;
+    },
+  };
+}
+
+/** A name whose last label is a number is a mistyped IPv4 address: browsers and `URL` refuse or rewrite it. */
+function isHostName(text: string): boolean {
+  return (
+    /^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?$/.test(text) &&
+    !/(^|\.)(\d+|0x[0-9a-f]*)$/.test(text)
+  );
 }
 
 export function oneOf<const Value extends string>(

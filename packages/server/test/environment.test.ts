@@ -1,4 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { describeUnknownVariables } from "../src/environment.ts";
 
@@ -49,6 +52,60 @@ describe("a setting that has another name by now", () => {
     expect(readConfig(both).commitTimeoutMs).toBe(900);
     expect(describeUnknownVariables(both)).toEqual([
       "The variable STEPWELL_STORE_PATIENCE_MS is now named STEPWELL_COMMIT_TIMEOUT_MS, which is set too: STEPWELL_STORE_PATIENCE_MS is ignored. Please remove it.",
+    ]);
+  });
+});
+
+describe("a secret that comes from a file", () => {
+  const directory = mkdtempSync(join(tmpdir(), "stepwell-secrets-"));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  function fileWith(content: string): string {
+    const file = join(directory, `secret-${content.length}`);
+    writeFileSync(file, content);
+    return file;
+  }
+
+  test("counts as the variable would, without the line end that editors and `echo` leave", () => {
+    const url = "postgres://stepwell:hunter2@db.internal/stepwell";
+    const environment = { DATABASE_URL_FILE: fileWith(`${url}\n`), STEPWELL_SECRET_KEY_FILE: fileWith("key\n") };
+    expect(readConfig(environment)).toMatchObject({ databaseUrl: url, secretKey: "key" });
+    expect(readConfig({ STEPWELL_OTHER_SECRET_KEYS_FILE: fileWith("old, older\n") }).otherSecretKeys).toEqual([
+      "old",
+      "older",
+    ]);
+    expect(describeUnknownVariables(environment)).toEqual([]);
+  });
+
+  test("is checked as the variable is, and no error shows it", () => {
+    const environment = { DATABASE_URL_FILE: fileWith("mysql://stepwell:hunter2@db.internal/stepwell") };
+    expect(() => readConfig(environment)).toThrow(
+      "DATABASE_URL must look like postgres://USER:PASSWORD@HOST:5432/DATABASE, but begins with mysql://.",
+    );
+  });
+
+  test.each([
+    [
+      "is not there",
+      "/nowhere/key",
+      "STEPWELL_SECRET_KEY_FILE names /nowhere/key, which this process cannot open (ENOENT).",
+    ],
+    ["is a directory", directory, "which this process cannot open (EISDIR)."],
+    ["is empty", fileWith("\n"), "which is empty."],
+  ])("stops the start when the file %s", (_what, file, words) => {
+    expect(() => readConfig({ STEPWELL_SECRET_KEY_FILE: file })).toThrow(words);
+  });
+
+  test("stops the start when the variable is set besides", () => {
+    const both = { STEPWELL_SECRET_KEY: "key", STEPWELL_SECRET_KEY_FILE: fileWith("key") };
+    expect(() => readConfig(both)).toThrow(
+      "STEPWELL_SECRET_KEY is set, and so is STEPWELL_SECRET_KEY_FILE. Keep one of them.",
+    );
+  });
+
+  test("is a choice for secrets alone", () => {
+    expect(describeUnknownVariables({ STEPWELL_PORT_FILE: "/run/port" })).toEqual([
+      "The variable STEPWELL_PORT_FILE is set, but Stepwell knows no such setting.",
     ]);
   });
 });

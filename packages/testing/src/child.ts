@@ -23,8 +23,9 @@ export class Child<Ready> {
     args: readonly string[],
     environment: Record<string, string> = {},
   ): Promise<Child<Ready>> {
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
     const child = fork(script, args, {
-      env: { PATH: process.env.PATH, ...environment },
+      env: { PATH, NODE_COMPILE_CACHE, ...environment },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     let complaint = "";

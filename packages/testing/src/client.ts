@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { type ApiDocument, readDocument } from "./document.ts";
 
 export interface CallOptions {
-  /** For the path; those the client is bound to need not be named. */
+  /** The parameters of the path; those that the client is bound to need not be named. */
   readonly params?: Record<string, string>;
   readonly query?: Record<string, string | number | boolean>;
   readonly body?: unknown;
@@ -46,7 +46,7 @@ export class Client {
     this.#bound = bound;
   }
 
-  /** The same caller, with these path parameters filled in. */
+  /** A client of this caller that has these path parameters filled in. */
   bind(params: Record<string, string>): Client {
     return new Client(this.#baseUrl, this.#token, { ...this.#bound, ...params });
   }
@@ -126,6 +126,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   AuthorizationError: 403,
   NotFoundError: 404,
   ConflictError: 409,
+  PreconditionFailedError: 412,
   PayloadTooLargeError: 413,
   UnsupportedMediaTypeError: 415,
   RateLimitError: 429,

@@ -61,7 +61,84 @@ export function costlyChecks(): CostlyCheck[] {
       schema: { items: { anyOf: patterns(250) } },
       value: many(80_000, "ABC-1234"),
     },
+    {
+      name: "alternatives that look for a property of a wide object",
+      schema: { anyOf: many(10_000, { properties: { k0: { minimum: 9 } } }) },
+      value: wide(25_000),
+    },
+    { name: "different numbers", schema: { uniqueItems: true }, value: Array.from({ length: 150_000 }, (_, n) => n) },
+    {
+      name: "different texts, alike for long",
+      schema: { anyOf: many(300, { uniqueItems: true, maxItems: 0 }) },
+      value: Array.from({ length: 1_000 }, (_, n) => `${"a".repeat(1_000)}${n}`),
+    },
+    {
+      name: "different objects",
+      schema: { uniqueItems: true },
+      value: Array.from({ length: 60_000 }, (_, n) => ({ a: [n], b: {} })),
+    },
+    {
+      name: "large items, of which only the last differ",
+      schema: { items: { uniqueItems: true } },
+      value: many(
+        2,
+        Array.from({ length: 20 }, () => wide(2_000)),
+      ),
+    },
+    {
+      name: "many patterns for each name",
+      schema: { patternProperties: Object.fromEntries(patterns(250).map(({ pattern }) => [pattern, false])) },
+      value: wide(25_000),
+    },
+    {
+      name: "a pattern with many states for each name",
+      schema: { patternProperties: { "a[ab]{480}c": false } },
+      value: Object.fromEntries(many(200, "").map((_, n) => [letters.slice(n * 10, n * 10 + 2_000), 1])),
+    },
+    {
+      name: "names that must match one of many patterns",
+      schema: { propertyNames: { anyOf: patterns(250) } },
+      value: wide(25_000),
+    },
+    {
+      name: "alternatives of which exactly one must fit",
+      schema: { items: { oneOf: [...many(10_000, { minimum: 9 }), {}] } },
+      value: many(400_000, 1),
+    },
+    {
+      name: "exclusions in exclusions",
+      schema: { items: nested(15, { minimum: 9 }, (schema) => ({ not: schema })) },
+      value: many(400_000, 1),
+    },
+    {
+      name: "conditions in conditions",
+      schema: { items: nested(7, { minimum: 9 }, conditional) },
+      value: many(10_000, 1),
+    },
+    {
+      name: "multiples of a small number",
+      schema: { items: { allOf: many(10, { multipleOf: 1e-300 }) } },
+      value: many(100_000, 1.7976931348623157e308),
+    },
+    {
+      name: "properties that depend on each other",
+      schema: { anyOf: many(10, { dependentRequired: named(5_000, ["a", "b"]) }) },
+      value: wide(25_000),
+    },
+    {
+      name: "properties that are counted again and again",
+      schema: { anyOf: many(10_000, { minProperties: 100_000 }) },
+      value: wide(25_000),
+    },
   ];
+}
+
+function nested(depth: number, schema: JsonValue, around: (schema: JsonValue) => JsonObject): JsonValue {
+  return depth === 0 ? schema : nested(depth - 1, around(schema), around);
+}
+
+function conditional(schema: JsonValue): JsonObject {
+  return Object.fromEntries(["if", "then", "else"].map((keyword) => [keyword, schema]));
 }
 
 /** Patterns that cost far more than their text shows. */
@@ -132,7 +209,191 @@ export function costlyDefinitions(): ReadonlyMap<string, JsonObject> {
     ],
     ["a large allowed object", alone({ y: { const: wide(40_000) } })],
     ["three hundred patterns", alone({ y: { anyOf: patterns(300) } })],
+    [
+      "declared properties beside patterns",
+      alone({
+        y: {
+          properties: named(700, {}),
+          patternProperties: Object.fromEntries(patterns(60).map(({ pattern }) => [pattern, {}])),
+        },
+      }),
+    ],
+    ["definitions that each refer twice to the next", workflow([noop(0, 1, ["l0", "l0"])], doubling(16))],
+    [
+      "steps that differ in what few schemas say",
+      workflow(
+        chain(200, (index) => [`d${index % 100}`, `d${(index * 7 + 1) % 100}`]),
+        Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`d${index}`, rare(index)])),
+      ),
+    ],
   ]);
+}
+
+/** Definitions whose expressions take long to read, or whose types take long to find. */
+export function costlyExpressions(): ReadonlyMap<string, JsonObject> {
+  const chain = (count: number, input: (index: number) => JsonValue) =>
+    workflow(
+      Array.from({ length: count }, (_, index) => ({
+        ...step(index, count, ["any", "any"], { type: "/service/transform" }),
+        input: input(index),
+      })),
+      { any: {} },
+    );
+  const row = (count: number, part: (index: number) => JsonValue) => Array.from({ length: count }, (_, n) => part(n));
+  const joined = (count: number, part: (index: number) => string, by: string) => row(count, part).join(by);
+  const before = (index: number) => `steps.s${index - 1}.output`;
+  return new Map([
+    ["twenty thousand expressions", chain(500, () => named(39, "${ input.a }"))],
+    ["a hundred thousand expressions", chain(1, () => "${1}".repeat(120_000))],
+    ["long chains of operators", chain(120, () => row(4, () => `\${ ${joined(99, () => "input.a", " + ")} }`))],
+    ["choices in choices", chain(100, () => `\${ ${joined(45, (n) => `input.a == ${n} ? {"v${n}": 1} : `, "")} 1 }`)],
+    ["long guards", chain(100, () => `\${ ${joined(60, (n) => `has(input.a${n}.b.c)`, " && ")} ? 1 : 2 }`)],
+    ["tuples by tuples", chain(100, () => `\${ ${joined(40, () => `[${joined(16, String, ", ")}]`, " + ")} }`)],
+    [
+      "outputs that hold the one before twice",
+      chain(500, (n) => (n === 0 ? { l: 1 } : row(2, () => `\${ ${before(n)} }`))),
+    ],
+    ["outputs that grow", chain(500, (n) => (n === 0 ? {} : `\${ merge(${before(n)}, {"k${n}": ${n}}) }`))],
+    [
+      "steps in the opposite order",
+      backwards(chain(500, (n) => ({ v: n === 499 ? "${ input.a }" : `\${ steps.s${n + 1}.output.v }` }))),
+    ],
+    ["names that are misspelt", misspelt(chain(500, () => row(20, (n) => `\${ input.q${n} }`)))],
+    ["wide objects that are merged", misspelt(chain(500, () => row(8, (n) => `\${ merge(input, input).k${n} }`)))],
+    [
+      "searches in a large constant",
+      chain(60, (n) => (n === 0 ? many(30_000, 0) : row(90, () => "${ 1 in steps.s0.output }"))),
+    ],
+    ["patterns from a list of values", matched(chain(100, () => row(30, () => "${ 'x'.matches(input.pattern) }")))],
+    [
+      "tuples of different texts",
+      chain(100, () => `\${ ${joined(30, (n) => `[${joined(20, (k) => `"${n}${k}"`, ",")}]`, " + ")} }`),
+    ],
+    [
+      "events behind many ways",
+      branching(asking(chain(500, (n) => row(5, (k) => `\${ has(events.e${n}x${k}.payload) }`)))),
+    ],
+    ["steps that each lead to many", branching(chain(500, (n) => `\${ has(steps.s${(n + 250) % 500}.error) }`))],
+    ["lists of trees", loops((n) => (n === 0 ? "input.list" : `${before(n)} + input.list`), "${ item }", "tree")],
+    ["lists of lists", loops((n) => (n === 0 ? "[1]" : before(n)), "${ [item, item] }", "any")],
+    [
+      "lists in every body",
+      loops((n) => (n === 0 ? "input.list" : `${before(n)} + input.list`), "${ input.list }", "any"),
+    ],
+  ]);
+}
+
+/** A chain of 250 forEach steps, each with a body of one step. */
+function loops(items: (index: number) => string, body: JsonValue, output: string): JsonObject {
+  const count = 250;
+  const forks = Array.from({ length: count }, (_, index) =>
+    step(index, count, [index === 0 ? "lists" : "any", "any"], {
+      type: "/service/forEach",
+      config: { items: `\${ ${items(index)} }`, step: `body${index}` },
+    }),
+  );
+  const bodies = forks.map((_, index) => ({
+    ...step(index, index, ["any", output], { type: "/service/transform" }),
+    name: `body${index}`,
+    input: body,
+  }));
+  const children = { type: "array", items: { $ref: "#/definitions/tree" }, maxItems: 9_999 };
+  const tree = { type: "object", properties: { left: children, right: children }, additionalProperties: false };
+  const list = { type: "array", items: { $ref: "#/definitions/tree" }, maxItems: 10_000 };
+  const lists = { type: "object", properties: { list }, required: ["list"] };
+  return workflow([...forks, ...bodies], { any: {}, tree, lists });
+}
+
+/** The largest definition that there may be, written as people write: each step takes what it needs of the step before, the job's input and a loop's count. */
+export function largestWithExpressions(): JsonObject {
+  const count = 500;
+  const text = { type: "string" };
+  const properties = Object.fromEntries(Array.from({ length: 13 }, (_, n) => [`property${n}`, text]));
+  const definitions = { any: {}, order: { type: "object", properties, required: Object.keys(properties) } };
+  const steps = Array.from({ length: count }, (_, index) => ({
+    ...step(index, count, ["any", "any"], { type: "/service/transform" }),
+    input: Object.fromEntries([
+      ...Object.keys(properties).map((name) => [
+        name,
+        index < 2 ? `\${ input.${name} }` : `\${ steps.s${index - 1}.output.${name} }`,
+      ]),
+      ["count", `\${ has(steps.s${index}.output) ? steps.s${index}.output.count + 1 : 1 }`],
+      ["note", `${"x".repeat(60)} \${ input.property0.upper() }`],
+    ]),
+  }));
+  const first = step(0, count, ["order", "any"], { type: "/service/noop" });
+  return workflow([first, ...steps.slice(1)], definitions);
+}
+
+/** Five thousand properties of the job's input are declared. */
+function misspelt(definition: JsonObject): JsonObject {
+  return takingInput({ type: "object", properties: named(5_000, {}), additionalProperties: false }, definition);
+}
+
+/** The job's input has a pattern that is one of a hundred long ones. */
+function matched(definition: JsonObject): JsonObject {
+  const pattern = { enum: Array.from({ length: 100 }, (_, n) => `${n}${"(a|b)".repeat(190)}`) };
+  return takingInput({ type: "object", properties: { pattern }, required: ["pattern"] }, definition);
+}
+
+/** The first step takes the job's input as it is, with this schema. */
+function takingInput(wide: JsonObject, { steps, definitions, ...others }: JsonObject): JsonObject {
+  const [{ input: _, ...first }, ...following] = steps as [JsonObject, ...JsonObject[]];
+  const details = { ...(first.integrationDetails as JsonObject), inputDefinition: { $ref: "#/definitions/wide" } };
+  const noopStep = { ...first, integrationDetails: { ...details, type: "/service/noop" } };
+  return { ...others, steps: [noopStep, ...following], definitions: { ...(definitions as JsonObject), wide } };
+}
+
+/** The first step leads to the last, and each other one to the one before it. */
+function backwards({ steps, ...others }: JsonObject): JsonObject {
+  const [first, ...following] = steps as [JsonObject, ...JsonObject[]];
+  const last = `s${following.length}`;
+  const turned = following.map((one, index) => ({ ...one, transitionToStep: index === 0 ? null : `s${index}` }));
+  return { ...others, steps: [{ ...first, input: { v: 1 }, transitionToStep: last }, ...turned] };
+}
+
+/** Every fifth step waits for the events for which it and the next four would ask. */
+function asking({ steps, ...others }: JsonObject): JsonObject {
+  const waiting = (one: JsonObject, index: number): JsonObject => {
+    const { input: _, ...step } = one;
+    const eventIds = Array.from({ length: 25 }, (_event, n) => `e${index + Math.floor(n / 5)}x${n % 5}`);
+    const details = step.integrationDetails as JsonObject;
+    return { ...step, integrationDetails: { ...details, type: "/service/waitForEventIds", config: { eventIds } } };
+  };
+  return { ...others, steps: (steps as JsonObject[]).map((one, n) => (n % 5 === 0 ? waiting(one, n) : one)) };
+}
+
+function branching({ steps, ...others }: JsonObject): JsonObject {
+  const all = steps as JsonObject[];
+  const choose = (from: number) =>
+    Array.from({ length: 10 }, (_, n) => ({ if: `input.a == ${n}`, then: `s${(from * 7 + n * 53 + 1) % all.length}` }));
+  return {
+    ...others,
+    steps: all.map((one, index) => ({
+      ...one,
+      transitionToStep: { choose: choose(index), else: one.transitionToStep ?? null },
+    })),
+  };
+}
+
+/** Each level stands beside the next one in two ways. */
+function doubling(depth: number): JsonObject {
+  const next = (level: number) => ({ $ref: `#/definitions/l${level + 1}` });
+  const entries = Array.from({ length: depth / 2 }, (_, level) => [`l${level}`, { allOf: many(40, next(level)) }]);
+  return { ...Object.fromEntries(entries), [`l${depth / 2}`]: { type: "object", required: ["a"] } };
+}
+
+/** An open object with rules that only some comparisons can decide. */
+function rare(index: number): JsonObject {
+  return {
+    type: "object",
+    oneOf: Array.from({ length: 8 }, (_, tag) => ({ properties: { kind: { const: tag } }, required: ["kind"] })),
+    not: { required: [`x${index}`] },
+    ...conditional({ required: [`y${index}`] }),
+    patternProperties: { [`^p${index}`]: { multipleOf: index + 1 } },
+    propertyNames: { maxLength: 100 + index },
+    dependentRequired: named(50, [`z${index}`]),
+  };
 }
 
 function workflow(steps: JsonObject[], definitions: JsonObject): JsonObject {
@@ -167,7 +428,7 @@ function many(count: number, value: JsonValue): JsonValue[] {
   return Array.from({ length: count }, () => value);
 }
 
-function patterns(count: number): JsonValue[] {
+function patterns(count: number): { pattern: string }[] {
   return Array.from({ length: count }, (_, index) => ({ pattern: `^x${index}[a-z]+$` }));
 }
 

@@ -1,6 +1,7 @@
 /** Definitions for tests, as the text that is sent. */
 
 const any = { $ref: "#/definitions/any" };
+const anyData = { inputDefinition: any, outputDefinition: any };
 
 export function noopStep(name: string, transitionToStep: string | null): object {
   return {
@@ -21,6 +22,41 @@ export function waitStep(name: string, eventIds: readonly string[], transitionTo
     },
     transitionToStep,
   };
+}
+
+/** `branches` has the first step of each branch by its name. */
+export function parallelStep(
+  name: string,
+  branches: Readonly<Record<string, string>>,
+  transitionToStep: string | null,
+): object {
+  const type = "/service/parallel";
+  return { name, integrationDetails: { type, config: { branches }, ...anyData }, transitionToStep };
+}
+
+/** `config` has `items`, `step` and more. */
+export function forEachStep(name: string, config: object, transitionToStep: string | null): object {
+  const type = "/service/forEach";
+  return {
+    name,
+    integrationDetails: { type, config: { output: "counts", ...config }, ...anyData },
+    transitionToStep,
+  };
+}
+
+/** `config` has `seconds` or `until`. */
+export function delayStep(name: string, config: object, transitionToStep: string | null): object {
+  return {
+    name,
+    integrationDetails: { type: "/service/delay", config, inputDefinition: any, outputDefinition: any },
+    transitionToStep,
+  };
+}
+
+/** Ends the job; `more` are fields of the step. */
+export function httpStep(config: object, more: object = {}): object {
+  const integrationDetails = { type: "/service/http", config, inputDefinition: any, outputDefinition: any };
+  return { name: "call", integrationDetails, transitionToStep: null, ...more };
 }
 
 export function definitionOf(...steps: object[]): string {

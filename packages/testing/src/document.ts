@@ -27,11 +27,12 @@ interface OperationDeclaration {
   >;
 }
 
-/** As much of a JSON schema as the document uses in requests. */
+/** The part of a JSON schema that the document uses in requests. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;
+  readonly pattern?: string;
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { flushCompileCache } from "node:module";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from "jose";
 import { Provider } from "oidc-provider";
@@ -102,4 +103,6 @@ async function obey(command: ProviderCommand): Promise<object> {
 
 const { n = "", e = "" } = keys.RS256.jwk;
 process.send?.({ issuer, publicKey: { kty: "RSA", n, e } } satisfies ProviderReady);
+// Killed, it would not write down what it compiled.
+flushCompileCache();
 process.once("disconnect", () => process.exit());

@@ -22,8 +22,8 @@ export interface JobBody {
 }
 
 /** A workflow with one version of this definition, which `$LIVE` points at. */
-export async function deploy(api: Client, definition: string): Promise<RegisteredVersion> {
-  const workflow = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: randomUUID() } });
+export async function deploy(api: Client, definition: string, name: string = randomUUID()): Promise<RegisteredVersion> {
+  const workflow = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name } });
   const { workflowId } = workflow.body;
   const version = await registerVersion(api, workflowId, definition);
   await api.call("SetWorkflowVersionTag", {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
 /**
- * What becomes of a request on its way:
+ * The way that a request takes:
  * - `passed`: nothing;
  * - `lost`: the connection breaks before the service has it;
  * - `refused`: the proxy answers 503 by itself;

@@ -12,10 +12,13 @@ export interface RowKey {
   readonly eventId: string;
   readonly eventNumber: number;
   readonly valueNumber: number;
-  readonly leaseEpoch: number;
+  readonly branch: string;
+  readonly step: string;
+  readonly visit: number;
+  readonly epoch: number;
 }
 
-/** Both count from 1. A row with an even number is of a job that runs and whose call its node has; the others have succeeded. */
+/** The key of one row; both numbers count from 1. A row with an even number is of a job that runs and whose call its node has; the others have succeeded. */
 export function rowKey(organization: number, number: number): RowKey {
   const id = uuid(number * maxOrganizations + organization);
   return {
@@ -28,14 +31,17 @@ export function rowKey(organization: number, number: number): RowKey {
     eventId: "event",
     eventNumber: 1,
     valueNumber: 1,
-    leaseEpoch: 1,
+    branch: "",
+    step: "charge",
+    visit: 1,
+    epoch: 1,
   };
 }
 
 /** No two rows of up to as many organizations have the same id. */
 const maxOrganizations = 10_000;
 
-/** Owns every job that runs. */
+/** Holds the call of every job that runs. */
 export const ownerId = "00000000-0000-4000-8000-000000000001";
 /** Is a member of every organization. */
 export const memberId = "00000000-0000-4000-8000-000000000002";
@@ -51,13 +57,14 @@ export interface KeyedTables {
  * `session_replication_role = replica`. Ids are in the order of their time, and all organizations make them at once.
  */
 export async function fillKeyedTables(client: pg.Client, tables: KeyedTables): Promise<void> {
-  for (const [table, { columns, values, of }] of Object.entries(fillings(tables))) {
+  for (const [table, { columns, values, of, where = "true" }] of Object.entries(fillings(tables))) {
     const { rowsPerOrganization } = of === "organization" ? { rowsPerOrganization: 1 } : tables;
     await client.query(
       `INSERT INTO ${table} (organization_id, ${columns})
        SELECT ${uuidOf("o")}, ${values}
        FROM (SELECT i % ${tables.organizations} + 1 AS o, i / ${tables.organizations} + 1 AS n
-         FROM generate_series(0, ${tables.organizations * rowsPerOrganization - 1}) AS i) AS row`,
+         FROM generate_series(0, ${tables.organizations * rowsPerOrganization - 1}) AS i) AS row
+       WHERE ${where}`,
     );
     await client.query(`VACUUM ANALYZE ${table}`);
   }
@@ -67,6 +74,7 @@ interface Filling {
   readonly columns: string;
   readonly values: string;
   readonly of?: "organization";
+  readonly where?: string;
 }
 
 const rowId = uuidOf(`n::bigint * ${maxOrganizations} + o`);
@@ -98,11 +106,16 @@ function fillings({ historyRowsPerJob }: KeyedTables): Readonly<Record<string, F
       values: `'member', '', '{job:read}', ${someTime}, ${someTime}`,
     },
     job: {
-      columns: `job_id, workflow_id, workflow_name, version_id, version_number, status, sequence, lease_epoch, node_id, state, input,
+      columns: `job_id, workflow_id, workflow_name, version_id, version_number, status, sequence, lease_epoch, call_count, state, input,
         submitted_by, created_at, started_at, updated_at, finished_at`,
       values: `${rowId}, ${uuidOf("o")}, 'w', ${rowId}, 1, CASE WHEN ${runs} THEN 'RUNNING' ELSE 'SUCCEEDED' END, ${historyRowsPerJob}, 1,
-        CASE WHEN ${runs} THEN '${ownerId}'::uuid END, CASE WHEN ${runs} THEN ${someState} ELSE '{"status":"SUCCEEDED"}' END,
+        CASE WHEN ${runs} THEN 1 ELSE 0 END, CASE WHEN ${runs} THEN ${someState} ELSE '{"status":"SUCCEEDED"}' END,
         '{"sku":"STEP-2","count":1}', ${someone}, ${someTime}, ${someTime}, ${someTime}, CASE WHEN ${runs} THEN NULL ELSE ${someTime} END`,
+    },
+    job_call: {
+      columns: "job_id, branch, version_id, step, visit, epoch, node_id, begun, ready_at",
+      values: `${rowId}, '', ${rowId}, 'charge', 1, 1, '${ownerId}', false, ${someTime}`,
+      where: runs,
     },
     job_history: {
       columns: "job_id, first_sequence, last_sequence, commit_id, committed_at, counted, entries",

@@ -1,10 +1,12 @@
-import type { Job } from "../../server/src/core/job/job-state.ts";
+import { type Job, mainBranch } from "../../server/src/core/job/job-state.ts";
+import { storedState } from "../../server/src/core/job/stored-state.ts";
 import { findMemberships } from "../../server/src/store/access/members.ts";
 import { findOrganizations, holdOrganizations } from "../../server/src/store/access/organizations.ts";
 import { insertAuditEntries } from "../../server/src/store/audit/audit.ts";
 import type { Queryable } from "../../server/src/store/home/database.ts";
 import { findKeptEvents, readPayloads, writeEventChanges } from "../../server/src/store/jobs/events.ts";
 import { claimKeys, releaseKeys, storeAnswers } from "../../server/src/store/jobs/idempotency.ts";
+import { type ChangedCalls, markBegun, takeOverCalls, writeCalls } from "../../server/src/store/jobs/job-calls.ts";
 import { insertValues, readValues } from "../../server/src/store/jobs/job-values.ts";
 import {
   historyText,
@@ -18,7 +20,6 @@ import {
   type WrittenJob,
 } from "../../server/src/store/jobs/jobs.ts";
 import { insertMetricChanges } from "../../server/src/store/jobs/metric-rollups.ts";
-import { markBegun, takeOverJobs } from "../../server/src/store/jobs/nodes.ts";
 import { chooseVersions, loadDefinitions } from "../../server/src/store/workflows/versions.ts";
 import { memberId, ownerId, type RowKey } from "./keyed-rows.ts";
 import { uuid } from "./numbered-id.ts";
@@ -128,8 +129,24 @@ export const keyedStatements: readonly KeyedStatement[] = [
   },
   { name: "release_idempotency_keys", ask: (db, keys) => releaseKeys(db, keys) },
   { name: "mark_calls_begun", ask: (db, keys) => markBegun(db, ownerId, keys) },
-  { name: "take_over_jobs", ask: (db, keys) => takeOverJobs(db, uuid(2), ownerId, keys) },
+  { name: "take_over_calls", ask: (db, keys) => takeOverCalls(db, uuid(2), ownerId, keys) },
+  {
+    name: "put_job_calls",
+    ask: (db, keys) => changeCalls(db, keys, (key) => ({ made: [{ ...key, epoch: 2, begun: true }] })),
+  },
+  { name: "delete_calls_of_jobs", ask: (db, keys) => changeCalls(db, keys, (key) => ({ ended: [key] })) },
+  { name: "delete_calls", ask: (db, keys) => changeCalls(db, keys, (key) => ({ ended: [key], callCount: 1 })) },
 ];
+
+function changeCalls(
+  db: Queryable,
+  keys: readonly RowKey[],
+  changeOf: (key: RowKey) => Partial<ChangedCalls>,
+): Promise<unknown> {
+  const holder = { nodeId: ownerId, readyAt: at };
+  const jobs = keys.map((key) => ({ ...key, made: [], ended: [], callCount: 0, ...changeOf(key) }));
+  return writeCalls(db, holder, jobs);
+}
 
 function organizationsOf(keys: readonly RowKey[]): string[] {
   return [...new Set(keys.map((key) => key.organizationId))];
@@ -199,11 +216,13 @@ function newJob(key: RowKey, index: number): WrittenJob {
 }
 
 function writtenOf(key: RowKey): WrittenJob {
-  return { ...jobOf(key), wakeAt: null, awaitingEventIds: null, begunEpoch: key.leaseEpoch };
+  const job = jobOf(key);
+  const derived = { wakeAt: null, timeoutAt: null, awaitingEventIds: null, callCount: 1 };
+  return { ...job, state: storedState(job.state), ...derived };
 }
 
 /** Goes from one call to the next, as most jobs do in most commits. */
-function jobOf({ organizationId, jobId, workflowId, versionId, leaseEpoch }: RowKey): Job {
+function jobOf({ organizationId, jobId, workflowId, versionId, epoch }: RowKey): Job {
   return {
     organizationId,
     jobId,
@@ -214,31 +233,32 @@ function jobOf({ organizationId, jobId, workflowId, versionId, leaseEpoch }: Row
     tag: null,
     input: { sku: "STEP-2", count: 1 },
     submittedBy: sender,
+    parent: null,
     createdAt: at,
     startedAt: at,
     updatedAt: at,
     finishedAt: null,
     sequence: 4,
-    leaseEpoch,
-    nodeId: ownerId,
+    leaseEpoch: epoch,
     state: {
       status: "RUNNING",
-      progress: {
-        stepRunCount: 2,
-        visits: { reserve: 1, charge: 1 },
-        properties: { sku: "STEP-2", reservationId: jobId },
-        bufferedEvents: { approved: 1 },
-        eventCount: 1,
-      },
-      step: {
-        phase: "calling",
-        name: "ship",
-        visit: 1,
-        attempt: 1,
-        input: { sku: "STEP-2" },
-        failedAttempts: 0,
-        interruptions: 0,
-      },
+      progress: { stepRunCount: 2, bufferedEvents: { approved: 1 }, eventCount: 1 },
+      cursors: [
+        {
+          branch: mainBranch,
+          carried: { visits: { reserve: 1, charge: 1 }, properties: { sku: "STEP-2", reservationId: jobId } },
+          stand: {
+            phase: "calling",
+            name: "ship",
+            visit: 1,
+            attempt: 1,
+            input: { sku: "STEP-2" },
+            failedAttempts: 0,
+            interruptions: 0,
+            epoch,
+          },
+        },
+      ],
     },
   };
 }

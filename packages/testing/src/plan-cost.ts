@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { Statement } from "../../server/src/store/home/database.ts";
+import type { Database, Statement } from "../../server/src/store/home/database.ts";
 
 /** Plans for these very values, and plans for any: a connection goes over from the one to the other by itself. */
 export const planModes = ["force_custom_plan", "force_generic_plan"] as const;
@@ -7,6 +7,18 @@ export const planModes = ["force_custom_plan", "force_generic_plan"] as const;
 export interface Asked {
   readonly statement: Statement<unknown>;
   readonly values: readonly unknown[];
+}
+
+/** The statement of this name with its values, as one of the store's functions sends it. */
+export async function askedFor(name: string, ask: (db: Database) => Promise<unknown>): Promise<Asked> {
+  let found: Asked | undefined;
+  const query: Database["query"] = async (statement, values) => {
+    if (statement.name === name) found = { statement, values };
+    return [];
+  };
+  await ask({ query } as unknown as Database);
+  if (found === undefined) throw new Error(`${name} was not asked.`);
+  return found;
 }
 
 export interface Cost {
@@ -59,6 +71,7 @@ function* nodesOf(node: PlanNode): Generator<PlanNode> {
   for (const child of node.Plans ?? []) yield* nodesOf(child);
 }
 
+/** Puts each text of an array in quotes, since it may be empty. */
 function textOf(value: unknown): string {
-  return Array.isArray(value) ? `{${value.join(",")}}` : String(value);
+  return Array.isArray(value) ? `{${value.map((item) => JSON.stringify(item)).join(",")}}` : String(value);
 }

@@ -4,13 +4,15 @@
  * private directory (as fresh clones in temporary directories do).
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cp } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import pg from "pg";
 
 export interface ClusterOptions {
   readonly port: number;
@@ -65,6 +67,36 @@ export class PostgresCluster {
     }
   }
 
+  /**
+   * Takes a base backup of the server while it works, as `pg_basebackup` does, and lays it as a cluster at another port, which does not run yet. The
+   * package has no such program, so this speaks to the server's own functions (PostgreSQL's manual, "Making a Base Backup Using the Low Level API").
+   */
+  async backUp(port: number): Promise<PostgresCluster> {
+    const { password } = this.#options;
+    const client = new pg.Client({ host: "127.0.0.1", port: this.#options.port, user: "postgres", password });
+    await client.connect();
+    const copy = new PostgresCluster(
+      { ...this.#options, port },
+      mkdtempSync(join(tmpdir(), "stepwell-postgres-")),
+      this.#user,
+      this.#programs,
+    );
+    try {
+      await client.query("SELECT pg_backup_start('a test', fast => true)");
+      const isCopied = (path: string) =>
+        !/^(postmaster\.|pgsql_tmp|pg_internal\.init)|^[0-9A-F]{24}$/.test(basename(path));
+      await cp(this.#data, copy.#data, { recursive: true, filter: isCopied });
+      const { rows } = await client.query("SELECT labelfile FROM pg_backup_stop(wait_for_archive => false)");
+      writeFileSync(join(copy.#data, "backup_label"), rows[0].labelfile);
+      // The log that brings files which were copied at different instants to one state.
+      await cp(join(this.#data, "pg_wal"), join(copy.#data, "pg_wal"), { recursive: true });
+    } finally {
+      await client.end();
+    }
+    copy.#giveToUser(copy.#directory);
+    return copy;
+  }
+
   /** The postmaster's process id, while it runs. */
   get pid(): number | undefined {
     return this.#server?.exitCode === null ? this.#server.pid : undefined;
@@ -89,9 +121,7 @@ export class PostgresCluster {
     mkdirSync(this.#data, { mode: 0o700 });
     const passwordFile = join(this.#directory, "password");
     writeFileSync(passwordFile, this.#options.password, { mode: 0o600 });
-    if (this.#user !== undefined) {
-      for (const path of [this.#data, passwordFile]) chownSync(path, this.#user.uid, this.#user.gid);
-    }
+    for (const path of [this.#data, passwordFile]) this.#giveToUser(path);
     const flags = [
       "--username=postgres",
       "--auth=scram-sha-256",
@@ -100,6 +130,12 @@ export class PostgresCluster {
       "--locale=C",
     ];
     execFileSync(this.#programs.initdb, ["-D", this.#data, "--no-sync", ...flags], { ...this.#user, stdio: "pipe" });
+  }
+
+  /** With all that is in it. */
+  #giveToUser(path: string): void {
+    if (this.#user === undefined) return;
+    execFileSync("chown", ["-R", `${this.#user.uid}:${this.#user.gid}`, path]);
   }
 }
 

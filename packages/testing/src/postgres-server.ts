@@ -13,10 +13,11 @@ export interface PostgresServer {
 /** The server that STEPWELL_TEST_DATABASE_URL names, or one of our own for the time of the tests. */
 export async function startPostgres(): Promise<PostgresServer> {
   const given = process.env.STEPWELL_TEST_DATABASE_URL;
-  return given === undefined ? await startOwn() : serverAt(given, async () => {});
+  return given === undefined ? await startOwnPostgres() : serverAt(given, async () => {});
 }
 
-async function startOwn(): Promise<PostgresServer> {
+/** A server that no other test uses. */
+export async function startOwnPostgres(): Promise<PostgresServer> {
   const password = randomBytes(16).toString("hex");
   const port = await findFreePort();
   // Tests of the interface lose nothing with the machine; the chaos campaigns have servers that sync.

@@ -26,7 +26,7 @@ export function fieldsOf(document: ApiDocument, { declaration }: Operation): rea
   return [...new Map(fields.map((field) => [labelOf(field), field])).values()];
 }
 
-/** How a field is written in a report: `body workflowVersion.versionId`. */
+/** The name of a field in a report: `body workflowVersion.versionId`. */
 export function labelOf({ place, path }: Pick<RequestField, "place" | "path">): string {
   return `${place} ${path.join(".")}`;
 }
@@ -76,11 +76,19 @@ function leaf(path: readonly string[], kind: Leaf["kind"], besides: RequestField
   return { path, name: path.findLast((name) => name !== "[]" && name !== "{}") ?? "", kind, besides };
 }
 
-function kindOf({ type, format, enum: words }: Schema): Leaf["kind"] {
+function kindOf({ type, format, pattern, enum: words }: Schema): Leaf["kind"] {
   if (format === "uuid") return "id";
-  const isOwnText = words === undefined && format !== "date-time" && (type === undefined || type === "string");
+  const isOfNumbers =
+    pattern !== undefined &&
+    numbers.every((text) => new RegExp(pattern, "u").test(text)) &&
+    !new RegExp(pattern, "u").test("name");
+  const isOwnText =
+    words === undefined && !isOfNumbers && format !== "date-time" && (type === undefined || type === "string");
   return isOwnText ? "text" : "fixed";
 }
+
+/** A text that takes these and no name is made of numbers. */
+const numbers = ["1", "23"];
 
 function isText(schema: Schema | undefined): boolean {
   return schema?.type === "string" && schema.enum === undefined;

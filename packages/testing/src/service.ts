@@ -33,7 +33,7 @@ export interface TestOrganization {
   readonly api: Client;
 }
 
-/** The same for all services of the tests, so that several can share a store. */
+/** The secret key of all services of the tests, so that several can share a store. */
 export const testSecretKey = randomBytes(32).toString("base64");
 
 export function testSecrets(): SecretBox {
@@ -113,7 +113,7 @@ export class TestService {
     return { ...user, api: user.client.bind({ organizationId }) };
   }
 
-  /** Straight into the store: nobody asks who may. */
+  /** Puts a member straight into the store, where nobody asks who may. */
   async addMember(organizationId: string, userId: string, roles: readonly string[]): Promise<void> {
     const { database, engine } = this.running;
     const member = { organizationId, userId, roles, createdAt: engine.now() };
@@ -127,7 +127,7 @@ export class TestService {
     await updateOrganizationLimits(this.running.database, act, organizationId, { maximums });
   }
 
-  /** One for each test, so that tests do not see each other. */
+  /** Creates an organization; each test has one of its own, so that tests do not see each other. */
   async newOrganization(owner?: TestUser): Promise<TestOrganization> {
     const user = owner ?? (await this.newUser());
     const name = `organization ${randomUUID()}`;

@@ -1,14 +1,18 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { readConfig } from "../../server/src/config.ts";
 import { openStore } from "../../server/src/service.ts";
 import { startPostgres } from "./postgres-server.ts";
+import { scope } from "./scope.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A data directory at the newest schema; each test file works on a copy, since creating one takes seconds. */
+    /**
+     * A data directory at the newest schema, which comes some seconds after the first tests; each test file works on a copy, since creating one takes
+     * seconds. The quick loop has none.
+     */
     embeddedTemplate: string;
     /** Where copies of it go. */
     scratchDirectory: string;
@@ -21,24 +25,38 @@ export const templateDatabase = "stepwell_template";
 
 let tearDown: (() => Promise<void>) | undefined;
 
-/** Runs once before all tests of the project: makes both homes of the store, so that each test file gets its own at once. */
-export async function setup(project: TestProject): Promise<void> {
+/** Runs once before all tests: makes both homes of the store, so that each test file gets its own at once. The projects that want them share them. */
+export async function setup({ vitest }: TestProject): Promise<void> {
+  if ("postgresUrl" in vitest.getProvidedContext()) return;
   const scratchDirectory = await mkdtemp(join(tmpdir(), "stepwell-test-"));
   const embeddedTemplate = join(scratchDirectory, "template");
-  const [server] = await Promise.all([startPostgres(), prepare({ STEPWELL_DATA_DIR: embeddedTemplate })]);
+  // The processes that tests start load the same modules: half of what it takes to load the service is to read its types away and to compile it.
+  process.env.NODE_COMPILE_CACHE ??= join(scratchDirectory, "compiled");
+  // The quick loop has one home of the store. The other one takes seconds to make, and the tests that come first need none of it.
+  const embedded = scope === "quick" ? undefined : prepareEmbedded(embeddedTemplate);
+  const server = await startPostgres();
   tearDown = async () => {
+    await embedded;
     await server.stop();
-    await rm(scratchDirectory, { recursive: true, force: true });
+    // The last workers may still write down what they compiled.
+    await rm(scratchDirectory, { recursive: true, force: true, maxRetries: 10 });
   };
   await server.recreate(templateDatabase);
   await prepare({ DATABASE_URL: server.urlOf(templateDatabase) });
-  project.provide("embeddedTemplate", embeddedTemplate);
-  project.provide("scratchDirectory", scratchDirectory);
-  project.provide("postgresUrl", server.urlOf("postgres"));
+  vitest.provide("embeddedTemplate", embeddedTemplate);
+  vitest.provide("scratchDirectory", scratchDirectory);
+  vitest.provide("postgresUrl", server.urlOf("postgres"));
 }
 
 export async function teardown(): Promise<void> {
   await tearDown?.();
+}
+
+/** The directory is there once it is whole. */
+async function prepareEmbedded(directory: string): Promise<void> {
+  const unfinished = `${directory}.unfinished`;
+  await prepare({ STEPWELL_DATA_DIR: unfinished });
+  await rename(unfinished, directory);
 }
 
 async function prepare(environment: Record<string, string>): Promise<void> {

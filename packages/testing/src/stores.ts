@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, inject } from "vitest";
+import { describe, inject, vi } from "vitest";
 import { newDatabase } from "./own-database.ts";
 import { scope } from "./scope.ts";
 
@@ -45,7 +46,9 @@ function onHomes(homes: readonly StoreHome[], tests: (home: StoreHome) => void):
 export async function layEmbeddedStore(dataDirectory: string): Promise<void> {
   // A start warns of a directory that others may read.
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
-  await cp(join(inject("embeddedTemplate"), "postgres"), join(dataDirectory, "postgres"), { recursive: true });
+  const template = inject("embeddedTemplate");
+  await vi.waitUntil(() => existsSync(template), { timeout: 60_000, interval: 20 });
+  await cp(join(template, "postgres"), join(dataDirectory, "postgres"), { recursive: true });
 }
 
 async function copyEmbedded(): Promise<PreparedStore> {

@@ -12,6 +12,9 @@ export interface MarkedMessage {
 
 interface Mark {
   readonly text: string;
+  readonly after: string | undefined;
+  /** The connections on which `after` has passed. */
+  readonly passed: Set<Socket>;
   readonly fate: Fate;
   readonly met: (message: MarkedMessage) => void;
 }
@@ -84,10 +87,11 @@ export class TcpProxy {
   /**
    * The next message with this text meets its fate. Its connection breaks, and it reaches the server while the answer does not come back,
    * or it never arrives, or it arrives late. Or it is stuck on its way until the server closes the connection. Answers when it has happened.
+   * With `after` it is the next one on a connection on which a message with that text has passed: every duty of a service sends a COMMIT.
    */
-  onNext(text: string, fate: Fate): Promise<MarkedMessage> {
+  onNext(text: string, fate: Fate, after?: string): Promise<MarkedMessage> {
     return new Promise((resolve) => {
-      this.#mark = { text, fate, met: resolve };
+      this.#mark = { text, fate, after, passed: new Set(), met: resolve };
     });
   }
 
@@ -127,7 +131,9 @@ export class TcpProxy {
     server.on("data", (chunk) => client.write(this.#change(chunk)));
     client.on("data", (chunk) => {
       const mark = this.#mark;
-      if (mark === undefined || !chunk.includes(mark.text)) return void server.write(chunk);
+      if (mark?.after !== undefined && chunk.includes(mark.after)) mark.passed.add(client);
+      const isMeant = mark !== undefined && (mark.after === undefined || mark.passed.has(client));
+      if (!isMeant || !chunk.includes(mark.text)) return void server.write(chunk);
       this.#mark = undefined;
       if (mark.fate === "stuck") return mark.met({ deliver: async () => {} });
       client.off("close", part);

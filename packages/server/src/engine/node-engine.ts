@@ -1,15 +1,21 @@
 import { randomUUID } from "node:crypto";
 import type { Config, MaximumName } from "../config.ts";
+import type { ForkRun, ForkSearch } from "../core/job/branch-runs.ts";
 import type { UntimedFact } from "../core/job/fact.ts";
 import type { PlainEntry, StepRun } from "../core/job/history.ts";
 import type { Timestamp } from "../core/job/job-state.ts";
-import { isTerminal, wakeAtOf } from "../core/job/job-state.ts";
+import { timeoutAtOf, wakeAtOf } from "../core/job/job-state.ts";
+import type { JsonValue } from "../core/json/json.ts";
+import type { Plan } from "../core/plan/plan.ts";
 import { ServiceError } from "../core/service-error.ts";
 import type { Database } from "../store/home/database.ts";
+import { type CallKey, holdsCall } from "../store/jobs/job-calls.ts";
 import type { JobKey, JobStanding } from "../store/jobs/jobs.ts";
-import { ownsJob } from "../store/jobs/nodes.ts";
+import { holdTask, type QueueKey } from "../store/jobs/tasks.ts";
 import { BegunCalls } from "./calls/begun-calls.ts";
 import { Dispatcher } from "./calls/dispatcher.ts";
+import type { BranchKey } from "./calls/owed-calls.ts";
+import { ChildMaker } from "./children/child-maker.ts";
 import type { ChangedJob } from "./commit/batch.ts";
 import type { Command } from "./commit/command.ts";
 import { type CommitStats, type Done, GroupCommit, type Sender } from "./commit/group-commit.ts";
@@ -17,6 +23,8 @@ import type { Engine, WholeJob } from "./engine.ts";
 import type { Executor } from "./executors/executor.ts";
 import { newId } from "./identifier.ts";
 import { type Duty, DutyRoster } from "./maintenance/duty.ts";
+import { jobNoticesDuty } from "./maintenance/job-notices.ts";
+import { lostTasksDuty } from "./maintenance/lost-tasks.ts";
 import { StoredBytes } from "./maintenance/stored-bytes.ts";
 import { takeoverDuty } from "./maintenance/takeover.ts";
 import { timersDuty } from "./maintenance/timers.ts";
@@ -28,7 +36,11 @@ import type { Portion, RunSearch } from "./reading/job-history.ts";
 import { JobReader } from "./reading/job-reader.ts";
 import { JobWatch } from "./reading/job-watch.ts";
 import { RecentJobs } from "./reading/recent-jobs.ts";
+import { RecentValues } from "./reading/recent-values.ts";
 import { WaitingPlaces } from "./reading/waiting-places.ts";
+import { SeenWorkers } from "./tasks/seen-workers.ts";
+import { type Poll, TaskDesk } from "./tasks/task-desk.ts";
+import type { Task } from "./tasks/task-inputs.ts";
 
 export interface NodeEngineOptions {
   readonly config: Config;
@@ -39,7 +51,13 @@ export interface NodeEngineOptions {
   readonly isAlone: boolean;
   /** An organization's maximum, as far as this node has heard of it. */
   readonly maximumOf: (organizationId: string, name: MaximumName) => number;
+  /** Counts a job that another one begins. Answers the seconds after which to try again where the organization submits as many as it may. */
+  readonly countChild: (organizationId: string) => Promise<number | undefined>;
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
+  /** Told for how long each task of a poll was due. */
+  readonly onTasksHandedOut: (dueForMs: readonly number[]) => void;
+  /** Told how many leases of workers this node found to have run out. */
+  readonly onLeasesLost: (count: number) => void;
   readonly onFailure: (where: string, error: unknown) => void;
 }
 
@@ -48,7 +66,9 @@ export class NodeEngine implements Engine {
   readonly nodeId = randomUUID();
   readonly #clock = new DatabaseClock();
   readonly #config: Config;
+  readonly #database: Database;
   readonly #onFailure: NodeEngineOptions["onFailure"];
+  readonly #onTasksHandedOut: NodeEngineOptions["onTasksHandedOut"];
   readonly #groupCommit: GroupCommit;
   readonly #dispatcher: Dispatcher;
   readonly #parking: Parking;
@@ -60,6 +80,10 @@ export class NodeEngine implements Engine {
   readonly #roster: DutyRoster;
   readonly #timers: Duty;
   readonly #takeover: Duty;
+  readonly #lostTasks: Duty;
+  readonly #jobNotices: Duty;
+  readonly #desk: TaskDesk;
+  readonly #seenWorkers: SeenWorkers;
   readonly #storedBytes: Duty;
   #isStarted = false;
   #isLeaving = false;
@@ -67,10 +91,12 @@ export class NodeEngine implements Engine {
   constructor(options: NodeEngineOptions) {
     const { config, database, executors, plans, onFailure } = options;
     this.#config = config;
+    this.#database = database;
     this.#onFailure = onFailure;
+    this.#onTasksHandedOut = options.onTasksHandedOut;
     this.#parking = plans.parking;
-    const { maxStepRunsPerJob: maxStepRuns, maxEventsPerJob: maxEvents, maxOutputBytes } = config;
-    const limits = { maxStepRuns, maxEvents, maxOutputBytes };
+    const { maxStepRunsPerJob: maxStepRuns, maxEventsPerJob: maxEvents, maxOutputBytes, maxCarriedBytes } = config;
+    const limits = { maxStepRuns, maxEvents, maxOutputBytes, maxCarriedBytes };
     this.#node = new Node({
       database,
       clock: this.#clock,
@@ -88,13 +114,30 @@ export class NodeEngine implements Engine {
       maxCountOf: (organizationId) => options.maximumOf(organizationId, "waitingRequests"),
     });
     this.#watch = new JobWatch(database.requests, this.#places);
+    const recentValues = new RecentValues();
+    this.#desk = new TaskDesk({
+      database,
+      recent: this.#recent,
+      recentValues,
+      places: this.#places,
+      maxBytes: config.maxBatchBytes,
+      onFailure: (error) => onFailure("task desk", error),
+    });
+    this.#seenWorkers = new SeenWorkers(database, () => this.#clock.now());
+    const childMaker = new ChildMaker({
+      database,
+      commit: (command) => this.commit(command, "engine"),
+      count: options.countChild,
+      readJob: (key) => this.#reader.read(key),
+    });
     this.#dispatcher = new Dispatcher({
       executors,
       report: (key, fact) => this.#report(key, fact, "engine"),
       handBack: (key, fact) => this.#report(key, fact, "caller"),
       lease: this.#node,
       noteBegun: (call) => begunCalls.note(call),
-      isOwner: (key, leaseEpoch) => ownsJob(database, this.nodeId, key, leaseEpoch),
+      isHolder: (call) => holdsCall(database, this.nodeId, call),
+      makeChild: (call) => childMaker.make(call),
       maxCalls: config.maxCalls,
       maxCallsPerOrganization: config.maxCallsPerOrganization,
       maxQueuedCalls: config.maxQueuedCalls,
@@ -115,13 +158,16 @@ export class NodeEngine implements Engine {
       limits,
       maxBatchSize: config.maxBatchSize,
       maxBatchBytes: config.maxBatchBytes,
+      maxDescendantsPerJob: config.maxDescendantsPerJob,
       maxQueuedFacts: config.maxQueuedFacts,
       maxQueuedFactsPerOrganization: config.maxQueuedFactsPerOrganization,
       commitTimeoutMs: config.commitTimeoutMs,
+      recentValues,
       idempotencyHours: config.idempotencyHours,
       hasRoomForCall: (organizationId) => this.#dispatcher.hasRoom(organizationId),
       storeFullError: (organizationId) => storedBytes.fullError(organizationId),
       beginsAtOnce: () => this.#dispatcher.beginsAtOnce(),
+      offers: () => this.#desk.offers(),
       leaseTerm: () => this.#node.leaseTerm(),
       onCommitted: (changed, stats) => {
         // What is committed must never look like a batch that failed, or it would be applied again.
@@ -139,6 +185,7 @@ export class NodeEngine implements Engine {
       database,
       clock: this.#clock,
       everyMs: config.pollMs,
+      maxRoundMs: maxTimerRoundMs,
       parking: plans.parking,
       wake: (key) => this.#tell(key, { type: "timer.due" }),
       roomCount,
@@ -153,8 +200,26 @@ export class NodeEngine implements Engine {
       lookAround: () => this.#node.lookAround(),
       plans,
       report: (key, fact) => this.#tell(key, fact),
-      owes: (jobId) => this.#dispatcher.owes(jobId),
+      owes: (call) => this.#dispatcher.owes(call),
       roomCount,
+    });
+    this.#lostTasks = lostTasksDuty({
+      database,
+      nodeId: this.nodeId,
+      everyMs: config.pollMs,
+      plans,
+      report: (key, fact) => this.#tell(key, fact),
+      onLost: options.onLeasesLost,
+      random: Math.random,
+    });
+    this.#jobNotices = jobNoticesDuty({
+      database,
+      nodeId: this.nodeId,
+      everyMs: config.pollMs,
+      lateMs: lateNoticesMs,
+      maxBytes: config.maxBatchBytes,
+      report: (key, fact) => this.#report(key, fact, "engine"),
+      random: Math.random,
     });
   }
 
@@ -166,8 +231,12 @@ export class NodeEngine implements Engine {
     this.#roster.start({ name: "heartbeat", everyMs: heartbeatMs, runOnce: () => this.#beat() });
     this.#roster.start(this.#timers);
     this.#roster.start(this.#takeover);
+    this.#roster.start(this.#lostTasks);
+    this.#roster.start(this.#jobNotices);
+    this.#roster.start(this.#seenWorkers.duty(seenWorkersMs, () => this.#desk.waiting()));
     this.#roster.start(this.#storedBytes);
     this.#roster.start(this.#watch.pollDuty(watchPollMs, () => this.#node.hasOthers()));
+    this.#roster.start(this.#desk.pollDuty(watchPollMs, () => this.#node.hasOthers()));
     this.#roster.hurry(this.#takeover, 0);
     this.#roster.hurry(this.#timers, 0);
   }
@@ -181,6 +250,7 @@ export class NodeEngine implements Engine {
   drain(): void {
     this.#isLeaving = true;
     this.#watch.close();
+    this.#desk.close();
   }
 
   /** Finishes or hands back what is under way, then leaves the others' list of nodes. */
@@ -210,6 +280,10 @@ export class NodeEngine implements Engine {
 
   readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun>> {
     return this.#reader.readSteps(key, search);
+  }
+
+  readBranches(key: JobKey, plan: Plan, search: ForkSearch): Promise<ForkRun | undefined> {
+    return this.#reader.readBranches(key, plan, search);
   }
 
   async waitForJob(
@@ -255,8 +329,28 @@ export class NodeEngine implements Engine {
     return this.#watch.add(key, onChange);
   }
 
-  hasBegunCall(jobId: string): boolean | undefined {
-    return this.#dispatcher.hasBegun(jobId);
+  noteQueue(key: QueueKey): void {
+    this.#desk.ring(key);
+  }
+
+  async pollTasks(poll: Poll): Promise<readonly Task[]> {
+    this.#seenWorkers.note(poll);
+    const tasks = await this.#desk.poll(poll);
+    const now = this.#clock.now();
+    this.#onTasksHandedOut(tasks.map(({ dueAt }) => Math.max(0, now - dueAt)));
+    return tasks;
+  }
+
+  putTasksBack(tasks: readonly Task[]): Promise<void> {
+    return this.#desk.putBack(tasks);
+  }
+
+  holdTask(call: CallKey, progress: JsonValue): Promise<Timestamp | undefined> {
+    return holdTask(this.#database, call, progress);
+  }
+
+  hasBegunCall(call: BranchKey): boolean | undefined {
+    return this.#dispatcher.hasBegun(call);
   }
 
   waitingCountOf(organizationId: string): number {
@@ -300,14 +394,18 @@ export class NodeEngine implements Engine {
     return undefined;
   }
 
-  /** What follows from a committed change: its call is begun, its timer is minded, who waits for it is told. */
+  /** Acts on a committed change: begins its calls, minds its timer, and tells those who wait for it. */
   #follow(changed: ChangedJob, leaseTerm: number): void {
-    const { job, entries } = changed;
+    const { job, entries, calls, notices } = changed;
     this.#recent.follow(job, entries);
     this.#dispatcher.take(changed, leaseTerm);
-    const wakeAt = isTerminal(job.state.status) ? null : wakeAtOf(job.state);
-    if (wakeAt !== null) {
-      const inMs = wakeAt - this.#clock.now();
+    for (const { effect, begun } of calls) {
+      if (effect.task !== undefined && !begun)
+        this.#desk.ring({ organizationId: job.organizationId, queue: effect.task.queue });
+    }
+    if (notices.length > 0) this.#roster.hurry(this.#jobNotices, 0);
+    for (const dueAt of [wakeAtOf(job.state), timeoutAtOf(job.state)]) {
+      const inMs = (dueAt ?? Number.POSITIVE_INFINITY) - this.#clock.now();
       if (inMs < this.#config.pollMs) this.#roster.hurry(this.#timers, inMs);
     }
     this.#watch.notify(job);
@@ -330,5 +428,11 @@ export class NodeEngine implements Engine {
   }
 }
 
-/** How often changes of other nodes are looked for, for the jobs that somebody here waits for. */
+/** How often changes of other nodes are looked for, for the jobs and the queues that somebody here waits for. */
 const watchPollMs = 100;
+/** Notices between jobs that their node has not delivered after this time are delivered by others. */
+const lateNoticesMs = 2_000;
+/** Jobs that become due meanwhile wait for so long. Most rounds take some milliseconds. */
+const maxTimerRoundMs = 30;
+/** How exactly it is known when a worker asked last. */
+const seenWorkersMs = 5_000;

@@ -25,18 +25,21 @@ import { answerHeaders } from "./door/answer-headers.ts";
 import type { App, ServerParts } from "./door/app.ts";
 import { AuditDenials } from "./door/audit-denials.ts";
 import { addressOf } from "./door/client-address.ts";
+import { compressAnswers } from "./door/compression.ts";
 import { allowOrigins } from "./door/cors.ts";
 import { answerBrokenRequest, answerExpectation, sendError, sendNoSuchOperation } from "./door/errors.ts";
 import { parseJsonBodies } from "./door/json-body.ts";
 import { KnownPaths } from "./door/known-paths.ts";
-import { loggedPath } from "./door/logged-path.ts";
+import { pathOf } from "./door/logged-path.ts";
 import { collectDeclarations, openapiRoute } from "./door/openapi.ts";
 import { completeOperations } from "./door/operation.ts";
 import { announceMaximums } from "./door/rate-limit.ts";
+import { describeRequest, logRequests } from "./door/request-log.ts";
 import type { RequestMetrics } from "./door/request-metrics.ts";
 import { boundUnreadAnswers } from "./door/unread-answers.ts";
 import { UserNames } from "./door/user-names.ts";
 import { createValidatorCompiler } from "./door/validation.ts";
+import { jobBranchRoutes } from "./jobs/job-branches.ts";
 import { jobEventRoutes } from "./jobs/job-events.ts";
 import { jobExplanationRoutes } from "./jobs/job-explanation.ts";
 import { jobHistoryRoutes } from "./jobs/job-history.ts";
@@ -61,10 +64,16 @@ import { signInProviderRoutes } from "./organizations/sign-in-providers.ts";
 import { invitationPage } from "./pages/invitation.ts";
 import { setPasswordRoutes } from "./pages/set-password.ts";
 import { signInLinkRoutes } from "./pages/sign-in-link.ts";
+import { queuedTaskRoutes } from "./tasks/queued-tasks.ts";
+import { submitTaskRoute } from "./tasks/submit-task.ts";
+import { taskPollRoutes } from "./tasks/task-polls.ts";
+import { taskQueueRoutes } from "./tasks/task-queues.ts";
+import { taskRoutes } from "./tasks/tasks.ts";
 import { aliasApiTokens } from "./tokens/api-token-alias.ts";
 import { apiTokenRoutes } from "./tokens/api-tokens.ts";
 import { tokenRotationRoutes } from "./tokens/token-rotation.ts";
 import { executorRoutes } from "./workflows/executors.ts";
+import { expressionFunctionRoutes } from "./workflows/expression-functions.ts";
 import { tagRoutes } from "./workflows/tags.ts";
 import { versionRoutes } from "./workflows/versions.ts";
 import { workflowRoutes } from "./workflows/workflows.ts";
@@ -79,17 +88,24 @@ const resources = [
   organizationRoutes,
   workflowRoutes,
   executorRoutes,
+  expressionFunctionRoutes,
   versionRoutes,
   tagRoutes,
   jobRoutes,
   jobListRoutes,
   jobHistoryRoutes,
   jobStepRoutes,
+  jobBranchRoutes,
   jobExplanationRoutes,
   jobStateRoutes,
   jobStreamRoutes,
   manyJobsStreamRoutes,
   jobEventRoutes,
+  submitTaskRoute,
+  taskPollRoutes,
+  taskRoutes,
+  taskQueueRoutes,
+  queuedTaskRoutes,
   metricRoutes,
   rateLimitRoutes,
   limitRoutes,
@@ -140,14 +156,16 @@ export function createServer(options: ServerOptions): App {
     reply.headers(headers).header("x-request-id", request.id);
     done(hostProblem(request.raw));
   });
+  logRequests(app, logger);
   allowOrigins(app, {
     listed: config.corsOrigins,
     ofClients: (origin, network) => options.openId.clientOrigins.has(origin, network),
     own: () => new URL(publicUrl()).origin,
     provider: `${basePath}/oidc`,
   });
-  leaveBodiesOutOfHead(app);
   boundUnreadAnswers(app, config);
+  compressAnswers(app);
+  leaveBodiesOutOfHead(app);
   app.addHook("onSend", announceMaximums);
   serveOpenId(app, parts, options);
   answerErrors(app, { logger, failedAccess, denials: new AuditDenials(database, logger), metrics });
@@ -197,6 +215,7 @@ function createApp(config: Config, basePath: string, headers: Readonly<Record<st
   app.decorateRequest("bodyBytes", 0);
   app.decorateRequest("usedMaximums", null);
   app.decorateRequest("isReplayed", false);
+  app.decorateRequest("trace", null);
   return app as App;
 }
 
@@ -263,8 +282,9 @@ function answerErrors(app: App, { logger, failedAccess, denials, metrics }: Erro
   const paths = new KnownPaths();
   app.addHook("onRoute", ({ url, method }) => paths.add(url, method));
   const answerUnknown = (request: FastifyRequest, reply: FastifyReply) => {
-    const [path = ""] = request.url.split("?");
-    sendNoSuchOperation(reply, paths.methodsOf(path));
+    const methods = paths.methodsOf(pathOf(request.url));
+    if (methods.length > 0 && asksForMethods(request)) void reply.code(204).header("allow", methods.join(", ")).send();
+    else sendNoSuchOperation(reply, methods);
   };
   app.setNotFoundHandler(answerUnknown);
   app.setErrorHandler((error, request, reply) => {
@@ -281,14 +301,15 @@ function answerErrors(app: App, { logger, failedAccess, denials, metrics }: Erro
       else if (caller !== null && granted === null) failedAccess.note(caller.principal.id);
       if (code === "RateLimitError" && granted === null) metrics.requestLimited("door", "refusals");
       if (code !== "UnhandledError") return;
-      const { id: requestId, method } = request;
-      logger.error(
-        { err: error, requestId, method, path: loggedPath(request) },
-        "a request failed for a reason that nobody expected",
-      );
+      logger.error({ err: error, ...describeRequest(request) }, "a request failed for a reason that nobody expected");
     };
     const recorded = denials.record(error, request);
     if (recorded === undefined) answer();
     else void recorded.then(answer);
   });
+}
+
+/** A browser's question beforehand is another one: that of an origin which is not allowed gets 405, and no `204` that could be taken for a permission. */
+function asksForMethods({ method, headers }: FastifyRequest): boolean {
+  return method === "OPTIONS" && headers["access-control-request-method"] === undefined;
 }

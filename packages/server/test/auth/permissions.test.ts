@@ -5,6 +5,6 @@ import { permissions } from "../../src/auth/permissions/permissions.ts";
 test("docs/api.md names every permission, and none that does not exist", () => {
   const docs = readFileSync(new URL("../../../../docs/api.md", import.meta.url), "utf8");
   const [, section = ""] = /^## Permissions\n([\s\S]*?)^## /m.exec(docs) ?? [];
-  const named = [...section.matchAll(/`([a-z]+(?::[a-z]+)+)`/g)].map(([, name]) => name);
+  const named = [...section.matchAll(/`([a-z-]+(?::[a-z]+)+)`/g)].map(([, name]) => name);
   expect([...new Set(named)].sort()).toEqual([...permissions].sort());
 });

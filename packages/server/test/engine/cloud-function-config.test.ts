@@ -88,12 +88,14 @@ test.each([
 test("`timeoutMs` of the config is the timeout of each attempt", () => {
   const { definition } = parsed(configOf("reserve", { timeoutMs: 2_500 }));
   if (definition === undefined) throw new Error("The definition was refused.");
-  expect(compilePlan(definition).firstStep.timeoutMs).toBe(2_500);
+  expect(compilePlan(definition).firstStep.work).toMatchObject({ timeoutMs: 2_500 });
 });
 
 test("a step with `timeoutMs` and `timeoutSeconds` is refused, with a pointer", () => {
   const { problems } = parsed(configOf("reserve", { timeoutMs: 2_500 }), { timeoutSeconds: 2.5 });
-  expect(problems).toEqual([{ pointer: "/steps/0/timeoutSeconds", detail: expect.stringContaining("one of the two") }]);
+  expect(problems).toMatchObject([
+    { pointer: "/steps/0/timeoutSeconds", detail: expect.stringContaining("one of the two") },
+  ]);
 });
 
 const executors = executorMap([cloudFunction(settings)]);

@@ -20,7 +20,7 @@ function checks(options: Partial<DefinitionCheckOptions> = {}): { checks: Defini
 test("the thread finds what the parser finds", async () => {
   const text = '{"workflowName":"","steps":[{"name":"a"}],"definitions":{"x":{"typ":1}}}';
   const parsed = parseDefinition(text, executorCatalog(config), definitionLimits(config));
-  const found = await checks().checks.check("one", text);
+  const found = await checks().checks.check("one", { text });
   expect(found).toEqual({ problems: "problems" in parsed && parsed.problems, warnings: parsed.warnings });
   expect(found.problems.length).toBe(3);
 });
@@ -29,38 +29,39 @@ test("organizations take turns: many definitions of one delay those of another b
   const ends: string[] = [];
   const one = checks().checks;
   const check = (organizationId: string, text: string) =>
-    one.check(organizationId, text).then(() => ends.push(organizationId));
+    one.check(organizationId, { text }).then(() => ends.push(organizationId));
   await Promise.all([...Array.from({ length: 5 }, () => check("busy", large)), check("quiet", straightDefinition)]);
   expect(ends).toEqual(["busy", "busy", "quiet", "busy", "busy", "busy"]);
 });
 
 test("an organization that has ten definitions checked at once is told to wait, and others are not", async () => {
   const one = checks().checks;
-  const ten = Array.from({ length: 10 }, () => one.check("busy", straightDefinition));
-  await expect(one.check("busy", straightDefinition)).rejects.toMatchObject({ code: "RateLimitError" });
-  await one.check("quiet", straightDefinition);
+  const ten = Array.from({ length: 10 }, () => one.check("busy", { text: straightDefinition }));
+  await expect(one.check("busy", { text: straightDefinition })).rejects.toMatchObject({ code: "RateLimitError" });
+  await one.check("quiet", { text: straightDefinition });
   await Promise.all(ten);
-  await one.check("busy", straightDefinition);
+  await one.check("busy", { text: straightDefinition });
 });
 
 test("a check that is not over in time answers 503, and says nothing about the definition", async () => {
-  const refused = checks({ deadlineMs: 1 }).checks.check("one", straightDefinition);
+  const refused = checks({ deadlineMs: 1 }).checks.check("one", { text: straightDefinition });
   await expect(refused).rejects.toMatchObject({ code: "UnavailableError", retryAfterSeconds: 2 });
 });
 
 test("a thread that runs out of memory answers 503 and is replaced", async () => {
-  const { checks: one, failures } = checks({ maxMemoryMb: 12 });
+  // The thread itself and the small definition take 10 MB, the larger one more than 24 MB.
+  const { checks: one, failures } = checks({ maxMemoryMb: 17 });
   const larger = JSON.stringify(costlyDefinitions().get("five hundred steps with nine thousand properties"));
-  await expect(one.check("one", larger)).rejects.toMatchObject({ code: "UnavailableError" });
+  await expect(one.check("one", { text: larger })).rejects.toMatchObject({ code: "UnavailableError" });
   expect(failures).toMatchObject([{ code: "ERR_WORKER_OUT_OF_MEMORY" }]);
-  expect(await one.check("one", straightDefinition)).toEqual({ problems: [], warnings: [] });
+  expect(await one.check("one", { text: straightDefinition })).toEqual({ problems: [], warnings: [] });
 });
 
 test("what waits when the node stops is answered, and nothing more is taken", async () => {
   const one = checks().checks;
-  const waiting = ["a", "b", "c"].map((name) => one.check(name, large));
+  const waiting = ["a", "b", "c"].map((name) => one.check(name, { text: large }));
   const answers = Promise.allSettled(waiting);
   await one.close();
   expect((await answers).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
-  await expect(one.check("a", straightDefinition)).rejects.toMatchObject({ code: "UnavailableError" });
+  await expect(one.check("a", { text: straightDefinition })).rejects.toMatchObject({ code: "UnavailableError" });
 });

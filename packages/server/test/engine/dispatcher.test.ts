@@ -1,6 +1,9 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test, vi } from "vitest";
+
+import type { UntimedFact } from "../../src/core/job/fact.ts";
+import { mainBranch } from "../../src/core/job/job-state.ts";
 import type { PlanStep } from "../../src/core/plan/plan.ts";
 import { Dispatcher, type DispatcherOptions } from "../../src/engine/calls/dispatcher.ts";
 import { type Executor, executorMap } from "../../src/engine/executors/executor.ts";
@@ -8,6 +11,8 @@ import { StoreUnavailableError } from "../../src/store/home/database.ts";
 import { call, Story } from "../core/jobs.ts";
 
 const leaseTerm = 1;
+/** The time that a busy machine may take. */
+const waitOptions = { interval: 5, timeout: 10_000 };
 const type = "/service/cloud/function";
 const answering: Executor = {
   type,
@@ -30,8 +35,9 @@ test("what a call needed is free again when it is done, and not only when its ti
     },
     handBack: async () => {},
     lease: { isLeaseValid: () => true, leaseTerm: () => leaseTerm },
-    isOwner: async () => true,
+    isHolder: async () => true,
     noteBegun: async () => true,
+    makeChild: async () => undefined,
     maxCalls: 1,
     maxCallsPerOrganization: 1,
     maxQueuedCalls: 1,
@@ -40,7 +46,7 @@ test("what a call needed is free again when it is done, and not only when its ti
     onDefect: (error) => expect.unreachable(String(error)),
   });
   const step = beginCall(dispatcher);
-  await vi.waitFor(() => expect([reportCount, dispatcher.runningCount]).toEqual([1, 0]), { interval: 5 });
+  await vi.waitFor(() => expect([reportCount, dispatcher.runningCount]).toEqual([1, 0]), waitOptions);
 
   await vi.waitFor(() => {
     collectGarbage();
@@ -69,8 +75,9 @@ function heldDispatcher(more: Partial<DispatcherOptions> = {}) {
     report: async () => {},
     handBack: async () => {},
     lease: { isLeaseValid: () => true, leaseTerm: () => leaseTerm },
-    isOwner: async () => true,
+    isHolder: async () => true,
     noteBegun: async () => true,
+    makeChild: async () => undefined,
     maxCalls: 10,
     maxCallsPerOrganization: 10,
     maxQueuedCalls: 10,
@@ -86,31 +93,33 @@ function heldDispatcher(more: Partial<DispatcherOptions> = {}) {
 function takeCall(dispatcher: Dispatcher, jobId: string, interruptions: number, isNoted = false): void {
   const story = new Story([call("f", null)]);
   for (let count = 0; count < interruptions; count += 1) {
-    story.apply({ type: "step.interrupted", leaseEpoch: story.job.leaseEpoch, isNodeDead: true });
+    story.interrupt();
   }
   const effect = story.changes.at(-1)?.effects[0];
-  const begunEpoch = isNoted ? story.job.leaseEpoch : null;
-  dispatcher.take({ job: { ...story.job, jobId }, plan: story.plan, call: effect, begunEpoch, entries: [] }, leaseTerm);
+  const calls = effect === undefined ? [] : [{ effect, begun: isNoted }];
+  dispatcher.take({ job: { ...story.job, jobId }, plan: story.plan, calls, entries: [] }, leaseTerm);
 }
+
+const mainOf = (jobId: string) => ({ jobId, branch: mainBranch });
 
 test("of the calls that were lost with two nodes one runs at a time, and all others run beside it", async () => {
   const { dispatcher, begun, answer } = heldDispatcher();
   for (const jobId of ["suspect 1", "suspect 2", "suspect 3"]) takeCall(dispatcher, jobId, 2);
   takeCall(dispatcher, "lost once", 1);
 
-  await vi.waitFor(() => expect(begun).toEqual(["suspect 1", "lost once"]), { interval: 5 });
-  expect([dispatcher.waitingCount, dispatcher.owes("suspect 3"), dispatcher.hasBegun("suspect 3")]).toEqual([
-    2,
-    true,
-    false,
-  ]);
+  await vi.waitFor(() => expect(begun).toEqual(["suspect 1", "lost once"]), waitOptions);
+  expect([
+    dispatcher.waitingCount,
+    dispatcher.owes(mainOf("suspect 3")),
+    dispatcher.hasBegun(mainOf("suspect 3")),
+  ]).toEqual([2, true, false]);
   answer("suspect 1");
-  await vi.waitFor(() => expect(begun.slice(2)).toEqual(["suspect 2"]), { interval: 5 });
+  await vi.waitFor(() => expect(begun.slice(2)).toEqual(["suspect 2"]), waitOptions);
   answer("suspect 2");
-  await vi.waitFor(() => expect(begun.slice(3)).toEqual(["suspect 3"]), { interval: 5 });
+  await vi.waitFor(() => expect(begun.slice(3)).toEqual(["suspect 3"]), waitOptions);
 });
 
-test("a call that waited begins once the store has noted it, and never when its job has another owner", async () => {
+test("a call that waited begins once the store has noted it, and never when another node holds it", async () => {
   const noted: string[] = [];
   const { dispatcher, begun } = heldDispatcher({
     noteBegun: async ({ jobId }) => {
@@ -124,9 +133,42 @@ test("a call that waited begins once the store has noted it, and never when its 
   takeCall(dispatcher, "at once", 0, true);
   for (const jobId of ["lost", "waited", "store away"]) takeCall(dispatcher, jobId, 0);
 
-  await vi.waitFor(() => expect(begun).toEqual(["at once", "waited", "store away"]), { interval: 5 });
+  await vi.waitFor(() => expect(begun).toEqual(["at once", "waited", "store away"]), waitOptions);
   expect(noted).toEqual(["lost", "waited", "store away", "store away"]);
-  expect(dispatcher.owes("lost")).toBe(false);
+  expect(dispatcher.owes(mainOf("lost"))).toBe(false);
+});
+
+test("two calls of one job in different branches are carried out side by side, each under its own key and name", async () => {
+  const told: UntimedFact[] = [];
+  const both = Promise.withResolvers<void>();
+  let begunCount = 0;
+  const meeting: Executor = {
+    ...answering,
+    call: async ({ idempotencyKey }) => {
+      begunCount += 1;
+      if (begunCount === 2) both.resolve();
+      await both.promise;
+      return { type: "succeeded", output: idempotencyKey };
+    },
+  };
+  const { dispatcher } = heldDispatcher({
+    executors: executorMap([meeting]),
+    report: async (_key, fact) => told.push(fact),
+  });
+  const { job, plan, changes } = new Story([call("f", null)]);
+  const onMain = changes[0]?.effects[0];
+  if (onMain === undefined) throw new Error("The job makes no call.");
+  const inBranch = { ...onMain, branch: "fan-out:1[0]", epoch: 2 };
+  const calls = [onMain, inBranch].map((effect) => ({ effect, begun: true }));
+  dispatcher.take({ job, plan, calls, entries: [] }, leaseTerm);
+
+  await vi.waitFor(() => expect(told).toHaveLength(2), waitOptions);
+  const { jobId } = job;
+  const succeeded = { type: "step.succeeded", step: "f", visit: 1 };
+  expect(told).toEqual([
+    { ...succeeded, branch: "", epoch: 1, output: `${jobId}:f:1` },
+    { ...succeeded, branch: "fan-out:1[0]", epoch: 2, output: `${jobId}:f:1:fan-out:1[0]` },
+  ]);
 });
 
 test("the calls of one commit are counted against the free places, of all and of their organization", () => {
@@ -139,6 +181,7 @@ test("the calls of one commit are counted against the free places, of all and of
 function beginCall(dispatcher: Dispatcher): WeakRef<PlanStep> {
   const { plan, job, changes } = new Story([call("f", null)]);
   const [change] = changes;
-  dispatcher.take({ job, plan, call: change?.effects[0], begunEpoch: null, entries: change?.entries ?? [] }, leaseTerm);
+  const calls = change?.effects.map((effect) => ({ effect, begun: false })) ?? [];
+  dispatcher.take({ job, plan, calls, entries: change?.entries ?? [] }, leaseTerm);
   return new WeakRef(plan.firstStep);
 }

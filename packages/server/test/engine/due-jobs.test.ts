@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { useDatabase } from "@stepwell/testing/database.ts";
 import { said } from "@stepwell/testing/notes.ts";
-import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { readConfig } from "../../src/config.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { beforeEach, expect, test } from "vitest";
 import { type TimersOptions, timersDuty } from "../../src/engine/maintenance/timers.ts";
 import { Parking } from "../../src/engine/plans/parking.ts";
-import { openStore } from "../../src/service.ts";
-import type { Database } from "../../src/store/home/database.ts";
+import type { JobKey } from "../../src/store/jobs/jobs.ts";
 import { listVersionKeys } from "../../src/store/jobs/timers.ts";
 import { insertDueJobs } from "../store/due-rows.ts";
 
@@ -16,37 +15,29 @@ const everyMs = 500;
 const manyCount = 1_200;
 
 onEveryStore((home) => {
-  let store: PreparedStore;
-  let database: Database;
-
-  // Only rows, and no service that would run them.
-  beforeAll(async () => {
-    store = await home.prepare();
-    database = await openStore(readConfig(store.environment));
-  }, 60_000);
-  afterAll(async () => {
-    await database.close();
-    await store.remove();
-  });
+  const opened = useDatabase(home);
   beforeEach(async () => {
     for (const table of ["job_history", "job", "workflow_version", "workflow", "organization"]) {
-      await database.query(said(`DELETE FROM ${table}`), []);
+      await opened.database.query(said(`DELETE FROM ${table}`), []);
     }
   });
 
   /** A duty that finds room for every call, unless the options say otherwise, and the jobs that it wakes. */
-  function duty(options: Partial<TimersOptions> = {}) {
+  function duty(options: Partial<TimersOptions> = {}, until: (key: JobKey) => Promise<void> = async () => {}) {
     const woken: string[] = [];
     const timers = timersDuty({
-      database,
+      database: opened.database,
       clock: { now: () => now },
       everyMs,
+      maxRoundMs: Number.POSITIVE_INFINITY,
       parking: new Parking(),
-      wake: async ({ jobId }) => {
+      wake: async (key) => {
+        const { jobId } = key;
         woken.push(jobId);
-        await database.query(
+        await until(key);
+        await opened.database.query(
           said(
-            "UPDATE job SET wake_at = NULL, node_id = job_id, status = 'RUNNING', started_at = created_at, awaiting_event_ids = NULL WHERE job_id = $1",
+            "UPDATE job SET wake_at = NULL, call_count = 1, status = 'RUNNING', started_at = created_at, awaiting_event_ids = NULL WHERE job_id = $1",
           ),
           [jobId],
         );
@@ -66,7 +57,13 @@ onEveryStore((home) => {
   ) {
     const { ageMs = 60_000, isWait = false, organizationId = randomUUID() } = options;
     const versionId = randomUUID();
-    const jobIds = await insertDueJobs(database, { organizationId, versionId, count, isWait, dueAt: now - ageMs });
+    const jobIds = await insertDueJobs(opened.database, {
+      organizationId,
+      versionId,
+      count,
+      isWait,
+      dueAt: now - ageMs,
+    });
     return { organizationId, versionId, jobIds };
   }
 
@@ -84,12 +81,58 @@ onEveryStore((home) => {
     expect(new Set(woken).size).toBe(woken.length);
   });
 
+  test("a round ends in its time, and the next ones wake the jobs of others while those of one organization take long", async () => {
+    const many = await due(100);
+    const gate = Promise.withResolvers<void>();
+    const isSlow = ({ organizationId }: JobKey) => organizationId === many.organizationId;
+    const { timers, woken } = duty({ maxRoundMs: 0 }, (key) => (isSlow(key) ? gate.promise : Promise.resolve()));
+    expect(await timers.runOnce()).toEqual({ againInMs: 0 });
+    const begun = woken.length;
+    expect(begun).toBeLessThan(many.jobIds.length);
+
+    const late = await due(1, { ageMs: 1 });
+    expect(await timers.runOnce()).toEqual({ againInMs: 0 });
+    expect(woken.slice(begun)).toEqual(late.jobIds);
+
+    gate.resolve();
+    while ((await timers.runOnce())?.againInMs === 0);
+    expect(woken.toSorted()).toEqual([...many.jobIds, ...late.jobIds].toSorted());
+  });
+
+  test("of more organizations than are told at once, those without a turn have theirs in a later round, and no job is woken twice", async () => {
+    const all = await Promise.all(Array.from({ length: 70 }, () => due(1)));
+    const gate = Promise.withResolvers<void>();
+    const { timers, woken } = duty({ maxRoundMs: 0 }, () => gate.promise);
+    expect(await timers.runOnce()).toEqual({ againInMs: 0 });
+    expect(woken.length).toBeLessThan(all.length);
+    const begun = woken.length;
+
+    expect(await timers.runOnce()).toEqual({ againInMs: 0 });
+    expect(woken).toHaveLength(begun);
+
+    gate.resolve();
+    while ((await timers.runOnce())?.againInMs === 0);
+    expect(woken.toSorted()).toEqual(all.flatMap(({ jobIds }) => jobIds).toSorted());
+  });
+
+  test("a job that cannot be woken for a failure of the store fails its round, and is woken by another", async () => {
+    const { jobIds } = await due(1);
+    const failures = [new Error("The store is away.")];
+    const { timers, woken } = duty({}, async () => {
+      const failure = failures.pop();
+      if (failure !== undefined) throw failure;
+    });
+    await expect(timers.runOnce()).rejects.toThrow("The store is away.");
+    await timers.runOnce();
+    expect(woken).toEqual([...jobIds, ...jobIds]);
+  });
+
   test("each version has its turn, also when there are more of them than one round asks", async () => {
     const organizationId = randomUUID();
     const many = await due(manyCount, { organizationId });
     for (let count = 0; count < 510; count += 1) await due(0, { organizationId });
     const late = await due(1, { organizationId, ageMs: 1 });
-    expect(await listVersionKeys(database, undefined, 1_000)).toHaveLength(512);
+    expect(await listVersionKeys(opened.database, undefined, 1_000)).toHaveLength(512);
     const parking = new Parking();
     parking.parkVersion(many, "it is unknown");
     const { timers, woken } = duty({ parking });

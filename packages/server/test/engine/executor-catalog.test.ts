@@ -8,6 +8,7 @@ import { parseDefinition } from "../../src/core/definition/definition.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import type { Executor } from "../../src/engine/executors/executor.ts";
+import { AddressRule } from "../../src/engine/outbound/address-rule.ts";
 
 const permissive = executorCatalog(
   readConfig({ STEPWELL_ALLOW_FUNCTION_ENDPOINTS: "true", STEPWELL_ALLOW_FUNCTION_ROLES: "true" }),
@@ -51,7 +52,7 @@ describe.each([...catalog.values()])("$type", (executor) => {
         fc.property(configsOf(configSchema), (config) => {
           const isTaken = problemsOf(config, type, executors).length === 0;
           seen[isTaken ? "taken" : "refused"] += 1;
-          expect(isTaken).toBe(independent.validate(config).valid && !breaksRule(config, kind));
+          expect(isTaken).toBe(independent.validate(withTimes(config)).valid && !breaksRule(config, kind));
         }),
         { numRuns: 500 },
       );
@@ -76,6 +77,8 @@ const rules: readonly ((config: JsonObject, executor: Executor) => boolean)[] = 
   // Fields that the operator has to allow.
   (config, { disallowedConfigFields = new Map() }) =>
     [...disallowedConfigFields.keys()].some((field) => field in config),
+  // One version, by its tag or by its number.
+  (config, { type }) => type === "/service/job" && "tag" in config && "versionNumber" in config,
   // Each event id is listed once.
   ({ eventIds }) => Array.isArray(eventIds) && new Set(eventIds).size < eventIds.length,
   // No more events can be asked for than are listed.
@@ -85,10 +88,41 @@ const rules: readonly ((config: JsonObject, executor: Executor) => boolean)[] = 
     Object.entries(payloadDefinitions as Record<string, { $ref: string }>).some(
       ([id, { $ref }]) => !(eventIds as string[]).includes(id) || $ref !== "#/definitions/any",
     ),
+  // A delay has one time.
+  (config, { behaviour }) => behaviour === "delay" && "seconds" in config === "until" in config,
   ({ endpoint }) => typeof endpoint === "string" && !URL.canParse(endpoint),
+  // A request goes to a public address, unless an expression says where.
+  ({ url }) => typeof url === "string" && !url.includes(`\${`) && !isCallable(url),
+  // Headers have names, and the service sets some of them itself.
+  ({ headers = {} }) => Object.keys(headers as JsonObject).some((name) => !/^[\w$-]+$/.test(name)),
+  // These methods have no body.
+  ({ url, method = "GET", body }) => url !== undefined && body !== undefined && /^(GET|HEAD)$/.test(String(method)),
+  // Branches begin at different steps.
+  ({ branches }) =>
+    new Set(startsIn({ branches: branches ?? {} })).size < startsIn({ branches: branches ?? {} }).length,
+  // A branch begins at a step that is there.
+  (config) => startsIn(config).some((step) => !innerSteps.includes(step)),
+  // Only failures that are collected are counted.
+  ({ maxFailures, onItemFailure }) => maxFailures !== undefined && onItemFailure !== "collect",
   // A role belongs to the function's account.
   ({ roleArn, accountId }) => typeof roleArn === "string" && roleArn.split(":")[4] !== accountId,
 ];
+
+/** An expression may give a time, of which the schema says what it must be. */
+function withTimes(config: JsonObject): JsonObject {
+  const times = { seconds: 1, until: "2026-01-31T12:00:00Z", items: [] };
+  return Object.fromEntries(
+    Object.entries(config).map(([field, value]) => [
+      field,
+      field in times && String(value).includes(`\${`) ? times[field as keyof typeof times] : value,
+    ]),
+  );
+}
+
+function isCallable(url: string): boolean {
+  const parsed = /[\0- \x7f]/.test(url) ? null : URL.parse(url);
+  return parsed !== null && new AddressRule([]).problemOf(parsed) === undefined;
+}
 
 function breaksRule(config: JsonObject, executor: Executor): boolean {
   return rules.some((rule) => rule(config, executor));
@@ -97,13 +131,26 @@ function breaksRule(config: JsonObject, executor: Executor): boolean {
 function problemsOf(config: JsonObject, type: string, executors: ReadonlyMap<string, Executor>) {
   const any = { $ref: "#/definitions/any" };
   const integrationDetails = { type, config, inputDefinition: any, outputDefinition: any };
+  const inner = [...new Set(startsIn(config))].filter((step) => innerSteps.includes(step));
+  const noop = { type: "/service/noop", inputDefinition: any, outputDefinition: any };
   const definition = {
     workflowName: "w",
-    steps: [{ name: "s", integrationDetails, transitionToStep: null }],
+    steps: [
+      { name: "s", integrationDetails, input: {}, transitionToStep: null },
+      ...inner.map((name) => ({ name, integrationDetails: noop, transitionToStep: null })),
+    ],
     definitions: { any: {} },
   };
   const parsed = parseDefinition(JSON.stringify(definition), executors, limits);
   return "problems" in parsed ? parsed.problems : [];
+}
+
+/** The steps at which branches may begin. They are in the definition where a config names them. */
+const innerSteps: readonly unknown[] = ["a", "b", "c"];
+
+function startsIn({ branches = {}, step }: JsonObject): readonly JsonValue[] {
+  const named = branches !== null && typeof branches === "object" ? Object.values(branches) : [];
+  return step === undefined ? named : [...named, step];
 }
 
 /** Configs that mostly fit the schema; now and then a field is missing, has another kind of value, or is unknown. */
@@ -121,8 +168,9 @@ function configsOf(schema: JsonObject): fc.Arbitrary<JsonObject> {
   return fc.tuple(unknown, ...fields).map((entries) => Object.fromEntries(entries.flat()));
 }
 
-/** Few texts, so that event ids repeat and meet the names of payload definitions. */
-const text = fc.constantFrom("a", "b", "c", "#/definitions/any", "#/definitions/other", "", "x".repeat(257));
+/** Few texts, so that event ids repeat and meet the names of payload definitions. Addresses are among them. */
+const names = ["a", "b", "c", "#/definitions/any", "#/definitions/other", "", "x".repeat(257)];
+const text = fc.constantFrom(...names, "https://example.com/a", "http://127.0.0.1/", `\${ input.url }`);
 const anyValue = fc.constantFrom<JsonValue[]>(
   null,
   true,
@@ -145,14 +193,21 @@ function valuesOf(schema: JsonObject): fc.Arbitrary<JsonValue> {
   if (Array.isArray(schema.anyOf)) return fc.oneof(...(schema.anyOf as JsonObject[]).map(valuesOf));
   const { minimum = 0, maximum = 10 } = schema as { minimum?: number; maximum?: number };
   switch (schema.type) {
+    case undefined:
+      return anyValue;
+    case "null":
+      return fc.constant(null);
+    case "boolean":
+      return fc.boolean();
     case "string":
+      if (schema.format === "date-time") return fc.oneof(fc.date({ noInvalidDate: true, ...years }).map(toTime), text);
       return typeof schema.pattern === "string" ? matching(schema.pattern) : text;
     case "integer":
       return fc.oneof(fc.integer({ min: minimum, max: minimum + 3 }), fc.integer({ min: minimum, max: maximum }));
     case "number":
       return fc.double({ min: minimum, max: maximum, noNaN: true });
     case "array":
-      return fc.array(valuesOf(schema.items as JsonObject), { maxLength: 4 });
+      return fc.array(valuesOf((schema.items ?? {}) as JsonObject), { maxLength: 4 });
     case "object":
       return typeof schema.additionalProperties === "object"
         ? fc.dictionary(text, valuesOf(schema.additionalProperties as JsonObject), {
@@ -165,9 +220,16 @@ function valuesOf(schema: JsonObject): fc.Arbitrary<JsonValue> {
   }
 }
 
+/** Times of RFC 3339 have four digits for the year. */
+const years = { min: new Date("0001-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59Z") };
+const toTime = (date: Date) => date.toISOString();
+
 /** A definition's text holds neither NUL nor half a surrogate pair, whatever its schema says. */
 function matching(pattern: string): fc.Arbitrary<string> {
-  return fc.stringMatching(new RegExp(pattern)).filter((made) => made.isWellFormed() && !made.includes("\0"));
+  // A text with `${` is an expression, which the pattern does not judge.
+  return fc
+    .stringMatching(new RegExp(pattern))
+    .filter((made) => made.isWellFormed() && !made.includes("\0") && !made.includes(`\${`));
 }
 
 function propertiesOf(schema: JsonObject): Record<string, JsonObject> {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { definitionOf, straightDefinition, waitingDefinition, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy } from "@stepwell/testing/flow.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
@@ -15,7 +15,9 @@ import { Plans } from "../../src/engine/plans/plans.ts";
 import { JobReader } from "../../src/engine/reading/job-reader.ts";
 import { RecentJobs } from "../../src/engine/reading/recent-jobs.ts";
 import { type Database, StoreUnavailableError } from "../../src/store/home/database.ts";
+import { forEach, textOf, transform, wait } from "../core/jobs.ts";
 import { cancelled, eventReceived, happening, keyed, submission } from "./commands.ts";
+import { commitSettings } from "./commit-settings.ts";
 
 onEveryStore((home) => {
   const service = useService(home);
@@ -49,17 +51,9 @@ onEveryStore((home) => {
         maxStepRuns: config.maxStepRunsPerJob,
         maxEvents: config.maxEventsPerJob,
         maxOutputBytes: config.maxOutputBytes,
+        maxCarriedBytes: config.maxCarriedBytes,
       },
-      maxBatchSize: config.maxBatchSize,
-      maxBatchBytes: config.maxBatchBytes,
-      maxQueuedFacts: config.maxQueuedFacts,
-      maxQueuedFactsPerOrganization: config.maxQueuedFactsPerOrganization,
-      commitTimeoutMs: config.commitTimeoutMs,
-      idempotencyHours: config.idempotencyHours,
-      hasRoomForCall: () => true,
-      storeFullError: () => undefined,
-      beginsAtOnce: () => () => true,
-      leaseTerm: () => 1,
+      ...commitSettings(config),
       onCommitted: (_changed, stats) => commits.push(stats),
       onDefect: (_error, command) => defects.push(command),
       ...more,
@@ -160,6 +154,29 @@ onEveryStore((home) => {
     expect(whole).toMatchObject({ job: { input }, output: input });
   });
 
+  test("what happens at once to many branches of one job is cut by what they hold", async () => {
+    const { commit, commits, defects } = groupCommit({ maxBatchBytes: 250_000 });
+    const { organizationId, api } = organization;
+    const each = forEach("each", { items: "${ input.list }", step: "make", output: "counts" }, null);
+    const text = "${ input.text + string(index) }";
+    const fanOut = textOf([each, transform("make", { text }, "w"), wait("w", ["approved"], null)]);
+    const { workflowId } = await deploy(api, fanOut);
+    const input = { list: [1, 2, 3, 4, 5, 6], text: randomBytes(50_000).toString("hex") };
+    const job = submission(engine, { organizationId, workflowId }, { input });
+    await engine.commit(job);
+
+    const events = input.list.map((_, item) => ({
+      ...eventReceived("approved"),
+      step: "w",
+      branch: `each:1[${item}]`,
+    }));
+    await Promise.all(events.map((event) => commit.commit(happening(job, event as UntimedFact))));
+
+    expect(commits.map((stats) => stats.commandCount)).toEqual([2, 1, 2, 1]);
+    expect(defects).toEqual([]);
+    expect(await statusOf(job.jobId)).toBe("SUCCEEDED");
+  });
+
   test("a command that the store cannot apply fails alone, and the others of its batch land", async () => {
     const { commit, defects } = groupCommit();
     const taken = await waitingJob();
@@ -223,6 +240,27 @@ onEveryStore((home) => {
     expect(outcomes.map(({ answer }) => answer.verdict)).toEqual(["unmatched", "duplicate"]);
     expect(commits).toHaveLength(1);
   });
+
+  test.each(["one batch", "batches of their own"])(
+    "an event that a wait for events found by expressions has consumed is no duplicate afterwards, in %s",
+    async (how) => {
+      const { commit } = groupCommit();
+      const steps = [waitStep("early", ["${ 'early' }"], "last"), waitStep("last", ["last"], null)];
+      const { workflowId } = await deploy(organization.api, definitionOf(...steps));
+      const job = submission(engine, { ...waiting, workflowId });
+      await commit.commit(job);
+      const send = async (eventIds: string[]) =>
+        (await Promise.all(eventIds.map((id) => commit.commit(happening(job, eventReceived(id)))))).map(
+          ({ answer }) => answer.verdict,
+        );
+
+      const times = ["early", "early", "early"];
+      const verdicts =
+        how === "one batch" ? await send(times) : (await Array.fromAsync(times, (id) => send([id]))).flat();
+
+      expect(verdicts).toEqual(["matched", "unmatched", "duplicate"]);
+    },
+  );
 
   test("two commands with the same idempotency key that come together make one job and get the same answer", async () => {
     const { commit } = groupCommit();

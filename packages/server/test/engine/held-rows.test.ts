@@ -1,15 +1,20 @@
 import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, straightDefinition, waitingDefinition, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
+import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
 import { onServer } from "@stepwell/testing/postgres-server.ts";
 import type { TestOrganization } from "@stepwell/testing/service.ts";
 import pg from "pg";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { BegunCalls } from "../../src/engine/calls/begun-calls.ts";
 import { byWayOf, useCluster } from "./cluster.ts";
 
+const functions = await FunctionServer.start();
+afterAll(() => functions.stop());
+
 // Far below the time that a statement may take: whoever waited for a row would be late.
 const cluster = useCluster(2, {
+  ...functions.environment,
   STEPWELL_DATABASE_TIMEOUT_MS: "60000",
   STEPWELL_COMMIT_TIMEOUT_MS: "2500",
   STEPWELL_POLL_MS: "50",
@@ -135,21 +140,38 @@ test("an organization whose row is held begins no job meanwhile, and keeps nobod
 
 test("a call whose row is held keeps no other call from its begin", { timeout: 20_000 }, async () => {
   const { database, engine } = cluster.node(0).running;
+  const { organizationId } = own;
   const jobs = await Promise.all([1, 2, 3].map(() => submitAndWait(own.api, waiting.workflowId)));
-  const [first, held, last] = jobs.map(({ jobId }) => ({ organizationId: own.organizationId, jobId, leaseEpoch: 7 }));
+  const calls = jobs.map(({ jobId }) => ({ organizationId, jobId, branch: "", step: "call", visit: 1, epoch: 7 }));
+  const [first, held, last] = calls;
   if (first === undefined || held === undefined || last === undefined) throw new Error("There are three jobs.");
   await onServer(cluster.databaseUrl, (client) =>
-    client.query("UPDATE job SET node_id = $1, lease_epoch = 7, awaiting_event_ids = NULL WHERE job_id = ANY($2)", [
-      engine.nodeId,
-      jobs.map(({ jobId }) => jobId),
-    ]),
+    client.query(
+      `INSERT INTO job_call SELECT organization_id, job_id, '', version_id, 'call', 1, 7, $1, false, now() FROM job WHERE job_id = ANY($2)`,
+      [engine.nodeId, jobs.map(({ jobId }) => jobId)],
+    ),
   );
-  await hold(["UPDATE job SET updated_at = now() WHERE job_id = $1", [held.jobId]]);
+  await hold(["UPDATE job_call SET ready_at = now() WHERE job_id = $1", [held.jobId]]);
 
   const begun = new BegunCalls(database, engine.nodeId);
   const noted = await Promise.allSettled([first, held, last].map((call) => begun.note(call)));
 
   expect(noted.map((one) => (one.status === "fulfilled" ? one.value : "failed"))).toEqual([true, "failed", true]);
+});
+
+test("a call whose row is held keeps nobody else waiting, and its outcome counts when the row is let go", async () => {
+  const { workflowId } = await deploy(own.api, callingDefinition("held"));
+  const { body } = await own.api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } });
+  const call = await functions.nextCall(body.jobId);
+  const letGo = await hold(["SELECT FROM job_call WHERE job_id = $1 FOR UPDATE", [body.jobId]]);
+
+  call.succeed({ by: "the first attempt" });
+  await neighbourGoesOn();
+  expect(await statusOf(body.jobId)).toBe("RUNNING");
+
+  await letGo();
+  await expect.poll(() => statusOf(body.jobId), { timeout: 20_000 }).toBe("SUCCEEDED");
+  expect(functions.callsOf(body.jobId)).toHaveLength(1);
 });
 
 test("events that come to two nodes for one job at the same time are all kept", async () => {

@@ -88,7 +88,10 @@ onEveryStore((home) => {
     try {
       const answer = api.call("GetJob", { params: { jobId }, query: { waitSeconds: 20 } });
       for (let event = 1; event <= 5; event += 1) {
-        await vi.waitFor(() => expect(count("read_job_standings")).toBeGreaterThanOrEqual(event), { interval: 5 });
+        await vi.waitFor(() => expect(count("read_job_standings")).toBeGreaterThanOrEqual(event), {
+          interval: 5,
+          timeout: 10_000,
+        });
         // The first look would have told all of a small job.
         expect([count("read_job"), count("read_small_jobs"), count("read_history_before")]).toEqual([0, 1, 0]);
         await api.call("SendJobEvent", { params: { jobId }, body: { eventId: event === 5 ? "x" : `other${event}` } });

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { readConfig } from "../../src/config.ts";
 import { initializeOwner } from "../../src/operator/initial-owner.ts";
 import { startService } from "../../src/service.ts";
@@ -10,4 +11,6 @@ const service = await startService(readConfig(process.env));
 const request = { email: "first@example.org", displayName: "The first", organizationName: "first" };
 const owner = await initializeOwner(service.database, request);
 process.send?.({ baseUrl: service.baseUrl, owner });
+// Killed, it would not write down what it compiled.
+flushCompileCache();
 process.once("disconnect", () => process.exit());

@@ -22,7 +22,7 @@ const settings = {
 };
 const cluster = useCluster(2, settings);
 /** What finding a dead node and taking its jobs may add to the lease, on a busy machine. */
-const takeoverSlackMs = 2_000;
+const takeoverSlackMs = 5_000;
 
 async function submit(api: Client, workflowId: string): Promise<string> {
   const { body } = await api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } });
@@ -39,18 +39,18 @@ async function historyTypes(api: Client, jobId: string): Promise<string[]> {
   return body.entries.map((entry) => entry.type);
 }
 
-/** What the job's row says of its owner. */
-async function ownerOf(jobId: string): Promise<{ nodeId: string | null; leaseEpoch: number }> {
+/** Answers which node holds the job's call, and under which epoch. */
+async function ownerOf(jobId: string): Promise<{ nodeId: string; epoch: number }> {
   const { rows } = await onServer(cluster.databaseUrl, (client) =>
-    client.query(`SELECT node_id AS "nodeId", lease_epoch AS "leaseEpoch" FROM job WHERE job_id = $1`, [jobId]),
+    client.query(`SELECT node_id AS "nodeId", epoch FROM job_call WHERE job_id = $1`, [jobId]),
   );
   return rows[0];
 }
 
-/** As if that node had taken the job and was never heard of again. */
+/** Makes it look as if that node had taken the call and was never heard of again. */
 async function giveTo(nodeId: string, jobId: string): Promise<void> {
   await onServer(cluster.databaseUrl, (client) =>
-    client.query("UPDATE job SET node_id = $1 WHERE job_id = $2", [nodeId, jobId]),
+    client.query("UPDATE job_call SET node_id = $1 WHERE job_id = $2", [nodeId, jobId]),
   );
 }
 

@@ -133,7 +133,7 @@ onEveryStore((home) => {
       clock: new DatabaseClock(),
       plans,
       nodeId: engine.nodeId,
-      limits: { maxStepRuns: 100, maxEvents: 100, maxOutputBytes: 10_000 },
+      limits: { maxStepRuns: 100, maxEvents: 100, maxOutputBytes: 10_000, maxCarriedBytes: 1_000_000 },
       hasRoomForCall: () => true,
       storeFullError: () => undefined,
       beginsAtOnce: () => () => true,
@@ -274,7 +274,7 @@ onEveryStore((home) => {
     const { commit, parking } = groupCommit();
     const job = await jobOf(await workflowOf(callingDefinition("held")));
     const mend = await failRow(service.running.database, job, "53100");
-    const succeeded = { type: "step.succeeded", leaseEpoch: 1, output: {} } as const;
+    const succeeded = { type: "step.succeeded", branch: "", step: "call", visit: 1, epoch: 1, output: {} } as const;
 
     const reported = commit.commit(happening(job, succeeded), "engine");
     await expect.poll(() => parking.findJob(job.jobId)).toBeDefined();

@@ -59,7 +59,7 @@ describe("three nodes", () => {
 
   /** Until all know of each other, one that thinks itself alone admits all by itself. */
   beforeAll(async () => {
-    for (const node of nodes()) await vi.waitUntil(() => node.running.engine.nodeCount() === 3);
+    for (const node of nodes()) await vi.waitUntil(() => node.running.engine.nodeCount() === 3, { timeout: 10_000 });
   });
 
   test.each([
@@ -156,7 +156,7 @@ describe("when nodes go", () => {
     go: () => Promise<unknown>,
   ): Promise<number> {
     const staying = [0, 1].map((index) => cluster.node(index));
-    for (const node of staying) await vi.waitUntil(() => node.running.engine.nodeCount() >= 3);
+    for (const node of staying) await vi.waitUntil(() => node.running.engine.nodeCount() >= 3, { timeout: 10_000 });
     const before = await Promise.all(
       [leaving, ...staying].map((node, index) =>
         load(reading(node.baseUrl, organization), 4, ({ admitted }) => admitted >= ([200, 100, 50][index] ?? 0)),

@@ -6,6 +6,8 @@ import { TestService } from "@stepwell/testing/service.ts";
 import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { readConfig } from "../../src/config.ts";
+import { type CallName, callNameOf } from "../../src/core/job/call.ts";
+import type { UntimedFact } from "../../src/core/job/fact.ts";
 import { BegunCalls } from "../../src/engine/calls/begun-calls.ts";
 import { GroupCommit } from "../../src/engine/commit/group-commit.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
@@ -16,8 +18,8 @@ import { Node } from "../../src/engine/node/node.ts";
 import { Plans } from "../../src/engine/plans/plans.ts";
 import { openStore } from "../../src/service.ts";
 import { type Database, StoreUnavailableError, statement } from "../../src/store/home/database.ts";
+import { findCalls, markBegun, takeOverCalls } from "../../src/store/jobs/job-calls.ts";
 import { type JobKey, readJob } from "../../src/store/jobs/jobs.ts";
-import { markBegun, takeOverJobs } from "../../src/store/jobs/nodes.ts";
 import { failRow } from "../store/failing-row.ts";
 import { happening, submission } from "./commands.ts";
 
@@ -102,7 +104,7 @@ onEveryStore((home) => {
         const done = await this.#commit.commit(happening(key, fact), "engine").catch(() => undefined);
         return done !== undefined;
       },
-      owes: (jobId) => this.#owed.has(jobId),
+      owes: ({ jobId }) => this.#owed.has(jobId),
       roomCount: () => 100,
     });
 
@@ -114,16 +116,22 @@ onEveryStore((home) => {
         clock: this.#clock,
         plans: this.#plans,
         nodeId: this.nodeId,
-        limits: { maxStepRuns: 100, maxEvents: 100, maxOutputBytes: 10_000 },
+        limits: { maxStepRuns: 100, maxEvents: 100, maxOutputBytes: 10_000, maxCarriedBytes: 1_000_000 },
         hasRoomForCall: () => true,
         storeFullError: () => undefined,
         beginsAtOnce: () => () => this.#hasFreeSlots,
         leaseTerm: () => this.node.leaseTerm(),
         onCommitted: (changed) => {
-          for (const { job, call } of changed) if (call !== undefined) this.#owed.add(job.jobId);
+          for (const { job, calls } of changed) if (calls.length > 0) this.#owed.add(job.jobId);
         },
         onDefect: (error) => expect.unreachable(String(error)),
       });
+    }
+
+    /** Answers the job's status and what became of the fact. */
+    async tell(key: JobKey, fact: UntimedFact) {
+      const done = await this.#commit.commit(happening(key, fact), "engine");
+      return done.answer;
     }
 
     /** Loses the call of a job, as a defect would. */
@@ -144,6 +152,18 @@ onEveryStore((home) => {
     const job = await readJob(database, key);
     if (job === undefined) throw new Error("The job is gone.");
     return job;
+  }
+
+  async function callOf(key: JobKey) {
+    const [call] = await findCalls(database, key);
+    if (call === undefined) throw new Error("The job has no call.");
+    const { organizationId, jobId, nodeId } = call;
+    if (nodeId === null) throw new Error("No node holds the call.");
+    return { nodeId, call: { organizationId, jobId, ...callNameOf(call) } };
+  }
+
+  async function holderOf(key: JobKey): Promise<string> {
+    return (await callOf(key)).nodeId;
   }
 
   async function nodes(count: number): Promise<TestNode[]> {
@@ -180,7 +200,7 @@ onEveryStore((home) => {
     const waiting = await dying.job("waiting");
 
     let passedMs = 0;
-    for (; (await read(begun)).nodeId === dying.nodeId; passedMs += heartbeatMs) {
+    for (; (await holderOf(begun)) === dying.nodeId; passedMs += heartbeatMs) {
       expect(passedMs).toBeLessThanOrEqual(2 * leaseMs);
       pass(heartbeatMs);
       await observer.node.runOnce();
@@ -188,12 +208,12 @@ onEveryStore((home) => {
     }
 
     expect(passedMs).toBeGreaterThanOrEqual(leaseMs);
+    expect(await holderOf(begun)).toBe(observer.nodeId);
     expect(await read(begun)).toMatchObject({
-      nodeId: observer.nodeId,
       state: { step: { phase: "calling", attempt: 2, interruptions: 1 } },
     });
+    expect(await findCalls(database, waiting)).toEqual([]);
     expect(await read(waiting)).toMatchObject({
-      nodeId: null,
       state: { step: { phase: "retrying", attempt: 0, interruptions: 0 } },
     });
     const { deadNodes, livingNodeIds } = await observer.node.lookAround();
@@ -207,7 +227,7 @@ onEveryStore((home) => {
 
     await observer.takeover.runOnce();
 
-    expect(await read(key)).toMatchObject({ nodeId: observer.nodeId });
+    expect(await holderOf(key)).toBe(observer.nodeId);
   });
 
   test("a job whose version a node cannot compile is left to a node that can", async () => {
@@ -221,10 +241,10 @@ onEveryStore((home) => {
     await leaving.node.leave();
 
     await unable.takeover.runOnce();
-    expect(await read(key)).toMatchObject({ nodeId: leaving.nodeId });
+    expect(await holderOf(key)).toBe(leaving.nodeId);
 
     await able.takeover.runOnce();
-    expect(await read(key)).toMatchObject({ nodeId: able.nodeId });
+    expect(await holderOf(key)).toBe(able.nodeId);
     await rename("/service/fromALaterRelease", "/service/cloud/function");
   });
 
@@ -234,19 +254,19 @@ onEveryStore((home) => {
       const [leaving, observer] = (await nodes(2)) as [TestNode, TestNode];
       const keys = [await leaving.job("begun"), await leaving.job("begun"), await leaving.job("begun")] as const;
       const [failing, ...others] = keys;
-      const mend = await failRow(database, failing, sqlState);
+      const mend = await failRow(database, failing, sqlState, "UPDATE ON job_call");
       await leaving.node.leave();
 
       await observer.takeover.runOnce();
-      expect(await read(failing)).toMatchObject({ nodeId: leaving.nodeId });
-      for (const key of others) expect(await read(key)).toMatchObject({ nodeId: observer.nodeId });
+      expect(await holderOf(failing)).toBe(leaving.nodeId);
+      for (const key of others) expect(await holderOf(key)).toBe(observer.nodeId);
 
       await mend();
       await expect
         .poll(
           async () => {
             await observer.takeover.runOnce();
-            return (await read(failing)).nodeId;
+            return await holderOf(failing);
           },
           { timeout: 10_000 },
         )
@@ -259,8 +279,8 @@ onEveryStore((home) => {
     async (sqlState) => {
       const [node] = (await nodes(1)) as [TestNode];
       const keys = [await node.job("waiting"), await node.job("waiting"), await node.job("waiting")] as const;
-      const calls = await Promise.all(keys.map(async (key) => ({ ...key, leaseEpoch: (await read(key)).leaseEpoch })));
-      const mend = await failRow(database, keys[1], sqlState);
+      const calls = await Promise.all(keys.map(async (key) => (await callOf(key)).call));
+      const mend = await failRow(database, keys[1], sqlState, "UPDATE ON job_call");
       try {
         const begun = new BegunCalls(database, node.nodeId);
         const noted = await Promise.allSettled(calls.map((call) => begun.note(call)));
@@ -271,16 +291,34 @@ onEveryStore((home) => {
     },
   );
 
+  test("an outcome that comes after another node took the call counts until that node has said so, and then no more", async () => {
+    const [owner, taker] = (await nodes(2)) as [TestNode, TestNode];
+    const [early, late] = [await owner.job("begun"), await owner.job("begun")];
+    const [ofEarly, ofLate] = [(await callOf(early)).call, (await callOf(late)).call];
+    await takeOverCalls(database, taker.nodeId, owner.nodeId, [ofEarly, ofLate]);
+    const succeeded = (call: CallName) => ({ type: "step.succeeded", ...callNameOf(call), output: {} }) as const;
+    const interrupted = (call: CallName) =>
+      ({ type: "step.interrupted", ...callNameOf(call), isNodeDead: true }) as const;
+
+    expect(await owner.tell(early, succeeded(ofEarly))).toEqual({ status: "SUCCEEDED", verdict: "applied" });
+    expect(await taker.tell(early, interrupted(ofEarly))).toEqual({ status: "SUCCEEDED", verdict: "ignored" });
+
+    expect(await taker.tell(late, interrupted(ofLate))).toEqual({ status: "RUNNING", verdict: "applied" });
+    expect(await owner.tell(late, succeeded(ofLate))).toEqual({ status: "RUNNING", verdict: "ignored" });
+    expect(await callOf(late)).toMatchObject({ nodeId: taker.nodeId, call: { epoch: ofLate.epoch + 1 } });
+  });
+
   test("an interruption counts also when the node that took the job over dies before it has written so", async () => {
     const [first, third] = (await nodes(2)) as [TestNode, TestNode];
     const key = await first.job("begun");
-    const { leaseEpoch } = await read(key);
+    const { call } = await callOf(key);
 
-    const taken = await takeOverJobs(database, randomUUID(), first.nodeId, [{ ...key, leaseEpoch }]);
+    const taken = await takeOverCalls(database, randomUUID(), first.nodeId, [call]);
     await third.takeover.runOnce();
 
-    expect(taken).toEqual([{ ...key, leaseEpoch: leaseEpoch + 1, hadBegun: true }]);
-    expect(await read(key)).toMatchObject({ nodeId: third.nodeId, state: { step: { interruptions: 1 } } });
+    expect(taken).toEqual([{ ...call, hadBegun: true }]);
+    expect(await holderOf(key)).toBe(third.nodeId);
+    expect(await read(key)).toMatchObject({ state: { step: { interruptions: 1 } } });
   });
 
   test("an interruption counts also when the node that took the job over could not write it at first", async () => {
@@ -290,7 +328,8 @@ onEveryStore((home) => {
     await leaving.node.leave();
 
     await observer.takeover.runOnce();
-    expect(await read(key)).toMatchObject({ nodeId: observer.nodeId, state: { step: { attempt: 1 } } });
+    expect(await holderOf(key)).toBe(observer.nodeId);
+    expect(await read(key)).toMatchObject({ state: { step: { attempt: 1 } } });
     await database.query(age, [observer.nodeId]);
     await mend();
 
@@ -309,8 +348,8 @@ onEveryStore((home) => {
     expect(step).toMatchObject({ attempt: 2, interruptions: 0 });
   });
 
-  /** As if nothing had happened to the node's jobs for longer than a lease. */
-  const age = said<never>("UPDATE job SET updated_at = updated_at - interval '1 hour' WHERE node_id = $1");
+  /** Makes it look as if the node had held its calls for longer than a lease. */
+  const age = said<never>("UPDATE job_call SET ready_at = ready_at - interval '1 hour' WHERE node_id = $1");
 
   async function untilCalledAgain(key: JobKey, node: TestNode) {
     return await vi.waitFor(
@@ -328,13 +367,13 @@ onEveryStore((home) => {
   test("a job that its owner has gone on with is not taken over, and a call that lost its job is not begun", async () => {
     const [owner, other] = (await nodes(2)) as [TestNode, TestNode];
     const key = await owner.job("waiting");
-    const { leaseEpoch } = await read(key);
-    const outdated = { ...key, leaseEpoch: leaseEpoch - 1 };
+    const { call } = await callOf(key);
+    const outdated = { ...call, epoch: call.epoch - 1 };
 
-    expect(await takeOverJobs(database, other.nodeId, owner.nodeId, [outdated])).toEqual([]);
+    expect(await takeOverCalls(database, other.nodeId, owner.nodeId, [outdated])).toEqual([]);
     expect(await markBegun(database, owner.nodeId, [outdated])).toEqual([]);
-    expect(await markBegun(database, other.nodeId, [{ ...key, leaseEpoch }])).toEqual([]);
-    expect(await markBegun(database, owner.nodeId, [{ ...key, leaseEpoch }])).toEqual([{ ...key, leaseEpoch }]);
+    expect(await markBegun(database, other.nodeId, [call])).toEqual([]);
+    expect(await markBegun(database, owner.nodeId, [call])).toEqual([call]);
   });
 
   test("after a sleep of the machine, or a step of its clock forward, a node begins nothing before a lease of a new term", async () => {

@@ -2,11 +2,9 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, noopStep, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
 import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
-import { TestService, testSecretKey, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { afterAll, expect, test } from "vitest";
-import { firstOrganization, startNodeProcess } from "./child-node.ts";
-import { byWayOf } from "./cluster.ts";
 
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
@@ -150,26 +148,5 @@ onEveryStore((home) => {
     expect(await finished(api, jobId)).toMatchObject({ status: "FAILED", error: { code: "Timeout" } });
     for (const job of taking) (await functions.nextCall(job.jobId)).succeed();
     for (const job of taking) await finished(api, job.jobId);
-  });
-});
-
-onEveryStore((home) => {
-  let store: PreparedStore;
-
-  test("a timer that was set by a node that died is fired by another", async () => {
-    store = await home.prepare();
-    const dying = await startNodeProcess({ ...store.environment, STEPWELL_SECRET_KEY: testSecretKey });
-    const organization = firstOrganization(dying);
-    const { workflowId } = await deploy(byWayOf(dying, organization), impatientDefinition(1));
-    const { jobId } = await submit(byWayOf(dying, organization), workflowId);
-    await dying.kill();
-
-    const another = new TestService({ name: home.name, prepare: async () => store });
-    await another.start();
-    expect(await finished(byWayOf(another, organization), jobId)).toMatchObject({
-      status: "FAILED",
-      error: { code: "Timeout" },
-    });
-    await another.stop();
   });
 });

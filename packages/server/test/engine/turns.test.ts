@@ -34,6 +34,34 @@ test("in one batch an organization decides until its time is used up, and the ot
   expect(turns.begin().take("own", decide(4.9))).toBe(4.9);
 });
 
+test("in a batch with others an organization decides for a tenth of that time", () => {
+  const { turns, decide } = turnsByHand();
+  const turn = turns.begin(true);
+  const own = Array.from({ length: 10 }, () => turn.take("own", decide(2)));
+  expect(own.filter((decision) => decision !== undefined)).toHaveLength(2);
+  expect(turn.take("other", decide(2))).toBe(2);
+});
+
+test("an organization whose time ran out gets as much room in the next batch as it used, and more again while that suffices", () => {
+  const { turns, decide } = turnsByHand();
+  const takeMany = (count: number, ms: number) => {
+    const turn = turns.begin();
+    for (let taken = 0; taken < count; taken += 1) turn.take("own", decide(ms));
+  };
+  const roomAfter = (count: number, ms: number) => {
+    takeMany(count, ms);
+    return turns.roomOf("own");
+  };
+  expect(turns.roomOf("own")).toBe(Number.POSITIVE_INFINITY);
+  expect(roomAfter(100, 4.9)).toBe(5);
+  expect(turns.roomOf("other")).toBe(Number.POSITIVE_INFINITY);
+  expect([roomAfter(5, 0.1), roomAfter(9, 0.1), roomAfter(10, 0.1)]).toEqual([10, 10, 20]);
+  expect(roomAfter(20, 4.9)).toBe(5);
+  expect(roomAfter(1, 40)).toBe(5);
+  for (let room = 5; room <= 500; room *= 2) takeMany(room, 0.01);
+  expect(turns.roomOf("own")).toBe(Number.POSITIVE_INFINITY);
+});
+
 test("commands that cost little are followed by no rest, however many there are", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin();

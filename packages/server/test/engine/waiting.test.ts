@@ -19,7 +19,7 @@ import { streamTypes } from "./job-stream.ts";
 const cluster = useCluster(3, { STEPWELL_HEARTBEAT_MS: "200", STEPWELL_LEASE_MS: "3000" });
 /** Some 100 ms by design, and far from the 20 s that are waited for at most; the rest is for a busy machine. */
 const noticeMs = 5_000;
-const patience = { interval: 10, timeout: 10_000 };
+const waitOptions = { interval: 10, timeout: 10_000 };
 
 function everywhere(organization: TestOrganization): readonly [Client, Client, Client] {
   const via = (index: number) => byWayOf(cluster.node(index), organization);
@@ -37,7 +37,7 @@ async function get(api: Client, jobId: string, waitSeconds: number): Promise<Job
 }
 
 async function untilSomebodyWaits(node: TestService): Promise<void> {
-  await vi.waitFor(() => expect(node.running.engine.gauges().waitingRequests).toBeGreaterThan(0), patience);
+  await vi.waitFor(() => expect(node.running.engine.gauges().waitingRequests).toBeGreaterThan(0), waitOptions);
 }
 
 test("who waits on one node hears soon that the job has ended on another", async () => {
@@ -86,7 +86,7 @@ test("a node that drains answers those who wait on it with what there is", async
   do seen = (await stream.next()).value;
   while (seen !== undefined && seen !== "step.waiting");
   expect(seen).toBe("step.waiting");
-  await vi.waitFor(() => expect(leaving.running.engine.gauges().waitingRequests).toBe(4), patience);
+  await vi.waitFor(() => expect(leaving.running.engine.gauges().waitingRequests).toBe(4), waitOptions);
 
   await cluster.stopNode(leaving);
 
@@ -170,6 +170,6 @@ test("a job goes on with the last of the events that it needs and with no earlie
       if (earlyCount === order.length) expect(await send(via(5), jobId, "open")).toBe("matched");
       expect(await get(via(5), jobId, 0)).toMatchObject({ status: "SUCCEEDED" });
     }),
-    { numRuns: 25 },
+    { numRuns: 25, endOnFailure: true },
   );
 });

@@ -31,13 +31,17 @@ export function seenIn({ attack, ids }: Cell, { status, headers, body }: Answer<
 const unlike = new Set(["date", "x-request-id", "x-amzn-requestid"]);
 
 function withoutWhatIsNew(text: string): string {
-  return text
-    .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "(id)")
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "(time)")
-    .replace(/\bst[a-z]_[\w-]{4,}/g, "(secret)")
-    .replace(/\["content-length","\d+"\],/, "")
-    .replace(/\\"versionNumber\\":\d+/g, "(number)")
-    .replace(/\\"submittedByUser\\":\\"[^"]*"/, "(name)")
-    .replace(/\\"key\\":\\"organization-[^"]*"/g, "(key of a new organization)")
-    .replace(/(?<=-)[0-9a-f]{8}\b/g, "(ending)");
+  return (
+    text
+      .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "(id)")
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "(time)")
+      .replace(/\bst[a-z]_[\w-]{4,}/g, "(secret)")
+      .replace(/\["content-length","\d+"\],/, "")
+      // The hash of what the caller has just changed, in which its own name for it is.
+      .replace(/\["etag","[^,\]]*"\]/, "(etag)")
+      .replace(/\\"versionNumber\\":\d+/g, "(number)")
+      .replace(/\\"submittedByUser\\":\\"[^"]*"/, "(name)")
+      .replace(/\\"key\\":\\"organization-[^"]*"/g, "(key of a new organization)")
+      .replace(/(?<=-)[0-9a-f]{8}\b/g, "(ending)")
+  );
 }

@@ -48,7 +48,7 @@ export async function attacksOn(
   return isInOrganization(operation) ? [...attacks, ...attacksWithAll(operation, row, own, things)] : attacks;
 }
 
-/** Then nobody can act on anything: what is named is not the caller's. */
+/** True where the request names another organization's thing as its target, so that it can change nothing of the caller's own. */
 export function namesTheirs({ field }: Attack): boolean {
   return field === undefined || (field.place === "path" && field.kind === "id");
 }

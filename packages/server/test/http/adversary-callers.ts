@@ -76,7 +76,7 @@ async function sessions(service: TestService, { organization }: World): Promise<
   return callers;
 }
 
-/** To them the organization of all others is another one, and they know its ids. */
+/** People to whom the organization of all other callers is a foreign one, although they know its ids. */
 async function outsiders(service: TestService, { organization }: World): Promise<MatrixCaller[]> {
   const removed = await service.newMember(organization, ["owner"]);
   await organization.api.call("RemoveMember", { params: { userId: removed.userId } });
@@ -92,7 +92,7 @@ async function signedInAs(service: TestService, { organizationId }: World["organ
   const person = await newPerson(service);
   await service.addMember(organizationId, person.userId, [role]);
   const { idToken } = await signIn(service.baseUrl, person);
-  // Like the other people here: then no wrong password is counted against them.
+  // The other people here have no password either, so no wrong one is counted against them.
   await removePassword(service.running.database, person.userId, service.running.engine.now());
   return { userId: person.userId, token: idToken };
 }

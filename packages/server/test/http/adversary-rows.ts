@@ -44,6 +44,12 @@ export function isRowOf(row: string, owner: { readonly organizationId: string; r
   return columns.organization_id === owner.organizationId || columns.user_id === owner.userId;
 }
 
+/** Whether the row tells that workers of the organization asked, which is written down some seconds after they did. */
+export function isWorkerSeen(row: string, organizationId: string): boolean {
+  const { table, columns } = partsOf(row);
+  return (table === "task_worker" || table === "task_queue") && columns.organization_id === organizationId;
+}
+
 function partsOf(row: string): { readonly table: string; readonly columns: Readonly<Record<string, unknown>> } {
   const end = row.indexOf(" ");
   return { table: row.slice(0, end), columns: JSON.parse(row.slice(end + 1)) };

@@ -1,12 +1,15 @@
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import { sealAll } from "@stepwell/testing/audit-rows.ts";
-import { straightDefinition } from "@stepwell/testing/definitions.ts";
+import type { CallOptions } from "@stepwell/testing/client.ts";
+import { definitionOf, parallelStep, straightDefinition, waitStep } from "@stepwell/testing/definitions.ts";
 import type { Operation } from "@stepwell/testing/document.ts";
-import { registerVersion } from "@stepwell/testing/flow.ts";
+import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
 import type { RequestField } from "@stepwell/testing/request-fields.ts";
 import type { TestService } from "@stepwell/testing/service.ts";
 import { storeActivity, storeSession, storeUserToken } from "@stepwell/testing/stored-account.ts";
+import { expect, vi } from "vitest";
 import { createClientId } from "../../src/auth/credentials/token-form.ts";
+import { readTaskId, taskIdOf } from "../../src/core/job/task-id.ts";
 import { rows, type World } from "./authorization-rows.ts";
 
 /** Something that another organization or its people have, and a text of the same form that nobody ever had. */
@@ -27,9 +30,10 @@ const idThings = [
   "userTokenId",
   "sessionId",
   "clientId",
+  "taskId",
 ] as const;
 /** Two organizations may use the same name, so each attack gets a name of its own. */
-const namedThings = ["role", "tag", "workflowName", "idempotencyKey"] as const;
+const namedThings = ["role", "tag", "workflowName", "idempotencyKey", "queue"] as const;
 const otherThings = ["organizationKey", "email", "eventId", "seal", "pageToken", "watchedJob", "jobInOwn"] as const;
 
 export type Thing = (typeof idThings | typeof namedThings | typeof otherThings)[number];
@@ -127,13 +131,14 @@ export class Things {
 
   async #newNamed(thing: (typeof namedThings)[number]): Promise<Pair> {
     const { api } = this.world.organization;
-    const { workflowId, versionId } = this.world.ids;
+    const { workflowId, versionId, taskWorkflowId } = this.world.ids;
     const theirs = `n${randomBytes(8).toString("hex")}`;
     const params = { workflowId, tag: theirs };
     const make: Record<(typeof namedThings)[number], () => Promise<unknown>> = {
       role: () => api.call("CreateRole", { body: { name: theirs, permissions: ["job:read"] } }),
       tag: () => api.call("SetWorkflowVersionTag", { params, body: { versionId } }),
       workflowName: () => api.call("RegisterWorkflow", { body: { name: theirs } }),
+      queue: () => api.call("SubmitJob", { body: { workflowId: taskWorkflowId, inputJson: { queue: theirs } } }),
       idempotencyKey: () => api.call("SubmitJob", { body: { workflowId }, headers: { "Idempotency-Key": theirs } }),
     };
     await make[thing]();
@@ -155,6 +160,9 @@ export class Things {
     await api.call("SendJobEvent", { params: { jobId: ids.jobId }, body: { eventId: "second" } });
     await api.call("CreateApiToken", { body: { name: "t", permissions: ["job:read"] } });
     await api.call("CreateInvitation", { body: { roles: ["viewer"] } });
+    for (const queue of ["first", "second", ids.queue]) {
+      await api.call("SubmitJob", { body: { workflowId: ids.taskWorkflowId, inputJson: { queue } } });
+    }
     const redirectUris = ["https://app.example.org/"];
     await api.call("CreateOAuthClient", { body: { name: "c", redirectUris } });
     await storeUserToken(this.#service, owner.userId, "t");
@@ -164,6 +172,7 @@ export class Things {
     const { body: shown } = await api.call<{ key: string }>("GetOrganization");
     const { body: role } = await api.call<{ roleId: string }>("GetRole", { params: { role: ids.role } });
     await sealAll(this.#service, ids.organizationId);
+    await this.#workerNoted();
     type Verified = { newestSeal: { number: number; hash: string } };
     const { newestSeal } = (await api.call<Verified>("VerifyAudit")).body;
     const theirs: Readonly<Record<Exclude<Thing, (typeof namedThings)[number] | "pageToken">, string>> = {
@@ -184,16 +193,45 @@ export class Things {
     const nobodysClientId = createClientId(sameForm(ids.organizationId), sameForm(ids.jobId));
     this.#pairs.set("clientId", { theirs: ids.clientId, nobodys: nobodysClientId });
     const { nobodys: nobodysJob = "" } = this.#pairs.get("jobId") ?? {};
+    const theirTask = readTaskId(ids.taskId);
+    if (theirTask === undefined) throw new Error("The world has no task.");
+    this.#pairs.set("taskId", { theirs: ids.taskId, nobodys: taskIdOf({ ...theirTask, jobId: nobodysJob }) });
     this.#pairs.set("jobInOwn", { theirs: theirs.jobInOwn, nobodys: `${ownOrganizationId}/${nobodysJob}` });
     await this.#collectPageTokens();
+  }
+
+  /** A job with two branches. */
+  async #forkedJob(): Promise<CallOptions> {
+    const { api } = this.world.organization;
+    const steps = [
+      parallelStep("both", { left: "first", right: "second" }, null),
+      waitStep("first", ["x"], null),
+      waitStep("second", ["x"], null),
+    ];
+    const { workflowId } = await deploy(api, definitionOf(...steps));
+    const { jobId } = await submitAndWait(api, workflowId);
+    return { params: { jobId } };
+  }
+
+  /** The workers that asked are written down some seconds later, which must not look like a change that an attack made. */
+  async #workerNoted(): Promise<void> {
+    const params = { queue: this.world.ids.queue };
+    await vi.waitFor(
+      async () => {
+        const { body } = await this.world.organization.api.call<{ workers: object[] }>("GetTaskQueue", { params });
+        expect(body.workers).toHaveLength(1);
+      },
+      { timeout: 20_000, interval: 100 },
+    );
   }
 
   async #collectPageTokens(): Promise<void> {
     const { api } = this.world.organization;
     const { operations } = await api.document();
+    const forked = await this.#forkedJob();
     for (const { operationId, declaration } of operations) {
       if (!declaration.parameters?.some(({ name }) => name === "pageToken")) continue;
-      const options = rows[operationId]?.call(this.world.ids) ?? {};
+      const options = operationId === "ListJobBranches" ? forked : (rows[operationId]?.call(this.world.ids) ?? {});
       const query = { ...options.query, pageSize: 1 };
       const { body } = await api.call<{ nextPageToken?: string }>(operationId, { ...options, query });
       const token = body.nextPageToken;
@@ -203,7 +241,7 @@ export class Things {
 }
 
 /** The ids and names that the rows of operations use. */
-const idNames: ReadonlySet<string> = new Set([...idThings, "finishedJobId", "role"]);
+const idNames: ReadonlySet<string> = new Set([...idThings, "finishedJobId", "taskWorkflowId", "queue", "role"]);
 
 /** Makes a text of the same length and form, which differs in nothing but its meaning. */
 function sameForm(text: string): string {

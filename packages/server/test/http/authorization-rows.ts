@@ -6,6 +6,7 @@ import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import type { OperationId } from "@stepwell/testing/operation-id.ts";
 import type { TestOrganization, TestService } from "@stepwell/testing/service.ts";
 import type { Permission, PermissionSet } from "../../src/auth/permissions/permissions.ts";
+import { type PolledTask, taskDefinition } from "./tasks.ts";
 
 /** One organization with one of everything. */
 export interface World {
@@ -25,6 +26,9 @@ type Name =
   | "role"
   | "invitationId"
   | "clientId"
+  | "taskWorkflowId"
+  | "queue"
+  | "taskId"
   | "code";
 
 export interface Row {
@@ -76,6 +80,8 @@ const passwords = { currentPassword: "p", newPassword: "a long enough password" 
 const workflow = ({ workflowId }: World["ids"]) => ({ params: { workflowId } });
 const tag = ({ workflowId, tag: name }: World["ids"]) => ({ params: { workflowId, tag: name } });
 const job = ({ jobId }: World["ids"]) => ({ params: { jobId } });
+const task = ({ taskId }: World["ids"]) => ({ params: { taskId } });
+const queue = ({ queue: name }: World["ids"]) => ({ params: { queue: name } });
 const token = ({ tokenId }: World["ids"]) => ({ params: { tokenId } });
 const member = ({ userId }: World["ids"]) => ({ params: { userId } });
 const role = ({ role: name }: World["ids"]) => ({ params: { role: name } });
@@ -130,6 +136,19 @@ async function freshWaitingJob({ organization: { api }, ids }: World): Promise<P
   return { jobId };
 }
 
+/** A task in a queue of its own, which the owner holds. */
+export async function freshTask({ organization: { api }, ids }: World): Promise<Partial<World["ids"]>> {
+  const name = `queue-${randomUUID()}`;
+  await api.call("SubmitJob", { body: { workflowId: ids.taskWorkflowId, inputJson: { queue: name } } });
+  const { body } = await api.call<{ tasks: PolledTask[] }>("PollTasks", { params: { queue: name }, body: {} });
+  return { queue: name, taskId: body.tasks[0]?.taskId ?? "" };
+}
+
+/** Nobody has paused it, so that to pause it is a change. */
+async function freshQueue(): Promise<Partial<World["ids"]>> {
+  return { queue: `queue-${randomUUID()}` };
+}
+
 async function freshCancelledJob(world: World): Promise<Partial<World["ids"]>> {
   const { jobId = "" } = await freshWaitingJob(world);
   await world.organization.api.call("CancelJob", { params: { jobId } });
@@ -171,6 +190,7 @@ const ownRows: Readonly<Record<Exclude<OperationId, PublicOperation | Alias>, Ro
   GetJobStateMetadata: { call: job, allowed: 200 },
   GetJobHistory: { call: job, allowed: 200 },
   ListJobSteps: { call: job, allowed: 200 },
+  ListJobBranches: { call: job, allowed: 200 },
   WatchJob: { call: ({ finishedJobId }) => ({ params: { jobId: finishedJobId } }), allowed: 200 },
   WatchJobs: {
     call: ({ organizationId, finishedJobId }) => ({ query: { job: `${organizationId}/${finishedJobId}` } }),
@@ -183,6 +203,22 @@ const ownRows: Readonly<Record<Exclude<OperationId, PublicOperation | Alias>, Ro
     fresh: freshWaitingJob,
   },
   ListJobEvents: { call: job, allowed: 200 },
+  // Nobody takes from this queue.
+  SubmitTask: { call: () => ({ params: { queue: "submitted" }, body: {} }), allowed: 201, names: "nothing" },
+  PollTasks: { call: (ids) => ({ ...queue(ids), body: {} }), allowed: 200, names: "nothing" },
+  CompleteTask: { call: (ids) => ({ ...task(ids), body: { output: {} } }), allowed: 200, fresh: freshTask },
+  FailTask: { call: (ids) => ({ ...task(ids), body: { message: "m" } }), allowed: 200, fresh: freshTask },
+  ReleaseTask: { call: (ids) => ({ ...task(ids), body: {} }), allowed: 200, fresh: freshTask },
+  HeartbeatTask: { call: (ids) => ({ ...task(ids), body: {} }), allowed: 200, fresh: freshTask },
+  ListTaskQueues: { call: () => ({}), allowed: 200, names: "nothing" },
+  GetTaskQueue: { call: queue, allowed: 200, names: "nothing" },
+  ListTasks: { call: queue, allowed: 200, names: "nothing" },
+  UpdateTaskQueue: {
+    call: (ids) => ({ ...queue(ids), body: { paused: true } }),
+    allowed: 200,
+    fresh: freshQueue,
+    names: "nothing",
+  },
   CancelJob: { call: job, allowed: 200, fresh: freshCancelledJob },
   ResumeJob: { call: job, allowed: 200, fresh: freshCancelledJob },
   GetMetrics: { call: () => ({ query: { metric: "jobs_running" } }), allowed: 200, names: "nothing" },
@@ -283,7 +319,13 @@ type PublicOperation = (typeof publicOperations)[number];
 type Alias = `${string}ApiAuthToken${string}`;
 
 /** Operations that everybody may call. */
-export const publicOperations = ["GetOpenApiDocument", "GetLiveness", "GetReadiness", "ListExecutors"] as const;
+export const publicOperations = [
+  "GetOpenApiDocument",
+  "GetLiveness",
+  "GetReadiness",
+  "ListExecutors",
+  "ListExpressionFunctions",
+] as const;
 
 export async function buildWorld(service: TestService): Promise<World> {
   const organization = await service.newOrganization();
@@ -295,7 +337,11 @@ export async function buildWorld(service: TestService): Promise<World> {
   const { body } = await api.call<{ tokenId: string }>("CreateApiToken", {
     body: { name: "t", permissions: ["job:read"] },
   });
-  const world = { organization, ids: {} as World["ids"] };
+  const { workflowId: taskWorkflowId } = await deploy(
+    api,
+    taskDefinition({ queue: "${ input.queue }", heartbeatSeconds: 3_600 }),
+  );
+  const world = { organization, ids: { taskWorkflowId } as World["ids"] };
   for (const [name, permission] of Object.entries(modestRoles)) {
     await api.call("CreateRole", { body: { name, permissions: [permission] } });
   }
@@ -303,5 +349,9 @@ export async function buildWorld(service: TestService): Promise<World> {
   const jobs = { workflowId, versionId, jobId, finishedJobId, tag: "$LIVE" };
   const people = { userId, role: await freshRole(world, ["role:update"]), ...(await freshInvitation(world)) };
   const { clientId } = await freshOAuthClient(world);
-  return { organization, ids: { organizationId, ...jobs, tokenId: body.tokenId, clientId, ...people } as World["ids"] };
+  const tasks = { taskWorkflowId, ...(await freshTask(world)) };
+  return {
+    organization,
+    ids: { organizationId, ...jobs, ...tasks, tokenId: body.tokenId, clientId, ...people } as World["ids"],
+  };
 }

@@ -3,13 +3,13 @@ import { straightDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy } from "@stepwell/testing/flow.ts";
 import { open, requestText } from "@stepwell/testing/raw.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
 const burst = 10_000;
 const sockets = 20;
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home, {
     STEPWELL_MAX_QUEUED_FACTS: "1000",
     STEPWELL_MAX_QUEUED_FACTS_PER_ORGANIZATION: "500",

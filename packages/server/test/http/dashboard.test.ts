@@ -36,7 +36,7 @@ onOneStore((home) => {
     expect((await get("/organizations/")).headers.get("content-type")).toContain("application/problem+json");
     const posted = await fetch(`${service.baseUrl}/app/organizations`, { method: "POST" });
     expect(posted.status).toBe(405);
-    expect(posted.headers.get("allow")).toBe("GET, HEAD");
+    expect(posted.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
   });
 
   test("the document does not know the page, which is no operation", async () => {

@@ -3,13 +3,13 @@ import { costlyDefinitions } from "@stepwell/testing/costly.ts";
 import { definitionOf, noopStep, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
 import { TestService, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore, onOneStore, type StoreHome } from "@stepwell/testing/stores.ts";
+import { onOneStore, type StoreHome } from "@stepwell/testing/stores.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { executorCatalog } from "../../src/engine/executors/catalog.ts";
 import { Plans } from "../../src/engine/plans/plans.ts";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   test("jobs of a version that lowered limits would refuse start, and run to their end", async () => {
     const { environment, remove } = await home.prepare();
     onTestFinished(remove);

@@ -30,8 +30,12 @@ onOneStore((home) => {
         summary: "The output is the input; nothing is called.",
         behaviour: "pass",
         configSchema: { type: "object", additionalProperties: false },
+        expressionFields: [],
+        needsInput: false,
         disallowedConfigFields: [],
       });
+      expect(offered.get("/service/transform")).toMatchObject({ needsInput: true });
+      expect(offered.get("/service/waitForEventIds")).toMatchObject({ expressionFields: ["eventIds"] });
     });
 
     test("answers the schema by which this service checks a config, its own limits included", async () => {

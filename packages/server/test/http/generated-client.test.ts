@@ -139,6 +139,11 @@ onOneStore((home) => {
         await client.send("RegisterWorkflow", { ...named(), name: "taken" });
         await client.send("RegisterWorkflow", { ...named(), name: "taken" });
       },
+      PreconditionFailedError: async () => {
+        const headers = { "if-match": '"anotherState"' };
+        const careful = await clientOf(organization.owner.token, { headers });
+        await careful.send("UpdateOrganization", { ...named(), displayName: "n" });
+      },
       PayloadTooLargeError: () => client.send("RegisterWorkflow", { ...named(), name: large }),
       UnsupportedMediaTypeError: async () => {
         const headers = { "content-type": "application/xml" };

@@ -142,7 +142,7 @@ onOneStore((home) => {
     const { database, engine } = service.running;
     const link = signInLinkUrl(service.baseUrl, await issueSignInLink(database, userId, engine.now()));
     const looked = await fetch(link, { method: "HEAD", redirect: "manual" });
-    expect([looked.status, looked.headers.get("allow")]).toEqual([405, "GET"]);
+    expect([looked.status, looked.headers.get("allow")]).toEqual([405, "GET, OPTIONS"]);
     expect((await fetch(link, { redirect: "manual" })).status).toBe(303);
   });
 });

@@ -3,7 +3,7 @@ import { straightDefinition, waitingDefinition } from "@stepwell/testing/definit
 import { deploy, type JobBody } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 
 onEveryStore((home) => {
   const service = useService(home);
@@ -115,9 +115,8 @@ onEveryStore((home) => {
     expect((await api.call("ResumeJob", { params, ...resume })).body).toEqual(resumed.body);
     expect((await api.call("CancelJob", { params, ...cancel })).body).toMatchObject({ status: "CANCELLED" });
     // A resumed job is PENDING until a node takes it up.
-    await vi.waitFor(async () => {
-      expect((await api.call<JobBody>("GetJob", { params })).body.status).toBe("RUNNING");
-    });
+    const status = async () => (await api.call<JobBody>("GetJob", { params })).body.status;
+    await expect.poll(status).toBe("RUNNING");
   });
 
   test.each(["", " ", "with space", "x".repeat(256), "schlüssel", "tab\tin"])("the key %j is 400", async (name) => {

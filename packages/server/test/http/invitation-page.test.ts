@@ -67,6 +67,23 @@ onOneStore((home) => {
     expect(rows).toEqual([{ actor: { type: "user", id: user?.userId, name: "Ada" } }]);
   });
 
+  test.each([
+    ["this page", "need not type the password again", "same-origin"],
+    ["another site", "must sign in", "cross-site"],
+  ])("whoever joins by a form of %s %s", async (_form, _then, site) => {
+    const { api } = await service.newOrganization();
+    const { link } = await invite(api);
+    const response = await fetch(link, {
+      method: "POST",
+      body: new URLSearchParams(newAccount(newEmail())),
+      headers: { "sec-fetch-site": site },
+    });
+    expect(response.status).toBe(200);
+    const cookie = response.headers.get("set-cookie");
+    if (site === "cross-site") expect(cookie).toBeNull();
+    else expect(cookie).toMatch(/^stepwell-link=[^;]+; Path=\/oidc\/sign-in; Max-Age=60; HttpOnly; SameSite=Lax$/);
+  });
+
   test("somebody with an account signs in and is a member", async () => {
     const first = await service.newOrganization();
     const second = await service.newOrganization();

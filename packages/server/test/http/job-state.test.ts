@@ -131,6 +131,25 @@ onOneStore((home) => {
     });
   });
 
+  test("a choice is told by the history, and never before its step has succeeded", async () => {
+    const { api } = await service.newOrganization();
+    const choice = { choose: [{ if: "output.isGood", then: "good" }], else: null };
+    const gate = { ...waitStep("gate", ["checked"], null), transitionToStep: choice };
+    const { workflowId } = await deploy(api, definitionOf(gate, noopStep("good", null)));
+    for (const [isGood, next] of [
+      [true, "good"],
+      [false, null],
+    ] as const) {
+      const { jobId } = await submitAndWait(api, workflowId, { isGood });
+      expect((await stateOf(api, jobId)).state).toMatchObject({ nextStepName: "gate" });
+      await api.call("SendJobEvent", { params: { jobId }, body: { eventId: "checked" } });
+      await api.call("GetJob", { params: { jobId }, query: { waitSeconds: 20 } });
+      const { body } = await api.call<{ entries: { type: string }[] }>("GetJobHistory", { params: { jobId } });
+      expect(body.entries.find(({ type }) => type === "step.succeeded")).toMatchObject({ step: "gate", next });
+      expect((await stateOf(api, jobId)).state).not.toHaveProperty("nextStepName");
+    }
+  });
+
   test("a step that is named workflow does not stand in for the job's input", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(

@@ -3,7 +3,7 @@ import { definitionOf, noopStep, waitStep } from "@stepwell/testing/definitions.
 import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
 import { said } from "@stepwell/testing/notes.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test, vi } from "vitest";
 
 interface Step {
@@ -20,7 +20,7 @@ type SteppedJob = Omit<JobBody, "steps"> & {
   readonly earlierStepRuns?: Readonly<Record<string, number>>;
 };
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   async function pagesOf(api: Client, jobId: string, query: Record<string, string | number> = {}): Promise<Step[][]> {

@@ -164,6 +164,7 @@ onEveryStore((home) => {
         "GetJobStateMetadata",
         "GetJobHistory",
         "ListJobSteps",
+        "ListJobBranches",
         "ListJobEvents",
         "WatchJob",
       ];
@@ -405,6 +406,26 @@ onEveryStore((home) => {
     await api.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
     expect((await late).body.status).toBe("SUCCEEDED");
     await api.refused("GetJob", "ValidationError", { params: { jobId }, query: { waitSeconds: 61 } });
+  });
+
+  test("the history says where a choice led, also when that is the end of the job", async () => {
+    const { api } = await service.newOrganization();
+    const choosing = (otherwise: string | null) =>
+      definitionOf(
+        { ...noopStep("a", null), transitionToStep: { choose: [{ if: "has(output.b)", then: "b" }], else: otherwise } },
+        noopStep("b", null),
+      );
+    const ways = await Promise.all(
+      ["b", null].map(async (otherwise) => {
+        const { workflowId } = await deploy(api, choosing(otherwise));
+        const { jobId } = await submitAndWait(api, workflowId, { a: 1 });
+        const { body } = await api.call<{ entries: { type: string; next?: string | null }[] }>("GetJobHistory", {
+          params: { jobId },
+        });
+        return body.entries.find(({ type }) => type === "step.succeeded")?.next;
+      }),
+    );
+    expect(ways).toEqual(["b", null]);
   });
 
   test("the history holds every transition in order and is read in pages", async () => {

@@ -136,8 +136,15 @@ onOneStore((home) => {
       SubmitJob: 2,
       CancelJob: 2,
       ResumeJob: 2,
+      SubmitTask: 2,
+      PollTasks: 1,
+      CompleteTask: 1,
+      FailTask: 1,
+      ReleaseTask: 1,
+      HeartbeatTask: 1,
       SendJobEvent: 2,
       ListJobs: 5,
+      ListJobBranches: 5,
       GetJobState: 5,
       ListAudit: 5,
       GetLimits: 5,
@@ -176,6 +183,7 @@ onOneStore((home) => {
     expect(optional.map(({ operationId }) => operationId)).toEqual([
       "CancelJob",
       "ResumeJob",
+      "ReleaseTask",
       "RotateApiToken",
       "RotateApiAuthToken",
     ]);
@@ -192,6 +200,8 @@ onOneStore((home) => {
     );
     expect(without.map(({ operationId }) => operationId)).toEqual([
       "ValidateWorkflowVersion",
+      "PollTasks",
+      "HeartbeatTask",
       "CreateApiToken",
       "CreateApiAuthToken",
       "ChangePassword",

@@ -56,6 +56,7 @@ onEveryStore((home) => {
       await api.call("CreateApiToken", { body: { name: `t${index}`, permissions: ["job:read"] } });
       await api.call("CreateInvitation", { body: { roles: ["viewer"] } });
       await api.call("CreateOAuthClient", { body: { name: `c${index}`, redirectUris: ["https://app.example.org/"] } });
+      await api.call("UpdateTaskQueue", { params: { queue: `q${index}` }, body: { paused: true } });
       await storeSession(service, owner.userId);
     }
     await storeActivity(service, owner.userId);
@@ -85,6 +86,7 @@ onEveryStore((home) => {
       { operation: "ListRoles", rows: "roles", identity: "name", unpaged: 26 },
       { operation: "ListInvitations", rows: "invitations", identity: "invitationId", unpaged: 26 },
       { operation: "ListOAuthClients", rows: "oauthClients", identity: "clientId", unpaged: 26 },
+      { operation: "ListTaskQueues", rows: "queues", identity: "queue", unpaged: 25 },
       { operation: "ListUserTokens", rows: "userTokens", identity: "tokenId", unpaged: 26 },
       { operation: "ListSessions", rows: "sessions", identity: "sessionId", unpaged: 26 },
       { operation: "ListAccountActivity", rows: "activities", identity: "activityId", unpaged: 25 },
@@ -135,13 +137,15 @@ onEveryStore((home) => {
     const paged = operations.filter(({ declaration }) =>
       declaration.parameters?.some(({ name }) => name === "pageToken"),
     );
-    // Tests of their own have: the history and the steps of a job, the audit trail, and what a file says instead of the store
-    // (jobs.test.ts, job-steps.test.ts, audit.test.ts, sign-in-providers.test.ts).
+    // Tests of their own have: the history, the steps and the branches of a job, the audit trail, the tasks of a queue, and what a file says instead of
+    // the store (jobs.test.ts, job-steps.test.ts, branches.test.ts, audit.test.ts, tasks.test.ts, sign-in-providers.test.ts).
     const tried = [
       ...cases.map(({ operation }) => operation),
       "GetJobHistory",
       "ListJobSteps",
+      "ListJobBranches",
       "ListAudit",
+      "ListTasks",
       "ListSignInProviders",
     ];
     expect(paged.map(({ operationId }) => operationId).sort()).toEqual(tried.sort());
@@ -180,6 +184,27 @@ onEveryStore((home) => {
       ),
       { numRuns: 20 },
     );
+  });
+
+  test("a made-up token with a character that the store does not take is 400", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId, versionId } = await deploy(api, straightDefinition);
+    for (const name of ["first", "last"]) {
+      await api.call("UpdateTaskQueue", { params: { queue: name }, body: { paused: true } });
+      await api.call("SetWorkflowVersionTag", { params: { workflowId, tag: name }, body: { versionId } });
+    }
+    const lists: readonly (readonly [string, string, Record<string, string>])[] = [
+      ["ListTaskQueues", "first", {}],
+      ["ListTags", "$LIVE", { workflowId }],
+    ];
+    for (const [operation, key, params] of lists) {
+      const { body } = await api.call<{ nextPageToken: string }>(operation, { params, query: { pageSize: 1 } });
+      const text = Buffer.from(body.nextPageToken, "base64url").toString();
+      expect(text.endsWith(key), operation).toBe(true);
+      const madeUp = (name: string) => Buffer.from(text.slice(0, -key.length) + name).toString("base64url");
+      await api.call(operation, { params, query: { pageSize: 1, pageToken: madeUp("g") } });
+      await api.refused(operation, "ValidationError", { params, query: { pageSize: 1, pageToken: madeUp("g\0") } });
+    }
   });
 
   test("a token of another list, another organization, other filters, or bent by a character is 400", async () => {

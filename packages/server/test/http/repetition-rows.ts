@@ -12,7 +12,8 @@ import {
   signInAt,
 } from "@stepwell/testing/people.ts";
 import type { TestService } from "@stepwell/testing/service.ts";
-import type { World } from "./authorization-rows.ts";
+import { readTaskId } from "../../src/core/job/task-id.ts";
+import { freshTask, type World } from "./authorization-rows.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -75,6 +76,18 @@ export const repetitionRows: Readonly<Record<string, RepetitionRow>> = withAlias
       },
     };
   }),
+  SubmitTask: replayed(async (world) => ({
+    ...owned(world, { queue: `queue-${randomUUID()}`, input: { n: 1 } }),
+    count: counted(world.organization.api, "ListJobs", "jobs"),
+  })),
+  PollTasks: withoutEffect(async (world) => ({
+    ...owned(world, { queue: `queue-${randomUUID()}` }),
+    count: counted(world.organization.api, "ListJobs", "jobs"),
+  })),
+  CompleteTask: replayed(async (world) => await answeredTask(world, { output: {} }, "step.succeeded")),
+  FailTask: replayed(async (world) => await answeredTask(world, { message: "m" }, "step.failed")),
+  ReleaseTask: replayed(async (world) => await answeredTask(world, {}, "step.handedBack")),
+  HeartbeatTask: withoutEffect(async (world) => await answeredTask(world, {}, "step.succeeded")),
   CancelJob: replayed(async (world) => {
     const { jobId } = await submitAndWait(world.organization.api, world.ids.workflowId);
     return { ...owned(world, { jobId }), count: historyEntries(world, jobId, "job.cancelled") };
@@ -248,6 +261,13 @@ function activities(client: Client, ...actions: readonly string[]): () => Promis
     const { body } = await client.call<{ activities: { action: string }[] }>("ListAccountActivity");
     return body.activities.filter(({ action }) => actions.includes(action)).length;
   };
+}
+
+/** A task that the owner holds; `count` counts the entries of this type in its job's history. */
+async function answeredTask(world: World, body: object, type: string): Promise<Prepared> {
+  const { taskId = "" } = await freshTask(world);
+  const jobId = readTaskId(taskId)?.jobId ?? "";
+  return { ...owned(world, { taskId, ...body }), count: historyEntries(world, jobId, type) };
 }
 
 function historyEntries({ organization }: World, jobId: string, type: string): () => Promise<number> {

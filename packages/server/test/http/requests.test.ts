@@ -190,19 +190,30 @@ onOneStore((home) => {
     expect(statusOf(await get(lines, `/organizations/${organizationId}?_method=DELETE`))).toBe(400);
   });
 
-  test.each(["TRACE", "PUT", "OPTIONS", "PROPFIND", "QUERY"])(
-    "%s on a path without it is 405 with Allow",
-    async (method) => {
-      const { organizationId } = await organization();
-      const answer = await exchange(
-        service.port,
-        requestText(`${method} /organizations/${organizationId}`, ["Connection: close"]),
-      );
-      expect(statusOf(answer)).toBe(405);
-      expect(answer).toMatch(/allow: DELETE, GET, HEAD, PATCH/i);
-      expect(answer).toMatch(/x-amzn-errortype: MethodNotAllowedError/i);
-    },
-  );
+  test.each(["TRACE", "PUT", "PROPFIND", "QUERY"])("%s on a path without it is 405 with Allow", async (method) => {
+    const { organizationId } = await organization();
+    const answer = await exchange(
+      service.port,
+      requestText(`${method} /organizations/${organizationId}`, ["Connection: close"]),
+    );
+    expect(statusOf(answer)).toBe(405);
+    expect(answer).toMatch(/allow: DELETE, GET, HEAD, OPTIONS, PATCH\r/i);
+    expect(answer).toMatch(/x-amzn-errortype: MethodNotAllowedError/i);
+  });
+
+  test("OPTIONS is answered with the methods of the path, and with no permission for a page of another origin", async () => {
+    const { organizationId } = await organization();
+    const ask = async (path: string, lines: readonly string[] = []) =>
+      await exchange(service.port, requestText(`OPTIONS ${path}`, ["Connection: close", ...lines]));
+    const answer = await ask(`/organizations/${organizationId}/jobs`);
+    expect(statusOf(answer)).toBe(204);
+    expect(answer).toMatch(/allow: GET, HEAD, OPTIONS, POST\r/i);
+    expect(statusOf(await ask("/nothing"))).toBe(404);
+    const preflight = ["Origin: https://example.org", "Access-Control-Request-Method: POST"];
+    const refused = await ask(`/organizations/${organizationId}/jobs`, preflight);
+    expect(statusOf(refused)).toBe(405);
+    expect(refused).not.toMatch(/access-control/i);
+  });
 
   test.each([
     ["/organizations/..%2f..%2fetc", 404],

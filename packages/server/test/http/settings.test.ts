@@ -28,7 +28,7 @@ onOneStore((home) => {
     const outside = await fetch(`http://localhost:${port}/organizations`);
     expect(outside.status).toBe(404);
     const otherMethod = await fetch(`${baseUrl}/organizations`, { method: "DELETE" });
-    expect([otherMethod.status, otherMethod.headers.get("allow")]).toEqual([405, "GET, HEAD, POST"]);
+    expect([otherMethod.status, otherMethod.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS, POST"]);
   });
 
   test("only the pages of listed origins may call, and they may ask before", async () => {

@@ -24,7 +24,8 @@ interface Stall {
 const service = useService(postgresHome);
 
 test("no request that can be found stalls the node", { timeout: searchMs + 60_000 }, async () => {
-  const seed = Number(process.env.STEPWELL_TEST_SEED ?? randomInt(2 ** 31));
+  // In `npm test` the same one each time, so that a failure says something about the change.
+  const seed = Number(process.env.STEPWELL_TEST_SEED ?? (isLong ? randomInt(2 ** 31) : 1));
   process.stdout.write(`The search for stalls has the seed ${seed}; STEPWELL_TEST_SEED=${seed} repeats it.\n`);
   const chance = new Chance(seed);
   const organization = await service.newOrganization();
@@ -114,7 +115,9 @@ function sender({ organizationId, owner }: TestOrganization) {
     const answer = await fetch(url, { method, headers, ...(body && { body }) });
     const text = await answer.text();
     delay.disable();
-    expect(answer.status, path).toBeLessThan(500);
+    // Definitions are checked in a thread of their own, which a machine in use may give too little time: that holds up nobody else.
+    const isCheckGivenUp = answer.status === 503 && text.includes("could not be checked in time");
+    if (!isCheckGivenUp) expect(answer.status, `${path}: ${text}`).toBeLessThan(500);
     const { user, system } = process.threadCpuUsage(before);
     const { versionId } = JSON.parse(text) as { readonly versionId?: string };
     return { delayMs: Math.min(delay.max / 1e6, (user + system) / 1e3), versionId };

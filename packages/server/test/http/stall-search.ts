@@ -5,6 +5,8 @@ export interface Attempt {
   readonly schema: SchemaRecipe;
   readonly value: ValueRecipe;
   readonly filter: readonly string[];
+  /** The source of an expression that makes the step's input. */
+  readonly expression: string | undefined;
 }
 
 type SchemaRecipe =
@@ -53,12 +55,17 @@ export function newAttempt(chance: Chance): Attempt {
     schema: newSchema(chance, 3),
     value: newValue(chance, 3),
     filter: chance.list(() => chance.of(letters), 12),
+    expression: chance.below(2) === 0 ? undefined : newExpression(chance, 4),
   };
 }
 
 /** Changes one thing of it. */
 export function changed(attempt: Attempt, chance: Chance): Attempt {
-  switch (chance.below(5)) {
+  switch (chance.below(7)) {
+    case 5:
+      return { ...attempt, expression: newExpression(chance, 4) };
+    case 6:
+      return { ...attempt, expression: formed(chance, () => attempt.expression ?? newExpression(chance, 2)) };
     case 0:
       return { ...attempt, schema: newSchema(chance, 3) };
     case 1:
@@ -73,10 +80,11 @@ export function changed(attempt: Attempt, chance: Chance): Attempt {
 }
 
 /** The text of a definition whose step takes what fits the schema as its property `x`. */
-export function definitionText({ schema }: Attempt): string {
+export function definitionText({ schema, expression }: Attempt): string {
   const reference = { $ref: "#/definitions/order" };
   const details = { type: "/service/noop", inputDefinition: reference, outputDefinition: reference };
-  const steps = JSON.stringify([{ name: "only", integrationDetails: details }]);
+  const made = expression === undefined ? {} : { input: { x: `\${ ${expression} }` } };
+  const steps = JSON.stringify([{ name: "only", integrationDetails: details, ...made }]);
   const order = `{"type":"object","properties":{"x":${schemaText(schema, maxSchemaLength)}}}`;
   return `{"workflowName":"attempt","steps":${steps},"definitions":{"order":${order}}}`;
 }
@@ -167,6 +175,15 @@ function newValue(chance: Chance, depth: number): ValueRecipe {
   }
 }
 
+function newExpression(chance: Chance, depth: number): string {
+  return depth === 0 ? chance.of(expressionLeaves) : formed(chance, () => newExpression(chance, depth - 1));
+}
+
+/** One operation, with what `part` answers in each of its places. */
+function formed(chance: Chance, part: () => string): string {
+  return chance.of(expressionForms).replaceAll("#", part);
+}
+
 function changedRecipe<Recipe extends SchemaRecipe | ValueRecipe>(
   recipe: Recipe,
   chance: Chance,
@@ -224,6 +241,29 @@ const patternParts = [
     "(a|b)*a",
     "\\Q",
   ],
+] as unknown as readonly [string, ...string[]];
+const expressionLeaves = ["input.x", "input.x", "input", "y", "1", '"a"', '""', "[1]", "now"] as const;
+const expressionForms = [
+  ...[
+    "[input.x].map(y, #)",
+    "#.map(y, #)",
+    "#.all(y, # == #)",
+    "#.exists(y, # || #)",
+    "#.filter(y, # != #)",
+    "(# + #)",
+  ],
+  ...["(# == #)", "(# in #)", "[#, #]", '{"a": #, "b": #}', "merge(#, #)", "text(#)", "json(#)", "size(#)", "sum(#)"],
+  ...[
+    "sort(#)",
+    "distinct(#)",
+    "#.split(#)",
+    "#.replace(#, #)",
+    "#.contains(#)",
+    "#.matches(#)",
+    "#.join(#)",
+    "upper(#)",
+  ],
+  ...["base64.encode(#)", "base64.decode(#)", "uuid(#)", "timestamp(#)", "max(#)", "(has(#.a) ? # : #)"],
 ] as unknown as readonly [string, ...string[]];
 const leafSchemas: readonly [JsonValue, ...JsonValue[]] = [
   false,

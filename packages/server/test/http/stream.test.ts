@@ -9,14 +9,14 @@ import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { eventsOf, type StreamedEvent } from "@stepwell/testing/server-sent.ts";
 import { type TestOrganization, TestService, useService } from "@stepwell/testing/service.ts";
 import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
 interface Entry {
   readonly sequence: number;
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   function connect(

@@ -16,7 +16,13 @@ interface NewVersion {
   readonly versionId: string;
   readonly versionNumber: number;
   readonly created: boolean;
-  readonly warnings: readonly object[];
+  readonly warnings: readonly Position[];
+}
+
+interface Position {
+  readonly line: number;
+  readonly column: number;
+  readonly offset: number;
 }
 
 interface Step {
@@ -35,8 +41,8 @@ function definitionsWith(definitions: object): string {
 
 interface CheckedDefinition {
   readonly valid: boolean;
-  readonly errors: readonly object[];
-  readonly warnings: readonly object[];
+  readonly errors: readonly Position[];
+  readonly warnings: readonly Position[];
   readonly messages: readonly string[];
 }
 
@@ -44,6 +50,10 @@ interface CheckedDefinition {
 function definitionWithBound(minimum: string): string {
   const text = JSON.stringify({ any: { type: "object", properties: { count: { type: "number", minimum: 0 } } } });
   return straightDefinition.replace(JSON.stringify({ any: { type: "object" } }), text.replace(":0}", `:${minimum}}`));
+}
+
+function readable(definition: string): string {
+  return JSON.stringify(JSON.parse(definition), undefined, 2);
 }
 
 function reordered(definition: string): string {
@@ -56,7 +66,7 @@ onEveryStore((home) => {
 
   async function newWorkflow() {
     const { api } = await service.newOrganization();
-    const { body } = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "w" } });
+    const { body } = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "test" } });
     return { api, params: { workflowId: body.workflowId } };
   }
 
@@ -205,6 +215,30 @@ onEveryStore((home) => {
     expect(problem.errors?.length).toBeGreaterThanOrEqual(3);
   });
 
+  test("each error and each warning says its line, its column and its offset in the text of the definition", async () => {
+    const { api, params } = await newWorkflow();
+    const errorsOf = async (definition: string) => {
+      const options = { params, body: { definition } };
+      const { body: problem } = await api.refused("RegisterWorkflowVersion", "ValidationError", options);
+      const { body } = await api.call<CheckedDefinition>("ValidateWorkflowVersion", options);
+      expect(body.errors).toEqual(problem.errors);
+      return body.errors;
+    };
+    expect(await errorsOf('{\n  "workflowName": nobody\n}')).toMatchObject([{ line: 2, column: 19, offset: 20 }]);
+    const nowhere = readable(definitionOf(noopStep("a", "nowhere")));
+    const [error] = await errorsOf(nowhere);
+    expect(nowhere.slice(error?.offset)).toMatch(/^"transitionToStep": "nowhere"/);
+    expect(nowhere.split("\n")[(error?.line ?? 0) - 1]?.slice((error?.column ?? 0) - 1)).toMatch(/^"transitionToStep"/);
+
+    const definition = readable(failingDefinition);
+    const { body } = await api.call<NewVersion>("RegisterWorkflowVersion", { params, body: { definition } });
+    expect(body.warnings.length).toBeGreaterThan(0);
+    for (const { line, column, offset } of body.warnings) {
+      const before = definition.slice(0, offset).split("\n");
+      expect({ line, column }).toEqual({ line: before.length, column: (before.at(-1)?.length ?? 0) + 1 });
+    }
+  });
+
   test("a definition over 512 KiB is 400 at once", async () => {
     const { api, params } = await newWorkflow();
     const startedAt = performance.now();
@@ -228,12 +262,24 @@ onEveryStore((home) => {
       return body;
     };
     const wrong = await check(definitionOf(noopStep("a", "b"), noopStep("a", "c")));
-    expect(wrong.messages[0]).toMatch(/^Error at \/steps\/0\/transitionToStep: there is no step `b`.*[.?]$/);
+    expect(wrong.messages[0]).toMatch(
+      /^Error at \/steps\/0\/transitionToStep \(line 1, column \d+\): there is no step `b`.*[.?]$/,
+    );
     expect((await check("{")).messages).toEqual([expect.stringMatching(/^Error: .*\.$/)]);
     const { valid, errors, warnings, messages } = await check(failingDefinition);
     expect({ valid, errors }).toEqual({ valid: true, errors: [] });
     expect(warnings.length).toBeGreaterThan(0);
-    expect(messages[0]).toMatch(/^Warning at \/steps\/1[^:]*: .*\.$/);
+    expect(messages[0]).toMatch(/^Warning at \/steps\/1[^ ]* \(line 1, column \d+\): .*\.$/);
+  });
+
+  test("a definition with another name than its workflow's is valid, with a warning at that name", async () => {
+    const { api, params } = await newWorkflow();
+    const definition = readable(straightDefinition).replace('"workflowName": "test"', '"workflowName": "tset"');
+    const remark = { pointer: "/workflowName", detail: expect.stringContaining("which is `test`"), line: 2, column: 3 };
+    for (const operation of ["ValidateWorkflowVersion", "RegisterWorkflowVersion"]) {
+      const { body } = await api.call<CheckedDefinition>(operation, { params, body: { definition } });
+      expect(body.warnings).toEqual([expect.objectContaining(remark)]);
+    }
   });
 
   test("a version of another workflow is unknown under this one", async () => {

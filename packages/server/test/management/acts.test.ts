@@ -40,7 +40,7 @@ onEveryStore((home) => {
   ): CallerAct {
     const actor = { type: "user", id: user.userId, name: "A user" } as const;
     const caller = { principal: actor, organizationId: undefined, permissions: signedInPermissions };
-    return { actor, operation, requestId: "", address: "", caller, permission, repetition };
+    return { actor, operation, requestId: "", address: "", caller, permission, repetition, precondition: undefined };
   }
 
   function newToken(organizationId: string, permissions = ["job:list"]) {

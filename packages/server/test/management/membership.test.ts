@@ -249,7 +249,8 @@ function actOf(userId: string, operation: string): Act {
 function callerActOf(userId: string, operation: string, permission: Permission): CallerAct {
   const principal = { type: "user", id: userId, name: "A user" } as const;
   const caller = { principal, organizationId: undefined, permissions: signedInPermissions };
-  return { ...serviceAct, actor: principal, operation, caller, permission, repetition: undefined };
+  const without = { repetition: undefined, precondition: undefined };
+  return { ...serviceAct, actor: principal, operation, caller, permission, ...without };
 }
 
 const anyProvider: Omit<ExternalProvider, "organizationId" | "emailDomains"> = {

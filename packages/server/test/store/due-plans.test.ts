@@ -1,10 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { uuid, uuidOf } from "@stepwell/testing/numbered-id.ts";
-import { type Asked, costOf, planModes } from "@stepwell/testing/plan-cost.ts";
+import { askedFor, costOf, planModes } from "@stepwell/testing/plan-cost.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/store/home/database.ts";
-import { findOrphans, findOwned } from "../../src/store/jobs/nodes.ts";
-import { findDueJobs, findDueJobsInTurn, findNextWake, listVersionKeys } from "../../src/store/jobs/timers.ts";
+import { findCallsOfNode, findOrphanedCalls } from "../../src/store/jobs/job-calls.ts";
+import {
+  findDueJobs,
+  findDueJobsInTurn,
+  findNextWake,
+  findTimedOutJobs,
+  listVersionKeys,
+} from "../../src/store/jobs/timers.ts";
 import { openRowsOnly, type RowsOnly } from "./rows-only.ts";
 
 /**
@@ -25,19 +31,26 @@ beforeAll(async () => {
   rows = await openRowsOnly();
   backlogOnly = await openRowsOnly();
   for (const { client } of [rows, backlogOnly]) {
-    await insertJobs(client, backlogCount, "1", "n", "PENDING", "'2026-01-30T12:00:00Z'", "NULL");
+    await insertJobs(client, backlogCount, "1", "n", "PENDING", "'2026-01-30T12:00:00Z'");
   }
-  await insertJobs(backlogOnly.client, 3, "n + 1", "n + 200000", "RUNNING", "NULL", `'${nodeId}'`);
+  await insertJobs(backlogOnly.client, 3, "n + 1", "n + 200000", "RUNNING", "NULL", "1");
   await backlogOnly.client.query("VACUUM ANALYZE job");
   const { client } = rows;
   // Each of the other versions has a wait and a pending job that are due since an hour ago, and a wait that is not due.
   const own = [otherVersionCount, "n + 1"] as const;
-  await insertJobs(client, ...own, "n + 200000", "RUNNING", "'2026-01-31T11:00:00Z'", "NULL, ARRAY['approved']");
-  await insertJobs(client, ...own, "n + 300000", "PENDING", "'2026-01-31T11:00:00Z'", "NULL");
-  await insertJobs(client, ...own, "n + 400000", "RUNNING", "'2026-01-31T13:00:00Z'", "NULL, ARRAY['approved']");
-  await insertJobs(client, ...own, "n + 500000", "RUNNING", "NULL", `'${nodeId}'`);
+  await insertJobs(client, ...own, "n + 200000", "RUNNING", "'2026-01-31T11:00:00Z'", "0", "ARRAY['approved']");
+  await insertJobs(client, ...own, "n + 300000", "PENDING", "'2026-01-31T11:00:00Z'");
+  await insertJobs(client, ...own, "n + 400000", "RUNNING", "'2026-01-31T13:00:00Z'", "0", "ARRAY['approved']");
+  await insertJobs(client, ...own, "n + 500000", "RUNNING", "NULL", "1");
+  await client.query(`INSERT INTO job_call (organization_id, job_id, branch, version_id, step, visit, epoch, node_id, begun, ready_at)
+    SELECT organization_id, job_id, '', version_id, 'call', 1, 1, '${nodeId}', true, '2026-01-01' FROM job WHERE call_count = 1`);
+  await client.query("VACUUM ANALYZE job_call");
   await client.query(`INSERT INTO workflow_version (organization_id, version_id, workflow_id, version_number, definition, created_by, created_at)
     SELECT ${uuidOf("n")}, ${uuidOf("n")}, ${uuidOf("n")}, 1, '{}', '{}', now() FROM generate_series(1, ${otherVersionCount + 1}) AS n`);
+  // The whole time of some jobs whose call is under way is up.
+  await client.query(
+    `UPDATE job SET timeout_at = '2026-01-31T11:00:00Z' WHERE call_count = 1 AND hashtext(job_id::text) % 10 = 0`,
+  );
   await client.query("VACUUM ANALYZE job");
   await client.query("VACUUM ANALYZE workflow_version");
 }, 120_000);
@@ -59,14 +72,20 @@ test.each<[name: string, maxPages: number, ask: (db: Database) => Promise<unknow
   // Each version costs the ways down two indexes, and the rows that they lead to.
   ["find_due_jobs_in_turn", 500 * 9, (db) => findDueJobsInTurn(db, now, versions, parkedIds, bounds)],
   ["list_version_keys", 50, (db) => listVersionKeys(db, { organizationId: backlogId, versionId: backlogId }, 500)],
+  ["find_timed_out_jobs", 100, (db) => findTimedOutJobs(db, now, leftOut, 500)],
   ["find_next_wake", 10, (db) => findNextWake(db, now)],
-  ["find_orphaned_jobs", 200, (db) => findOrphans(db, [randomUUID()], leftOut, 500)],
-  ["find_owned_jobs", 200, (db) => findOwned(db, { nodeId, ageMs: 1_000, after: uuid(0) }, leftOut, 500)],
+  ["find_orphaned_calls", 200, (db) => findOrphanedCalls(db, [randomUUID()], leftOut, 500)],
+  [
+    "find_calls_of_node",
+    200,
+    (db) => findCallsOfNode(db, { nodeId, ageMs: 1_000, after: { jobId: uuid(0), branch: "" } }, leftOut, 500),
+  ],
 ])("%s reads past no backlog", async (name, maxPages, ask) => {
   const asked = await askedFor(name, ask);
   for (const mode of planModes) {
     const { pages, filtered, scanned } = await costOf(rows.client, asked, mode);
-    expect({ mode, scanned }).toEqual({ mode, scanned: [] });
+    // It has only the calls that nodes hold, of which these searches want as many as there are.
+    expect({ mode, scanned: scanned.filter((table) => table !== "job_call") }).toEqual({ mode, scanned: [] });
     expect(pages, mode).toBeLessThan(maxPages);
     expect(filtered, mode).toBeLessThanOrEqual(parkedIds.length);
   }
@@ -82,18 +101,7 @@ test("find_due_jobs_in_turn reads past no backlog where few versions are registe
   }
 });
 
-async function askedFor(name: string, ask: (db: Database) => Promise<unknown>): Promise<Asked> {
-  let found: Asked | undefined;
-  const query: Database["query"] = async (statement, values) => {
-    if (statement.name === name) found = { statement, values };
-    return [];
-  };
-  await ask({ query } as unknown as Database);
-  if (found === undefined) throw new Error(`${name} was not asked.`);
-  return found;
-}
-
-/** Jobs 1 to `count`, called n here. Behind the wake time comes the node, and behind that perhaps the awaited events. */
+/** Jobs 1 to `count`, called n here. */
 async function insertJobs(
   client: RowsOnly["client"],
   count: number,
@@ -101,14 +109,14 @@ async function insertJobs(
   job: string,
   status: string,
   wakeAt: string,
-  nodeAndEvents: string,
+  callCount = "0",
+  eventIds = "NULL::text[]",
 ): Promise<void> {
-  const columns = nodeAndEvents.includes("ARRAY") ? "node_id, awaiting_event_ids" : "node_id";
   await client.query(
     `INSERT INTO job (organization_id, job_id, workflow_id, workflow_name, version_id, version_number, status, sequence, lease_epoch,
-       state, input, submitted_by, created_at, started_at, updated_at, wake_at, ${columns})
+       state, input, submitted_by, created_at, started_at, updated_at, wake_at, call_count, awaiting_event_ids)
      SELECT ${uuidOf(organization)}, ${uuidOf(job)}, ${uuidOf(organization)}, 'w', ${uuidOf(organization)}, 1, '${status}', 1, 1,
-       '{}', '{}', '{}', '2026-01-01', '2026-01-01', '2026-01-01', (${wakeAt})::timestamptz, ${nodeAndEvents}
+       '{}', '{}', '{}', '2026-01-01', '2026-01-01', '2026-01-01', (${wakeAt})::timestamptz, ${callCount}, ${eventIds}
      FROM generate_series(1, ${count}) AS n`,
   );
 }

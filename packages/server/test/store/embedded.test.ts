@@ -2,11 +2,12 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, cp, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Child } from "@stepwell/testing/child.ts";
 import { addNote, createNotes, readNotes, said } from "@stepwell/testing/notes.ts";
+import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { type Database, StoreUnavailableError } from "../../src/store/home/database.ts";
 import { DirectoryLockedError, lockDirectory } from "../../src/store/home/directory-lock.ts";
@@ -32,7 +33,7 @@ function emptyDirectory(): string {
 /** A data directory with a store that was created before, since that takes seconds. */
 async function copyOfTemplate(): Promise<string> {
   const directory = emptyDirectory();
-  await cp(join(inject("embeddedTemplate"), "postgres"), join(directory, "postgres"), { recursive: true });
+  await layEmbeddedStore(directory);
   return directory;
 }
 

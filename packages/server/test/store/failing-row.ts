@@ -2,14 +2,14 @@ import { said } from "@stepwell/testing/notes.ts";
 import type { Queryable } from "../../src/store/home/database.ts";
 
 /**
- * From here on the database fails each change of the job's row with this error, or each addition to its history, until the function that is answered
- * is called.
+ * Makes the database fail each change of the job's row with this error, or of its calls, or each addition to its history. The function that is answered ends
+ * that.
  */
 export async function failRow(
   target: Queryable,
   { jobId }: { readonly jobId: string },
   sqlState: string,
-  change: "UPDATE ON job" | "INSERT ON job_history" = "UPDATE ON job",
+  change: "UPDATE ON job" | "UPDATE ON job_call" | "INSERT ON job_history" = "UPDATE ON job",
 ): Promise<() => Promise<void>> {
   const name = `fail_${jobId.replaceAll("-", "")}`;
   const body = `BEGIN RAISE EXCEPTION 'this row fails' USING ERRCODE = '${sqlState}'; END`;

@@ -69,6 +69,23 @@ onEveryStore((home) => {
     expect(plans.join("\n")).not.toMatch(/Seq Scan on job\b/);
   });
 
+  test("a list of a job's children looks at these alone, however many jobs there are", async () => {
+    const { database } = service.running;
+    const parentJobId = randomUUID();
+    await run(
+      database,
+      `INSERT INTO child_job (organization_id, parent_job_id, job_id)
+       SELECT organization_id, $2::uuid, job_id FROM (SELECT * FROM job WHERE organization_id = $1 ORDER BY job_id LIMIT 20) AS oldest`,
+      [search.organizationId, parentJobId],
+    );
+    for (const order of ["newest", "oldest"] as const) {
+      const plans = await plansOf(database, search.organizationId, (reader) =>
+        listJobs(reader, { ...search, workflowId: null, parentJobId }, order, null, 26),
+      );
+      expect(plans.at(-1)).toMatch(/Index Cond: .*job_id = child_job\.job_id/);
+    }
+  });
+
   test("expired idempotency keys are found by an index", async () => {
     const { database, engine } = service.running;
     const plans = await plansOf(database, search.organizationId, (reader) =>
@@ -88,6 +105,8 @@ const everything: JobSearch = {
   createdBefore: null,
   awaitingEventId: null,
   isWaiting: null,
+  isTopLevel: null,
+  parentJobId: null,
   workflowIds: null,
 };
 

@@ -6,7 +6,6 @@ import type { Queryable } from "../../src/store/home/database.ts";
 export type JobRow = Readonly<Record<string, unknown>>;
 
 const at = "2026-01-31T12:00:00Z";
-const nodeId = randomUUID();
 
 const accepted = {
   workflow_name: "test",
@@ -25,9 +24,10 @@ const finished = { ...accepted, started_at: at, finished_at: at };
 /** Every state that a job may be in. */
 export const jobRows = {
   pending: { ...accepted, status: "PENDING", wake_at: at },
-  calling: { ...running, node_id: nodeId },
+  calling: { ...running, call_count: 1 },
   retrying: { ...running, wake_at: at },
   waiting: { ...running, awaiting_event_ids: ["approved"] },
+  waitingBesideACall: { ...running, awaiting_event_ids: ["approved"], call_count: 1 },
   waitingWithTimeout: { ...running, awaiting_event_ids: ["approved"], wake_at: at },
   succeeded: { ...finished, status: "SUCCEEDED" },
   failed: { ...finished, status: "FAILED" },

@@ -117,8 +117,8 @@ onEveryStore((home) => {
     await expect(work()).rejects.toBeInstanceOf(kind);
     const tookMs = performance.now() - begun;
     expect(tookMs).toBeGreaterThan(limitMs * 0.9);
-    // A busy machine may take its time to notice.
-    expect(tookMs).toBeLessThan(3 * limitMs);
+    // A busy machine may take its time to notice, and yet the statement would take three times as long.
+    expect(tookMs).toBeLessThan(10 * limitMs);
   }
 
   test("a statement of a user that takes too long is given up, and the next one runs", async () => {
@@ -148,7 +148,7 @@ onEveryStore((home) => {
     const begun = performance.now();
     await service.client(undefined).call("GetReadiness", { status: 200 });
     await database.query(backendOf, []);
-    expect(performance.now() - begun).toBeLessThan(3 * limitMs);
+    expect(performance.now() - begun).toBeLessThan(10 * limitMs);
     await all;
   });
 });

@@ -66,7 +66,7 @@ onEveryStore((home) => {
       await insertJobRow(database, row);
     });
 
-    const { pending, calling, retrying, waiting, succeeded, failed, cancelled } = jobRows;
+    const { pending, calling, retrying, succeeded, failed, cancelled } = jobRows;
     const at = succeeded.finished_at;
     test.each<[string, JobRow]>([
       ["in a status that there is none", { ...pending, status: "PAUSED" }],
@@ -76,12 +76,13 @@ onEveryStore((home) => {
       ["running, with the time of its end", { ...calling, finished_at: at }],
       ["pending, with the time of its end", { ...pending, finished_at: at }],
       ["running, without the time of its start", { ...calling, started_at: null }],
-      ["finished, with an owner", { ...succeeded, node_id: randomUUID() }],
+      ["finished, with a call", { ...succeeded, call_count: 1 }],
       ["finished, with a timer", { ...failed, wake_at: at }],
       ["finished, still awaiting an event", { ...cancelled, awaiting_event_ids: ["approved"] }],
-      ["pending, with an owner", { ...pending, node_id: randomUUID() }],
+      ["pending, with a call", { ...pending, call_count: 1 }],
+      ["running, with nothing that could move it", { ...retrying, wake_at: null }],
+      ["running, with fewer calls than none", { ...retrying, call_count: -1 }],
       ["pending, awaiting an event", { ...pending, awaiting_event_ids: ["approved"] }],
-      ["waiting for an event, with an owner", { ...waiting, node_id: randomUUID() }],
       ["without any history", { ...retrying, sequence: 0 }],
       ["at an epoch before the first", { ...retrying, lease_epoch: -1 }],
     ])("refuses a job that is %s", async (_name, row) => {

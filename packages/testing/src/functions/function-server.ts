@@ -13,8 +13,8 @@ export interface FunctionCall {
   /** A reading of `performance.now()`. */
   readonly receivedAt: number;
   succeed(output?: object): void;
-  /** With what the function itself says, which only a step's own policy tries again. */
-  fail(): void;
+  /** Answers with an exception of the function itself, of this type, which only a step's own policy tries again. */
+  fail(type?: string): void;
 }
 
 /** Answers a call of one function. */
@@ -93,7 +93,7 @@ function readCall(response: ServerResponse, request: ReceivedRequest): FunctionC
     idempotencyKey: custom.idempotencyKey,
     receivedAt: performance.now(),
     succeed: (output = {}) => answer(JSON.stringify(output))(response, request),
-    fail: () => functionError({ errorType: "Broken", errorMessage: "It broke." })(response, request),
+    fail: (type = "Broken") => functionError({ errorType: type, errorMessage: "It broke." })(response, request),
   };
 }
 

@@ -4,8 +4,10 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
 export interface ReceivedRequest {
+  readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
+  readonly rawHeaders: readonly string[];
   readonly body: string;
 }
 
@@ -19,7 +21,8 @@ export class ScriptedServer implements AsyncDisposable {
   static async start(script: Script): Promise<ScriptedServer> {
     const scripted = new ScriptedServer();
     scripted.#server.on("request", async (request: IncomingMessage, response: ServerResponse) => {
-      const received = { path: request.url ?? "", headers: request.headers, body: await text(request) };
+      const { method = "", url: path = "", headers, rawHeaders } = request;
+      const received = { method, path, headers, rawHeaders, body: await text(request) };
       scripted.requests.push(received);
       script(response, received);
     });

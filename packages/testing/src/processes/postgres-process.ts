@@ -102,8 +102,8 @@ export class PostgresServer implements DatabaseServer {
   #signalAll(signal: NodeJS.Signals): readonly number[] {
     const postmaster = this.#cluster.pid;
     if (postmaster === undefined) return [];
-    // The postmaster comes first: it must not start others meanwhile.
-    signalProcess(postmaster, signal);
+    // It stops first, so that it neither starts others meanwhile nor ends before its children are known.
+    signalProcess(postmaster, "SIGSTOP");
     const pids = [postmaster, ...childrenOf(postmaster)];
     for (const pid of pids) signalProcess(pid, signal);
     return pids;

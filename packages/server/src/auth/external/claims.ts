@@ -11,7 +11,7 @@ export interface ExternalClaims {
   readonly roleValues: readonly string[] | undefined;
 }
 
-/** As the issuer sent them: any name, any value. */
+/** The claims as the issuer sent them: any name, any value. */
 export type RawClaims = Readonly<Record<string, unknown>>;
 
 /** Undefined without a subject: then it is nobody. */

@@ -109,6 +109,22 @@ export class RateLimits {
     return all === own ? tightest : countIn(all.submits, 1, tightest);
   }
 
+  /** Counts a job that another job begins, in the organization's submits alone: nobody sends a request for it. */
+  async countChild(organizationId: string): Promise<CountOutcome> {
+    const window = this.#windowNow();
+    const all = window.organization(organizationId);
+    if (!isWithinMark(all.submits, 1)) {
+      const decision = this.#decide(window, all, all, { isSubmit: true, cost: 0 });
+      if (decision instanceof ExceededQuota) return decision;
+      if (decision === "wait") {
+        this.#nextExchange ??= Promise.withResolvers();
+        await this.#nextExchange.promise;
+        return await this.countChild(organizationId);
+      }
+    }
+    return countIn(all.submits, 1, undefined);
+  }
+
   /** Whole seconds until the minute of the last request is over, at least one. */
   secondsLeft(): number {
     return Math.max(1, Math.ceil((this.#window.endsAt - this.#options.now()) / 1000));

@@ -29,9 +29,12 @@ export async function openSignInLink(
   now: Timestamp,
 ): Promise<string | undefined> {
   const userId = await useSignInLink(db, hashOf(secret), now);
-  return userId === undefined
-    ? undefined
-    : secrets.seal(purpose, "", JSON.stringify({ userId, openedAt: now })).toString("base64url");
+  return userId === undefined ? undefined : sealOpenedLink(secrets, userId, now);
+}
+
+/** The same for somebody who has just proven otherwise who they are, and need not do so twice. */
+export function sealOpenedLink(secrets: SecretBox, userId: string, now: Timestamp): string {
+  return secrets.seal(purpose, "", JSON.stringify({ userId, openedAt: now })).toString("base64url");
 }
 
 /** Whom it signs in; undefined for what is too old, or no such value. */

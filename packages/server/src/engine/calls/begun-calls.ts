@@ -1,5 +1,5 @@
 import { type Database, shortLockTimeoutMs } from "../../store/home/database.ts";
-import { markBegun, type OwnedCall } from "../../store/jobs/nodes.ts";
+import { type CallKey, markBegun } from "../../store/jobs/job-calls.ts";
 import { inHalves } from "../in-halves.ts";
 
 /**
@@ -17,8 +17,8 @@ export class BegunCalls {
     this.#nodeId = nodeId;
   }
 
-  /** False when this node does not own the job under that epoch any more: it must not begin the call. */
-  async note(call: OwnedCall): Promise<boolean> {
+  /** False when this node does not hold the call any more: it must not begin it. */
+  async note(call: CallKey): Promise<boolean> {
     const noted = new Promise<boolean>((resolve, reject) => this.#queue.push({ call, resolve, reject }));
     void this.#drain();
     return await noted;
@@ -50,20 +50,24 @@ export class BegunCalls {
         { lockTimeoutMs: shortLockTimeoutMs },
       );
     try {
-      const owned = await inHalves(group, note, (waiting, error) => {
+      const held = await inHalves(group, note, (waiting, error) => {
         failed.add(waiting);
         waiting.reject(error);
       });
-      const ownedJobs = new Set(owned.map(({ jobId }) => jobId));
-      for (const waiting of group) if (!failed.has(waiting)) waiting.resolve(ownedJobs.has(waiting.call.jobId));
+      const heldKeys = new Set(held.map(textOf));
+      for (const waiting of group) if (!failed.has(waiting)) waiting.resolve(heldKeys.has(textOf(waiting.call)));
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
   }
 }
 
+function textOf({ jobId, epoch }: CallKey): string {
+  return `${jobId} ${epoch}`;
+}
+
 interface Waiting {
-  readonly call: OwnedCall;
+  readonly call: CallKey;
   readonly resolve: (isOurs: boolean) => void;
   readonly reject: (error: unknown) => void;
 }

@@ -1,13 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { CallEffect, Failure, UntimedFact } from "../../core/job/fact.ts";
+import { callNameOf, callsOf, idempotencyKeyOf } from "../../core/job/call.ts";
+import type { UntimedFact } from "../../core/job/fact.ts";
 import type { Job } from "../../core/job/job-state.ts";
-import type { PlanStep } from "../../core/plan/plan.ts";
+import { callOf, type PlanStep } from "../../core/plan/plan.ts";
 import { StatementGivenUpError, StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
 import { FairQueue } from "../../store/home/fair-queue.ts";
+import type { CallKey } from "../../store/jobs/job-calls.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
-import type { OwnedCall } from "../../store/jobs/nodes.ts";
 import type { ChangedJob } from "../commit/batch.ts";
 import type { CallRequest, CallResult, Executor } from "../executors/executor.ts";
+import { type BranchKey, type OwedCall, OwedCalls } from "./owed-calls.ts";
 
 export interface DispatcherOptions {
   readonly executors: ReadonlyMap<string, Executor>;
@@ -16,10 +18,12 @@ export interface DispatcherOptions {
   /** The same for a call that this node gives up because it leaves; throws when the store is out of reach for too long. */
   readonly handBack: (key: JobKey, fact: UntimedFact) => Promise<unknown>;
   readonly lease: Lease;
-  /** Whether the job's row still names this node and this epoch. */
-  readonly isOwner: (key: JobKey, leaseEpoch: number) => Promise<boolean>;
-  /** Notes that the call begins. False when the job's row names another owner or epoch. */
-  readonly noteBegun: (call: OwnedCall) => Promise<boolean>;
+  /** Whether this node still holds the call. */
+  readonly isHolder: (call: CallKey) => Promise<boolean>;
+  /** Notes that the call begins. False when this node does not hold it any more. */
+  readonly noteBegun: (call: CallKey) => Promise<boolean>;
+  /** Makes the child of a call. Answers the outcome; undefined where the child brings it, or nobody waits for it any more. */
+  readonly makeChild: (call: Pick<OwedCall, "job" | "effect">) => Promise<CallResult | undefined>;
   readonly maxCalls: number;
   readonly maxCallsPerOrganization: number;
   readonly maxQueuedCalls: number;
@@ -28,20 +32,19 @@ export interface DispatcherOptions {
   readonly onDefect: (error: unknown) => void;
 }
 
-/** This node's, by which it owns jobs. */
+/** This node's, by which it holds calls. */
 export interface Lease {
-  /** False when it may have run out: another node may own this one's jobs, so it must begin no call. */
+  /** False when it may have run out: another node may hold this one's calls, so it must begin none. */
   isLeaseValid(): boolean;
   /** Changes when it had run out before it was renewed. */
   leaseTerm(): number;
 }
 
-/** Carries out effects: makes the calls of the jobs that this node owns, within bounds, each organization in its turn. */
+/** Carries out effects: makes the calls that this node holds, within bounds, each organization in its turn. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #queue: FairQueue<OwedCall>;
-  /** By job: a job has at most one call under way, queued or begun. */
-  readonly #owed = new Map<string, OwedCall>();
+  readonly #owed = new OwedCalls();
   readonly #handBacks = new Set<Promise<void>>();
   /** The suspect that is being carried out. A node that dies under it has no other to blame. */
   #suspect: OwedCall | undefined;
@@ -53,23 +56,22 @@ export class Dispatcher {
     this.#queue = new FairQueue({ maxRunning: options.maxCalls, maxRunningPerOwner: options.maxCallsPerOrganization });
   }
 
-  /** Takes note of a change that was committed in that term: owes its call, or gives up the call that the change has overtaken. */
-  take(changed: ChangedJob, leaseTerm: number): void {
-    const { job, call, plan, begunEpoch } = changed;
-    const known = this.#owed.get(job.jobId);
-    if (known !== undefined && known.effect.leaseEpoch !== job.leaseEpoch) this.#giveUp(known);
-    if (known !== undefined && (job.state.status !== "RUNNING" || job.state.step.phase !== "calling"))
-      this.#giveUp(known);
-    if (call === undefined) return;
-    const step = plan.steps.get(call.step);
-    if (step === undefined) throw new Error(`The plan has no step ${call.step}.`);
-    const isNoted = begunEpoch === call.leaseEpoch;
-    const abort = new AbortController();
-    const owed: OwedCall = { job, step, effect: call, leaseTerm, isNoted, abort, finished: undefined };
-    this.#owed.set(job.jobId, owed);
-    this.#queue.add(job.organizationId, owed);
-    if (this.#isLeaving) this.#handBack(owed);
-    else this.#beginWhatMay();
+  /** Takes note of a change that was committed in that term: owes its calls, and gives up those that the change has overtaken. */
+  take({ job, calls, plan }: Omit<ChangedJob, "notices">, leaseTerm: number): void {
+    this.#giveUpOvertaken(job);
+    for (const { effect, begun: isNoted } of calls) {
+      if (effect.task !== undefined) continue;
+      const step = plan.steps.get(effect.step);
+      const work = step && callOf(step);
+      if (step === undefined || work === undefined) throw new Error(`The plan has no step ${effect.step} that calls.`);
+      const abort = new AbortController();
+      const { state: _, input: __, ...known } = job;
+      const owed: OwedCall = { job: known, step, work, effect, leaseTerm, isNoted, abort, finished: undefined };
+      this.#owed.add(owed);
+      this.#queue.add(job.organizationId, owed);
+      if (this.#isLeaving) this.#handBack(owed);
+    }
+    if (calls.length > 0) this.#beginWhatMay();
   }
 
   /**
@@ -94,13 +96,13 @@ export class Dispatcher {
     return this.#isLeaving ? 0 : Math.max(0, this.#options.maxQueuedCalls - this.#queue.waitingCount);
   }
 
-  owes(jobId: string): boolean {
-    return this.#owed.has(jobId);
+  owes(call: BranchKey): boolean {
+    return this.#owed.find(call) !== undefined;
   }
 
-  /** Undefined for a job that it owes no call. */
-  hasBegun(jobId: string): boolean | undefined {
-    const owed = this.#owed.get(jobId);
+  /** Answers whether the call of this branch has begun; undefined where the node owes none. */
+  hasBegun(call: BranchKey): boolean | undefined {
+    const owed = this.#owed.find(call);
     return owed && owed.finished !== undefined;
   }
 
@@ -115,11 +117,11 @@ export class Dispatcher {
   /** Begins nothing more, waits for the calls under way up to `graceMs`, and hands back what is left. */
   async leave(graceMs: number): Promise<void> {
     this.#isLeaving = true;
-    const owed = [...this.#owed.values()];
+    const owed = [...this.#owed.all()];
     for (const call of owed) if (call.finished === undefined) this.#handBack(call);
     const begun = owed.map((call) => call.finished);
     await Promise.race([Promise.all(begun), delay(graceMs, undefined, { ref: false })]);
-    for (const call of this.#owed.values()) this.#handBack(call);
+    for (const call of this.#owed.all()) this.#handBack(call);
     await Promise.all(this.#handBacks);
   }
 
@@ -127,14 +129,14 @@ export class Dispatcher {
     if (this.#isLeaving) return;
     for (let owed = this.#queue.next(); owed !== undefined; owed = this.#queue.next()) {
       const { organizationId } = owed.job;
-      if (this.#owed.get(owed.job.jobId) !== owed || this.#mustWaitAsSuspect(owed)) {
+      if (!this.#owed.has(owed) || this.#mustWaitAsSuspect(owed)) {
         this.#queue.done(organizationId);
         continue;
       }
       owed.finished = this.#carryOut(owed).finally(() => {
         this.#queue.done(organizationId);
         this.#clearSuspect(owed);
-        if (this.#owed.get(owed.job.jobId) === owed) this.#owed.delete(owed.job.jobId);
+        this.#owed.delete(owed);
         this.#beginWhatMay();
       });
     }
@@ -161,15 +163,17 @@ export class Dispatcher {
   async #carryOut(owed: OwedCall): Promise<void> {
     const { job, effect, abort } = owed;
     try {
-      if (!(await this.#mayBegin(owed)) || abort.signal.aborted) return;
-      const result = await this.#call(owed);
+      // The commit that makes a child looks itself whether the call is this node's.
+      if (effect.child === undefined && !(await this.#mayBegin(owed))) return;
       if (abort.signal.aborted) return;
-      const leaseEpoch = effect.leaseEpoch;
+      const result = await (effect.child === undefined ? this.#call(owed) : this.#options.makeChild(owed));
+      if (abort.signal.aborted || result === undefined) return;
+      const call = callNameOf(effect);
       if (result.type === "succeeded") {
-        await this.#options.report(job, { type: "step.succeeded", leaseEpoch, output: result.output });
+        await this.#options.report(job, { type: "step.succeeded", ...call, output: result.output });
       } else {
-        const failure: Failure = { error: result.error, kind: result.kind };
-        await this.#options.report(job, { type: "step.failed", leaseEpoch, failure, random: this.#options.random() });
+        const { type: _, ...failure } = result;
+        await this.#options.report(job, { type: "step.failed", ...call, failure, random: this.#options.random() });
       }
     } catch (error) {
       if (!abort.signal.aborted) this.#options.onDefect(error);
@@ -178,16 +182,14 @@ export class Dispatcher {
 
   /** A node that was stopped for longer than its lease must not repeat what its successor has done. */
   async #mayBegin({ job, effect, leaseTerm, isNoted, abort }: OwedCall): Promise<boolean> {
-    const { lease, isOwner, noteBegun } = this.#options;
+    const { lease, isHolder, noteBegun } = this.#options;
     const { organizationId, jobId } = job;
-    const { leaseEpoch } = effect;
+    const call = { organizationId, jobId, ...callNameOf(effect) };
     for (;;) {
       while (!lease.isLeaseValid()) await delay(leaseCheckMs, undefined, { signal: abort.signal });
       try {
         const term = lease.leaseTerm();
-        const isOurs = isNoted
-          ? leaseTerm === term || (await isOwner(job, leaseEpoch))
-          : await noteBegun({ organizationId, jobId, leaseEpoch });
+        const isOurs = isNoted ? leaseTerm === term || (await isHolder(call)) : await noteBegun(call);
         if (!isOurs) return false;
         // The process may have been stopped while it waited for that answer.
         if (lease.isLeaseValid() && lease.leaseTerm() === term) return true;
@@ -201,10 +203,10 @@ export class Dispatcher {
   }
 
   async #call(owed: OwedCall): Promise<CallResult> {
-    const { job, step, effect, abort } = owed;
+    const { step, work, abort } = owed;
     const executor = this.#options.executors.get(step.type);
     if (executor?.behaviour !== "call") throw new Error(`No executor calls ${step.type}.`);
-    const timeoutMs = Math.min(step.timeoutMs ?? this.#options.defaultTimeoutMs, maxTimerMs);
+    const timeoutMs = Math.min(work.timeoutMs ?? this.#options.defaultTimeoutMs, maxTimerMs);
     // Neither AbortSignal.timeout nor .any: what listens to the one is held until the time is up, 15 minutes by default, and to the other for ever.
     const ending = new AbortController();
     let isLate = false;
@@ -217,13 +219,11 @@ export class Dispatcher {
     const ended = new Promise<CallResult>((resolve) => {
       ending.signal.addEventListener("abort", () => resolve(timedOut(step, timeoutMs)), { once: true });
     });
-    const call = executor
-      .call(requestOf(job, step, effect, timeoutMs), ending.signal)
-      .catch((error: unknown): CallResult => {
-        if (isLate) return timedOut(step, timeoutMs);
-        const message = error instanceof Error ? error.message : String(error);
-        return { type: "failed", kind: "ordinary", error: { code: "ExecutorError", message } };
-      });
+    const call = executor.call(requestOf(owed, timeoutMs), ending.signal).catch((error: unknown): CallResult => {
+      if (isLate) return timedOut(step, timeoutMs);
+      const message = error instanceof Error ? error.message : String(error);
+      return { type: "failed", kind: "ordinary", error: { code: "ExecutorError", message } };
+    });
     try {
       return await Promise.race([call, ended]);
     } finally {
@@ -231,9 +231,16 @@ export class Dispatcher {
     }
   }
 
+  #giveUpOvertaken({ jobId, state }: Job): void {
+    const owed = [...this.#owed.ofJob(jobId)];
+    if (owed.length === 0) return;
+    const epochs = new Set(callsOf(state).map(({ epoch }) => epoch));
+    for (const known of owed) if (!epochs.has(known.effect.epoch)) this.#giveUp(known);
+  }
+
   #giveUp(owed: OwedCall): void {
     owed.abort.abort();
-    if (this.#owed.get(owed.job.jobId) === owed) this.#owed.delete(owed.job.jobId);
+    this.#owed.delete(owed);
   }
 
   #handBack(owed: OwedCall): void {
@@ -246,27 +253,14 @@ export class Dispatcher {
     try {
       await this.#options.handBack(owed.job, {
         type: "call.handedBack",
-        leaseEpoch: owed.effect.leaseEpoch,
+        ...callNameOf(owed.effect),
         begun: owed.finished !== undefined,
       });
     } catch (error) {
-      // Another node finds the job once this one has left, or is held for dead.
+      // Another node finds the call once this one has left, or is held for dead.
       this.#options.onDefect(error);
     }
   }
-}
-
-interface OwedCall {
-  readonly job: Job;
-  readonly step: PlanStep;
-  readonly effect: CallEffect;
-  /** In which the job was committed with it. */
-  readonly leaseTerm: number;
-  /** Whether the store knows already that it begins. */
-  readonly isNoted: boolean;
-  readonly abort: AbortController;
-  /** Undefined until the call has begun. */
-  finished: Promise<void> | undefined;
 }
 
 const leaseCheckMs = 100;
@@ -274,15 +268,15 @@ const givenUpPauseMs = 5_000;
 /** Timers of the platform fire at once beyond this: 24 days. */
 const maxTimerMs = 2 ** 31 - 1;
 
-function requestOf(job: Job, step: PlanStep, effect: CallEffect, timeoutMs: number): CallRequest {
+function requestOf({ job, step, effect }: OwedCall, timeoutMs: number): CallRequest {
   return {
     organizationId: job.organizationId,
     jobId: job.jobId,
     stepName: step.name,
     visit: effect.visit,
     attempt: effect.attempt,
-    idempotencyKey: `${job.jobId}:${step.name}:${effect.visit}`,
-    config: step.config,
+    idempotencyKey: idempotencyKeyOf({ jobId: job.jobId, ...callNameOf(effect) }),
+    config: effect.config,
     input: effect.input,
     timeoutMs,
   };

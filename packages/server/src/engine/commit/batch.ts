@@ -1,67 +1,59 @@
+import type { BranchResult } from "../../core/job/branch-result.ts";
 import type { JobLimits } from "../../core/job/draft.ts";
-import { type EventPayload, holdsPayloads, payloadsToRead } from "../../core/job/event-payloads.ts";
-import type { CallEffect, Change, EventChange, Fact } from "../../core/job/fact.ts";
-import type { HistoryEntry } from "../../core/job/history.ts";
+import { holdsPayloads, payloadsToRead } from "../../core/job/event-payloads.ts";
+import type { Change, Fact } from "../../core/job/fact.ts";
 import { submitJob, transition } from "../../core/job/job.ts";
-import { awaitedEventIds, type Job, type Timestamp, wakeAtOf } from "../../core/job/job-state.ts";
-import { looksIntoValues } from "../../core/job/looks-into-values.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { branchesLookedInto } from "../../core/job/looks-into-values.ts";
+import { resultsToRead } from "../../core/job/result-rows.ts";
+import { unreadState } from "../../core/job/stored-state.ts";
 import { ValueBook } from "../../core/job/value-book.ts";
-import type { Plan } from "../../core/plan/plan.ts";
 import { pointerTo } from "../../core/problem.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { holdOrganizations } from "../../store/access/organizations.ts";
 import { type AuditEntry, insertAuditEntries } from "../../store/audit/audit.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { findKeptEvents, readPayloads, writeEventChanges } from "../../store/jobs/events.ts";
-import { insertValues } from "../../store/jobs/job-values.ts";
-import {
-  insertHistory,
-  insertJobs,
-  type JobKey,
-  type LockedJob,
-  lockJobs,
-  updateJobs,
-  type WrittenJob,
-} from "../../store/jobs/jobs.ts";
+import { writeCalls } from "../../store/jobs/job-calls.ts";
+import { insertNotices } from "../../store/jobs/job-notices.ts";
+import { insertValues, readValueRange } from "../../store/jobs/job-values.ts";
+import { insertHistory, insertJobs, type JobKey, type LockedJob, lockJobs, updateJobs } from "../../store/jobs/jobs.ts";
 import { insertMetricChanges } from "../../store/jobs/metric-rollups.ts";
 import { type ChosenVersion, chooseVersions } from "../../store/workflows/versions.ts";
 import { newId } from "../identifier.ts";
 import { type Parked, versionUnreadable } from "../plans/parking.ts";
 import type { LoadedPlans, Plans } from "../plans/plans.ts";
+import type { RecentValues } from "../reading/recent-values.ts";
+import { type CallTerms, noteHandedTasks, settleCalls } from "./batch-calls.ts";
 import type { Command, FactCommand, Outcome, SubmitCommand } from "./command.ts";
-import { CommitCounts, type CountedJob, payloadBytesOf } from "./commit-counts.ts";
-import { openValues } from "./open-values.ts";
+import { CommitCounts, payloadBytesOf } from "./commit-counts.ts";
+import { CallIsOverError, type ChildCommand, isChild, NewChildren, TooManyChildrenError } from "./new-children.ts";
+import { type ChangedJob, newlyOpened, noticesOf, type OpenJob, written } from "./open-job.ts";
+import { numbersOf, openValues } from "./open-values.ts";
 import { type ReplayContext, replayKnownKeys, replyTo, settleKeys } from "./replay.ts";
 import type { BatchTurn } from "./turns.ts";
 
-/** One job that the batch changed. */
-export interface ChangedJob {
-  readonly job: Job;
-  readonly plan: Plan;
-  /** The call that is now owed; undefined when the job waits, ended, or is called by somebody already. */
-  readonly call: CallEffect | undefined;
-  /** The epoch of the call that is written down as begun with this change; null when its begin has to be noted first. */
-  readonly begunEpoch: number | null;
-  readonly entries: readonly HistoryEntry[];
-}
+export type { ChangedJob } from "./open-job.ts";
 
 export interface AppliedBatch {
   readonly outcomes: readonly Outcome[];
   readonly changed: readonly ChangedJob[];
 }
 
-export interface BatchContext extends ReplayContext {
+export interface BatchContext extends ReplayContext, CallTerms {
   readonly plans: Plans;
   readonly limits: JobLimits;
   readonly nodeId: string;
   /** Bounds the states, the inputs, the stored values and the payloads that one batch loads, each of the four by itself. */
   readonly maxBytes: number;
+  /** Bounds the jobs below one that has no parent. */
+  readonly maxDescendantsPerJob: number;
+  /** Left out: every value is read anew. */
+  readonly recentValues?: RecentValues | undefined;
   readonly turn: BatchTurn;
   readonly hasRoomForCall: (organizationId: string) => boolean;
   /** The error for new jobs of an organization that stores as much as it may. */
   readonly storeFullError: (organizationId: string) => ServiceError | undefined;
-  /** Says of each call of this batch in turn whether it will begin as soon as the batch is committed. */
-  readonly beginsAtOnce: (organizationId: string) => boolean;
 }
 
 /**
@@ -85,20 +77,8 @@ export async function applyBatch(
   return { outcomes: commands.map((command) => replyTo(replies, command)), changed: changedJobs(jobs) };
 }
 
-/** One job while the batch changes it. `before` is undefined for a job that the batch creates. */
-interface OpenJob extends CountedJob {
-  readonly plan: Plan;
-  job: Job;
-  call: CallEffect | undefined;
-  begunEpoch: number | null;
-  readonly entries: HistoryEntry[];
-  readonly events: EventChange[];
-  /** Of its kept events, as far as a wait may read them in this batch. */
-  readonly payloads: Map<number, EventPayload>;
-  payloadBytes: number;
-}
-
 interface LoadedJobs {
+  readonly children: NewChildren;
   readonly open: Map<string, OpenJob>;
   /** Those whose organization is deleted: nothing begins there any more. */
   readonly gone: ReadonlySet<Command>;
@@ -119,20 +99,24 @@ async function loadJobs(
 ): Promise<LoadedJobs> {
   const submits = commands.filter((command) => command.type === "submit");
   const facts = commands.filter((command) => command.type === "fact");
+  const childSubmits = submits.filter(isChild);
   const beginnings = commands.filter((command) => command.type === "submit" || command.fact.type === "job.resumed");
-  const [organizations, chosen, { locked, held: heldJobs }] = await Promise.all([
+  const [organizations, chosen, { locked, held: heldJobs }, children] = await Promise.all([
     holdOrganizations(
       transaction,
       beginnings.map(({ organizationId }) => organizationId),
     ),
     chooseVersions(transaction, submits),
-    lockJobs(transaction, facts, context.maxBytes),
+    lockJobs(transaction, childSubmits.length === 0 ? facts : [...facts, ...childSubmits], context.maxBytes),
+    NewChildren.lock(transaction, context.nodeId, childSubmits),
   ]);
   const { living, claimed } = organizations;
   const heldKeys = new Set(heldJobs.map(keyOf));
   const held = new Set<Command>([
     ...beginnings.filter(({ organizationId }) => claimed.has(organizationId)),
     ...facts.filter((command) => heldKeys.has(keyOf(command))),
+    ...childSubmits.filter((command) => heldKeys.has(keyOf(command))),
+    ...children.held,
   ]);
   const gone = new Set(beginnings.filter(({ organizationId }) => !living.has(organizationId)));
   const choices = new Map<Command, ChosenVersion>();
@@ -148,14 +132,15 @@ async function loadJobs(
     ...locked,
   ]);
   const factsByJob = Map.groupBy(facts, keyOf);
-  const needsValues = (job: LockedJob) => {
+  const neededOf = (job: LockedJob) => {
     const ofJob = factsByJob.get(keyOf(job))?.map(({ fact }) => fact) ?? [];
     const plan = plans.plans.get(job.versionId);
-    return plan !== undefined && looksIntoValues(plan, job.state, ofJob);
+    return plan === undefined ? [] : numbersOf(job, branchesLookedInto(plan, unreadState(job), ofJob, context.now));
   };
   const open = new Map<string, OpenJob>();
   const parked = new Map<string, Parked>();
-  for (const { job, values } of await openValues(transaction, locked, needsValues, context.maxBytes)) {
+  const bounds = { maxBytes: context.maxBytes, reasonCount: facts.length };
+  for (const { job, values } of await openValues(transaction, locked, neededOf, bounds, context.recentValues)) {
     const plan = plans.plans.get(job.versionId);
     const failure = plans.parked.get(job.versionId);
     if (plan !== undefined) open.set(keyOf(job), newlyOpened(job, plan, values, job));
@@ -164,23 +149,9 @@ async function loadJobs(
   const [keptEvents] = await Promise.all([
     loadUnlistedEvents(transaction, facts, open),
     loadPayloads(transaction, factsByJob, open, context.maxBytes),
+    loadResults(transaction, factsByJob, open),
   ]);
-  return { open, gone, held, choices, plans, parked, keptEvents, audited: [] };
-}
-
-function newlyOpened(job: Job, plan: Plan, values: ValueBook, before?: Job): OpenJob {
-  return {
-    before,
-    job,
-    plan,
-    call: undefined,
-    begunEpoch: null,
-    entries: [],
-    events: [],
-    payloads: new Map(),
-    values,
-    payloadBytes: 0,
-  };
+  return { children, open, gone, held, choices, plans, parked, keptEvents, audited: [] };
 }
 
 /** Mostly nothing: the store is asked only for jobs that hold events which a wait may read in this batch. */
@@ -203,6 +174,21 @@ async function loadPayloads(
   }
 }
 
+/** Nothing for jobs without branches, and for others only when the list of a fork is to be made. */
+async function loadResults(
+  transaction: Transaction,
+  factsByJob: ReadonlyMap<string, readonly FactCommand[]>,
+  open: ReadonlyMap<string, OpenJob>,
+): Promise<void> {
+  for (const [key, opened] of open) {
+    const facts = factsByJob.get(key)?.map(({ fact }) => fact) ?? [];
+    const range = resultsToRead(opened.job, facts);
+    if (range === undefined) continue;
+    const rows = await readValueRange(transaction, opened.job, range);
+    opened.results = new Map(rows.map(({ valueNumber, text }) => [valueNumber, JSON.parse(text) as BranchResult]));
+  }
+}
+
 async function loadUnlistedEvents(
   transaction: Transaction,
   facts: readonly FactCommand[],
@@ -221,7 +207,37 @@ async function loadUnlistedEvents(
 
 function applyCommand(jobs: LoadedJobs, command: Command, context: BatchContext): Outcome {
   if (jobs.held.has(command)) return { type: "held" };
+  if (isChild(command)) return applyChild(jobs, command, context);
   return command.type === "submit" ? applySubmit(jobs, command, context) : applyFact(jobs, command, context);
+}
+
+/** Makes a child, or lets the one go on that an earlier attempt of the parent's step has made. */
+function applyChild(jobs: LoadedJobs, command: ChildCommand, context: BatchContext): Outcome {
+  const { children } = jobs;
+  const { organizationId, origin } = command;
+  const parent = jobs.open.get(keyOf({ organizationId, jobId: origin.parent.jobId }));
+  if (!children.isWanted(command, parent?.job)) return { type: "rejected", error: new CallIsOverError() };
+  const opened = jobs.open.get(keyOf(command));
+  const parked = jobs.parked.get(keyOf(command));
+  if (parked !== undefined) return rejectedAsParked(parked);
+  if (opened === undefined && !children.hasRoom(command, context.maxDescendantsPerJob)) {
+    return { type: "rejected", error: new TooManyChildrenError(context.maxDescendantsPerJob) };
+  }
+  const outcome =
+    opened === undefined ? applySubmit(jobs, command, context) : goOnWithChild(jobs, opened, command, context);
+  if (outcome.type !== "done") return outcome;
+  if (opened === undefined) children.addMade(command);
+  // One that had succeeded before has nothing more to tell: the node does.
+  if (origin.isAwaited && outcome.entries.length > 0) children.handOver(command);
+  return outcome;
+}
+
+function goOnWithChild(jobs: LoadedJobs, opened: OpenJob, command: ChildCommand, context: BatchContext): Outcome {
+  if (jobs.gone.has(command)) return { type: "rejected", error: notFound("job") };
+  const { call, isAwaited } = command.origin;
+  const fact = { type: "parent.called", at: context.now, epoch: isAwaited ? call.epoch : undefined } as const;
+  const change = decided(() => transition(opened.plan, opened.job, fact, context.limits));
+  return "error" in change ? change : applied(jobs, opened, change, command, context);
 }
 
 /** A defect on one job must not cost the others of the batch their commit. Nothing is changed before the state machine has answered. */
@@ -240,7 +256,7 @@ function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchCon
     return { type: "rejected", error: notFound("version of this workflow") };
   const plan = jobs.plans.plans.get(chosen.versionId);
   if (plan === undefined) return rejectedAsParked(jobs.plans.parked.get(chosen.versionId));
-  const { organizationId, jobId, workflowId, choice, input, submittedBy } = command;
+  const { organizationId, jobId, workflowId, choice, input, submittedBy, origin } = command;
   const storeFull = context.storeFullError(organizationId);
   if (storeFull !== undefined) return { type: "rejected", error: storeFull };
   const submission = {
@@ -255,6 +271,9 @@ function applySubmit(jobs: LoadedJobs, command: SubmitCommand, context: BatchCon
     submittedBy,
     at: context.now,
     hasRoomForCall: context.hasRoomForCall(organizationId),
+    ...(origin !== undefined && {
+      madeBy: { ...origin.parent, epoch: origin.isAwaited ? origin.call.epoch : undefined },
+    }),
   };
   const change = decided(() => submitJob(plan, submission, context.limits));
   if ("error" in change) return change;
@@ -280,7 +299,9 @@ function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext
     return { type: "rejected", error: notFound("job") };
   if (opened === undefined) return rejectedAsParked(parked);
   const fact = timed(jobs, opened, command, context.now);
-  const change = decided(() => transition(opened.plan, opened.job, fact, context.limits, opened.payloads));
+  const change = decided(() =>
+    transition(opened.plan, opened.job, fact, context.limits, opened.payloads, opened.results),
+  );
   if ("error" in change) return change;
   if (change.verdict.type === "rejected") {
     const { code, detail, problems = [] } = change.verdict;
@@ -298,39 +319,31 @@ function timed(jobs: LoadedJobs, opened: OpenJob, command: FactCommand, at: Time
   if (fact.type !== "event.received") return { ...fact, at };
   const keptBefore = jobs.keptEvents.get(`${keyOf(command)} ${fact.eventId}`);
   const keptNow = opened.events.find(
-    (change) => change.type === "kept" && change.eventId === fact.eventId,
+    (change) => change.type === "kept" && change.outcome === "unmatched" && change.eventId === fact.eventId,
   )?.eventNumber;
   return { ...fact, at, keptAs: keptBefore ?? keptNow ?? null };
 }
 
 function applied(jobs: LoadedJobs, opened: OpenJob, change: Change, command: Command, context: BatchContext): Outcome {
-  const acquired = change.effects.length > 0;
-  const { state } = change.job;
-  const isCalling = state.status === "RUNNING" && state.step.phase === "calling";
-  // An event for a job that another node is calling must not make this node its owner.
-  const nodeId = !isCalling ? null : acquired ? context.nodeId : opened.job.nodeId;
-  opened.job = { ...change.job, nodeId };
+  opened.job = change.job;
   opened.entries.push(...change.entries);
   opened.events.push(...change.events);
+  opened.values.addResults(change.results);
   opened.payloadBytes += payloadBytesOf(command, change.events);
   // What a wait reads later in this batch is not in the store yet.
   for (const event of change.events) {
     if (event.type !== "kept" || event.payload === undefined) continue;
     opened.payloads.set(event.eventNumber, { value: event.payload });
   }
-  // A later fact of the same batch may have taken back what an earlier one asked for.
-  opened.call = isCalling ? (change.effects.at(-1) ?? opened.call) : undefined;
-  if (opened.call !== undefined && acquired) opened.begunEpoch = begunEpochOf(opened.call, opened.job, context);
+  opened.effects.push(...change.effects);
+  // A resume in the same batch takes its end back.
+  if (change.entries.length > 0) opened.notice = change.notice;
+  if (command.type === "fact" && "by" in command.fact && command.fact.by === "job") opened.told.add(command.fact.epoch);
   if (command.audit !== undefined && change.entries.length > 0) {
     const { organizationId, audit } = command;
     jobs.audited.push({ organizationId, entryId: newId(context.now), recordedAt: context.now, ...audit });
   }
   return { type: "done", answer: command.answer(opened.job, change.verdict), job: opened.job, entries: change.entries };
-}
-
-/** A suspect begins when it is alone, which only its node knows. */
-function begunEpochOf({ isSuspect, leaseEpoch }: CallEffect, job: Job, context: BatchContext): number | null {
-  return !isSuspect && context.beginsAtOnce(job.organizationId) ? leaseEpoch : null;
 }
 
 /** None of these waits for another's answer, so they go to the store together. */
@@ -340,8 +353,12 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
   const counts = new CommitCounts();
   const history = changed.map((opened) => counts.countHistory(opened));
   const touched = changed.map(written);
+  const calls = settleCalls(changed, context);
+  for (const opened of changed) opened.notices = noticesOf(opened);
+  const notices = changed.flatMap((opened) => opened.notices);
   for (const [index, opened] of changed.entries()) counts.countStoredBytes(opened, history[index] ?? "", context.now);
-  await Promise.all([
+  const [handed] = await Promise.all([
+    writeCalls(transaction, { nodeId: context.nodeId, readyAt: context.now }, calls),
     insertJobs(
       transaction,
       touched.flatMap(({ before, after }) => (before === undefined ? [after] : [])),
@@ -361,15 +378,10 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
       events.map(({ job: { organizationId, jobId }, events: changes }) => ({ organizationId, jobId, changes })),
     ),
     insertAuditEntries(transaction, jobs.audited),
+    jobs.children.write(transaction),
+    insertNotices(transaction, { nodeId: context.nodeId, at: context.now }, notices),
   ]);
-}
-
-/** The job as its row holds it. Its history is stored before: the state names large values by the entries that brought them. */
-function written({ before, job, begunEpoch, values }: OpenJob) {
-  const state = values.state(job.state, job.sequence);
-  const derived = { begunEpoch, wakeAt: wakeAtOf(job.state), awaitingEventIds: awaitedEventIds(job.state) };
-  const after: WrittenJob = { ...job, state, ...derived };
-  return { before, after, values };
+  noteHandedTasks(changed, handed, context);
 }
 
 function changedJobs(jobs: LoadedJobs): OpenJob[] {

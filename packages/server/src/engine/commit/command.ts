@@ -1,6 +1,7 @@
+import type { CallName } from "../../core/job/call.ts";
 import type { UntimedFact, Verdict } from "../../core/job/fact.ts";
 import type { HistoryEntry } from "../../core/job/history.ts";
-import type { Actor, Job } from "../../core/job/job-state.ts";
+import type { Actor, Job, ParentStep, Timestamp } from "../../core/job/job-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import type { ServiceError } from "../../core/service-error.ts";
 import type { AuditEntry } from "../../store/audit/audit.ts";
@@ -26,6 +27,17 @@ export interface SubmitCommand extends CommandFields {
   readonly choice: VersionChoice;
   readonly input: JsonObject;
   readonly submittedBy: Actor;
+  /** Left out for a job that no other job makes. A child that is there already goes on. */
+  readonly origin?: ChildOrigin;
+}
+
+/** The call by which a parent makes a child. */
+export interface ChildOrigin {
+  readonly parent: ParentStep;
+  readonly call: CallName;
+  readonly isAwaited: boolean;
+  /** When the parent's attempt is given up; null where that is never. */
+  readonly timeoutAt: Timestamp | null;
 }
 
 export interface FactCommand extends CommandFields {

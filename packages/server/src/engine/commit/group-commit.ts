@@ -15,6 +15,8 @@ import { hasCommit } from "../../store/jobs/jobs.ts";
 import type { DatabaseClock } from "../node/clock.ts";
 import { jobParked } from "../plans/parking.ts";
 import type { Plans } from "../plans/plans.ts";
+import type { RecentValues } from "../reading/recent-values.ts";
+import type { TaskOffers } from "../tasks/task-offers.ts";
 import { type AppliedBatch, applyBatch, type BatchContext, type ChangedJob } from "./batch.ts";
 import type { Command, Outcome } from "./command.ts";
 import { type Held, heldAgain, heldByOthers } from "./held.ts";
@@ -28,14 +30,19 @@ export interface GroupCommitOptions {
   readonly limits: JobLimits;
   readonly maxBatchSize: number;
   readonly maxBatchBytes: number;
+  readonly maxDescendantsPerJob: number;
   readonly maxQueuedFacts: number;
   readonly maxQueuedFactsPerOrganization: number;
   readonly commitTimeoutMs: number;
+  /** Left out: every value is read anew. */
+  readonly recentValues?: RecentValues;
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
   readonly storeFullError: (organizationId: string) => ServiceError | undefined;
   /** Begins to count the calls of one batch: answers of each in turn whether it will begin at once. */
   readonly beginsAtOnce: () => (organizationId: string) => boolean;
+  /** Begins to offer the tasks of one batch to workers that wait on this node. Left out: tasks wait until somebody looks for them. */
+  readonly offers?: () => TaskOffers;
   /** This node's, by which it owns the calls that a commit hands to it. */
   readonly leaseTerm: () => number;
   /** Called after each commit, before its callers are answered. Must not throw. */
@@ -79,7 +86,8 @@ export class GroupCommit {
   /** Answers once the change is committed. Throws `ServiceError` when the command was rejected, or when the store is out of reach. */
   async commit(command: Command, sender: Sender = "caller"): Promise<Done> {
     const { organizationId } = command;
-    if (sender === "caller") this.#requireRoom(organizationId);
+    // The engine's commands that make children can wait where they are.
+    if (sender === "caller" || command.type === "submit") this.#requireRoom(organizationId);
     const deadline = sender === "caller" ? performance.now() + this.#options.commitTimeoutMs : Number.POSITIVE_INFINITY;
     this.#count(organizationId, 1);
     try {
@@ -189,13 +197,14 @@ class Group {
   }
 
   /**
-   * In the order of arrival, up to the bounds; a second command with the same idempotency key waits for the next batch. What concerns a job that
-   * failed alone goes alone from then on, so that the others' batches need not be cut up for it again.
+   * In the order of arrival, up to the bounds, of each organization as many as it has room for; a second command with the same idempotency key
+   * waits for the next batch. What concerns a job that failed alone goes alone from then on, so that the others' batches need not be cut up for it again.
    */
   #takeBatch(): Waiting[] {
     const batch: Waiting[] = [];
     const left: Waiting[] = [];
     const keys = new Set<string>();
+    const taken = new Map<string, number>();
     let bytes = 0;
     for (const [index, waiting] of this.#queue.entries()) {
       const { organizationId, idempotency } = waiting.command;
@@ -214,11 +223,14 @@ class Group {
       }
       const isOnTrial =
         waiting.held?.isWaitedFor === true || this.#options.plans.parking.isOnTrial(waiting.command.jobId);
-      if ((key !== undefined && keys.has(key)) || (isOnTrial && batch.length > 0)) {
+      const takenOfOrganization = taken.get(organizationId) ?? 0;
+      const hasRoom = takenOfOrganization < this.#turns.roomOf(organizationId);
+      if ((key !== undefined && keys.has(key)) || (isOnTrial && batch.length > 0) || !hasRoom) {
         left.push(waiting);
         continue;
       }
       if (key !== undefined) keys.add(key);
+      taken.set(organizationId, takenOfOrganization + 1);
       batch.push(waiting);
       bytes += waiting.command.bytes;
       if (isOnTrial) {
@@ -290,6 +302,7 @@ class Group {
     while (waiting.length > 0 || unsure !== undefined) {
       try {
         if (unsure !== undefined && (await this.#hasLanded(unsure))) return this.#answer(unsure);
+        unsure?.offers?.end(false);
         unsure = undefined;
         if (waiting.length > 0) this.#answer(await this.#attempt(waiting));
         return;
@@ -319,17 +332,21 @@ class Group {
       commitId,
       idempotencyHours,
       maxBytes: maxBatchBytes,
-      turn: this.#turns.begin(),
+      maxDescendantsPerJob: this.#options.maxDescendantsPerJob,
+      recentValues: this.#options.recentValues,
+      turn: this.#turns.begin(isOfSeveral(batch)),
       hasRoomForCall,
       storeFullError: this.#options.storeFullError,
       beginsAtOnce: beginsAtOnce(),
+      offers: this.#options.offers?.(),
     };
+    const { offers } = context;
     const commands = batch.map(({ command }) => command);
     let attempt: Attempt | undefined;
     try {
       const work = async (transaction: Transaction) => {
         const applied = await applyBatch(transaction, commands, context);
-        attempt = { batch, applied, commitId, startedAt, leaseTerm };
+        attempt = { batch, applied, commitId, startedAt, leaseTerm, offers };
         return attempt;
       };
       // It cannot pass over an idempotency key that another node claims at this moment.
@@ -338,6 +355,7 @@ class Group {
       if (attempt !== undefined && error instanceof StoreUnavailableError && error.fate === "unknown") {
         throw new FateUnknownError(attempt, error);
       }
+      offers?.end(false);
       throw error;
     }
   }
@@ -350,9 +368,10 @@ class Group {
     return await hasCommit(this.#options.database, changed.job, first.sequence, commitId);
   }
 
-  #answer({ batch, applied, startedAt, leaseTerm }: Attempt): void {
+  #answer({ batch, applied, startedAt, leaseTerm, offers }: Attempt): void {
     const durationMs = performance.now() - startedAt;
     this.#options.onCommitted(applied.changed, { commandCount: batch.length, durationMs, leaseTerm });
+    offers?.end(true);
     for (const [index, waiting] of batch.entries()) {
       const outcome = applied.outcomes[index];
       if (outcome === undefined) continue;
@@ -384,6 +403,7 @@ interface Attempt {
   readonly commitId: string;
   readonly startedAt: number;
   readonly leaseTerm: number;
+  readonly offers: TaskOffers | undefined;
 }
 
 /** The connection was lost during COMMIT. */
@@ -394,6 +414,10 @@ class FateUnknownError extends Error {
     super("It is not known whether the commit landed.", { cause });
     this.attempt = attempt;
   }
+}
+
+function isOfSeveral(batch: readonly Waiting[]): boolean {
+  return batch.some(({ command }) => command.organizationId !== batch[0]?.command.organizationId);
 }
 
 /** A statement takes its whole time before it is given up: the one row that it fails on must be found in three rounds. */

@@ -1,46 +1,89 @@
 import { jobInputNumber } from "../../core/job/history.ts";
 import { type OpenedJob, openJob } from "../../core/job/opened-job.ts";
-import { numbersIn } from "../../core/job/stored-state.ts";
-import type { JsonValue } from "../../core/json/json.ts";
+import { namesValues, numbersIn } from "../../core/job/stored-state.ts";
+import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { readValues } from "../../store/jobs/job-values.ts";
 import { type LockedJob, readInputs, TooMuchAtOnceError } from "../../store/jobs/jobs.ts";
+import { type RecentValue, RecentValues } from "../reading/recent-values.ts";
 
 /**
- * Gives locked jobs the values that have rows of their own: those of the jobs that `isNeeded` names are read, the others stay unread. Throws
- * `TooMuchAtOnceError` when the values of several jobs, or their inputs, are more than `maxBytes`.
+ * Gives jobs the values that have rows of their own: those whose numbers `neededOf` answers for a job are read, the others stay unread. Throws
+ * `TooMuchAtOnceError` when the values of several jobs, or of one where there are several reasons to read them, are more than `maxBytes`.
  */
 export async function openValues(
   transaction: Transaction,
   jobs: readonly LockedJob[],
-  isNeeded: (job: LockedJob) => boolean,
-  maxBytes: number,
+  neededOf: (job: LockedJob) => readonly number[],
+  { maxBytes, reasonCount }: { readonly maxBytes: number; readonly reasonCount: number },
+  recent: RecentValues = new RecentValues(),
 ): Promise<OpenedJob[]> {
-  const needed = jobs.filter((job) => isApart(job) && isNeeded(job));
-  const room = needed.length > 1 ? maxBytes : Number.MAX_SAFE_INTEGER;
-  const wanted = needed.flatMap(({ organizationId, jobId, state }) =>
-    numbersIn(state)
-      .filter((valueNumber) => valueNumber !== jobInputNumber)
+  const needed = jobs.filter(isApart).flatMap((job) => {
+    const numbers = neededOf(job);
+    return numbers.length === 0 ? [] : [{ ...job, numbers, known: knownOf(job, numbers, recent) }];
+  });
+  const isDivisible = needed.length > 1 || reasonCount > 1;
+  const room = isDivisible ? maxBytes : Number.MAX_SAFE_INTEGER;
+  const wanted = needed.flatMap(({ organizationId, jobId, numbers, known }) =>
+    numbers
+      .filter((valueNumber) => valueNumber !== jobInputNumber && !known.has(valueNumber))
       .map((valueNumber) => ({ organizationId, jobId, valueNumber })),
   );
   const [values, inputs] = await Promise.all([
     readValues(transaction, wanted, room),
     readInputs(
       transaction,
-      needed.filter(({ input }) => input === null),
+      needed.filter(
+        ({ input, numbers, known }) => input === null && numbers.includes(jobInputNumber) && !known.has(jobInputNumber),
+      ),
       room,
     ),
   ]);
-  if (values.length < wanted.length && needed.length > 1) throw new TooMuchAtOnceError(needed.length, maxBytes);
-  const valuesByJob = Map.groupBy(values, ({ jobId }) => jobId);
+  if (values.length < wanted.length && isDivisible) throw new TooMuchAtOnceError(needed.length, maxBytes);
+  const found = new Map(needed.map(({ jobId, known }) => [jobId, known]));
+  for (const { text, bytes, ...key } of values) {
+    const value: RecentValue = { value: JSON.parse(text) as JsonValue, bytes };
+    found.get(key.jobId)?.set(key.valueNumber, value);
+    recent.add(key, value);
+  }
+  for (const { organizationId, jobId } of needed) {
+    const input = inputs.get(jobId);
+    if (input === undefined) continue;
+    found.get(jobId)?.set(jobInputNumber, { value: input, bytes: undefined });
+    recent.add({ organizationId, jobId, valueNumber: jobInputNumber }, { value: input, bytes: undefined });
+  }
+  const wantedOf = new Map(needed.map(({ jobId, numbers }) => [jobId, numbers]));
   return jobs.map((job) => {
-    const input = job.input ?? inputs.get(job.jobId);
-    const read = valuesByJob.get(job.jobId) ?? [];
-    const known = read.map(({ text, ...place }) => ({ ...place, value: JSON.parse(text) as JsonValue }));
-    return openJob({ ...job, input }, known);
+    const known = found.get(job.jobId);
+    const input = job.input ?? (known?.get(jobInputNumber)?.value as JsonObject | undefined);
+    // They stand in the order of their numbers' places, whether they were read or known.
+    const opened = (wantedOf.get(job.jobId) ?? []).flatMap((valueNumber) => {
+      const value = valueNumber === jobInputNumber ? undefined : known?.get(valueNumber);
+      return value === undefined ? [] : { valueNumber, ...value };
+    });
+    return openJob({ ...job, input }, opened);
   });
 }
 
+/** The values of a job that are at hand. */
+function knownOf(
+  { organizationId, jobId }: LockedJob,
+  numbers: readonly number[],
+  recent: RecentValues,
+): Map<number, RecentValue> {
+  const known = new Map<number, RecentValue>();
+  for (const valueNumber of numbers) {
+    const value = recent.get({ organizationId, jobId, valueNumber });
+    if (value !== undefined) known.set(valueNumber, value);
+  }
+  return known;
+}
+
+/** The numbers of the values of these branches, the job's input among them; none where no branch is named. */
+export function numbersOf({ state }: LockedJob, branches: ReadonlySet<string>): readonly number[] {
+  return branches.size === 0 ? [] : [...new Set([jobInputNumber, ...numbersIn(state, branches)])];
+}
+
 function isApart({ state, input }: LockedJob): boolean {
-  return input === null || state.values !== undefined;
+  return input === null || namesValues(state);
 }

@@ -5,6 +5,8 @@
 export class Turns {
   /** Readings of the monotonic timer, by organization. */
   readonly #restUntil = new Map<string, number>();
+  /** The rooms of organizations whose time ran out in a batch, in commands. */
+  readonly #rooms = new Map<string, number>();
   readonly #now: () => number;
   readonly #cpuMs: () => number;
 
@@ -23,9 +25,19 @@ export class Turns {
     return 0;
   }
 
-  /** The turn of each organization in one batch. */
-  begin(): BatchTurn {
+  /**
+   * How many commands of an organization the next batch may take. What a batch takes it loads, and what was loaded for a command that then has no turn
+   * was loaded for nothing: an organization whose time ran out gets as much room as it used, and twice as much each time when that sufficed.
+   */
+  roomOf(organizationId: string): number {
+    return this.#rooms.get(organizationId) ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The turn of each organization in one batch. `isShared`: the batch has commands of several. */
+  begin(isShared = false): BatchTurn {
+    const turnMs = isShared ? sharedTurnMs : aloneTurnMs;
     const spentMs = new Map<string, number>();
+    const counts = new Map<string, number>();
     const begunCpuMs = this.#cpuMs();
     let cpuMs = begunCpuMs;
     return {
@@ -33,7 +45,13 @@ export class Turns {
         let spentBefore = spentMs.get(organizationId) ?? 0;
         // On a busy machine the thread may only have waited for a processor.
         if (spentBefore > turnMs) spentBefore = Math.min(spentBefore, this.#cpuMs() - begunCpuMs);
-        if (spentBefore > turnMs) return undefined;
+        const count = counts.get(organizationId) ?? 0;
+        if (spentBefore > turnMs) {
+          this.#setRoom(organizationId, count);
+          return undefined;
+        }
+        if (count + 1 === this.#rooms.get(organizationId)) this.#setRoom(organizationId, 2 * count + 2);
+        counts.set(organizationId, count + 1);
         const begun = this.#now();
         const decision = decide();
         const tookMs = this.#now() - begun;
@@ -49,6 +67,12 @@ export class Turns {
     };
   }
 
+  #setRoom(organizationId: string, room: number): void {
+    if (this.#rooms.size >= maxResting) this.#rooms.clear();
+    if (room > maxRoom) this.#rooms.delete(organizationId);
+    else this.#rooms.set(organizationId, Math.max(1, room));
+  }
+
   #rest(organizationId: string, now: number, restMs: number): void {
     if (this.#restUntil.size >= maxResting) {
       for (const [resting, until] of this.#restUntil) if (until <= now) this.#restUntil.delete(resting);
@@ -62,8 +86,14 @@ export interface BatchTurn {
   take<Decision>(organizationId: string, decide: () => Decision): Decision | undefined;
 }
 
-/** All commands of one organization may take so long in one batch, before the rest goes into the next one. */
-const turnMs = 20;
+/**
+ * All commands of one organization may take so long in one batch, before the rest goes into the next one. To load and to write what they are about takes
+ * about as long again, and where others are in the batch, they wait for all of it.
+ */
+const aloneTurnMs = 20;
+const sharedTurnMs = 2;
+/** An organization that has used more room than this has none set any more. */
+const maxRoom = 500;
 /** A command that takes longer is followed by a rest of its organization, for so many times as long. */
 const costlyMs = 5;
 const restFactor = 5;

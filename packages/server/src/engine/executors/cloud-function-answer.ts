@@ -1,6 +1,7 @@
 import type { InvokeCommandOutput } from "@aws-sdk/client-lambda";
 import { type JsonValue, parseJson } from "../../core/json/json.ts";
-import { answerTooLarge, bounded, failed } from "./cloud-function-failure.ts";
+import { bounded, failed } from "./call-failure.ts";
+import { answerTooLarge } from "./cloud-function-failure.ts";
 import type { CloudFunctionSettings } from "./cloud-function-settings.ts";
 import type { CallResult } from "./executor.ts";
 

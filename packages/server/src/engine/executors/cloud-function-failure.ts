@@ -1,12 +1,10 @@
-import type { StepError } from "../../core/job/job-state.ts";
+import { bounded, failed } from "./call-failure.ts";
 import { AnswerTooLargeError } from "./cloud-function-answer-bound.ts";
 import { RoleError } from "./cloud-function-role.ts";
 import type { FunctionTarget } from "./cloud-function-target.ts";
-import type { CallResult } from "./executor.ts";
+import type { CallFailure } from "./executor.ts";
 
-type CallFailure = Extract<CallResult, { type: "failed" }>;
-
-/** What a failure's message is told by. */
+/** The call that failed, as far as its message tells of it. */
 export interface FailedCall {
   readonly target: FunctionTarget;
   readonly signal: AbortSignal;
@@ -30,19 +28,9 @@ export function failureOf(error: unknown, call: FailedCall): CallFailure {
   );
 }
 
-export function failed(kind: CallFailure["kind"], error: StepError): CallFailure {
-  return { type: "failed", kind, error };
-}
-
 export function answerTooLarge(maxBytes: number): CallFailure {
   const message = `The function's answer is larger than ${maxBytes} bytes. Let it store what is large, and answer where it is.`;
   return failed("permanent", { code: "OutputTooLarge", message });
-}
-
-/** Somebody else's words, of a length for people, and without what PostgreSQL refuses or changes. */
-export function bounded(text: string, maxLength = 1_000): string {
-  const isLong = text.length > maxLength;
-  return `${text.slice(0, maxLength)}${isLong ? "…" : ""}`.toWellFormed().replaceAll("\0", "");
 }
 
 /** What is worth knowing of whatever was thrown. */

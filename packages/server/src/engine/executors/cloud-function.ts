@@ -1,7 +1,8 @@
 import type { InvokeCommandInput } from "@aws-sdk/client-lambda";
+import { failed } from "./call-failure.ts";
 import { readAnswer } from "./cloud-function-answer.ts";
 import { LambdaClients } from "./cloud-function-clients.ts";
-import { failed, failureOf } from "./cloud-function-failure.ts";
+import { failureOf } from "./cloud-function-failure.ts";
 import type { CloudFunctionSettings } from "./cloud-function-settings.ts";
 import {
   checkConfig,

@@ -1,5 +1,14 @@
-import type { CallKind, ExecutorCatalog, PassKind, WaitKind } from "../../core/definition/executor-kind.ts";
-import type { StepError } from "../../core/job/job-state.ts";
+import type {
+  CallKind,
+  DelayKind,
+  ExecutorCatalog,
+  ForkKind,
+  JobKind,
+  PassKind,
+  TaskKind,
+  WaitKind,
+} from "../../core/definition/executor-kind.ts";
+import type { Failure } from "../../core/job/fact.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 
 /**
@@ -7,7 +16,8 @@ import type { JsonObject, JsonValue } from "../../core/json/json.ts";
  * Adding one touches the list in `executors/catalog.ts` and docs/executors.md, and nothing else: the API, the dashboard and the tests take it from
  * that list.
  */
-export type Executor = (PassKind | WaitKind | CallExecutor) & ExecutorDescription;
+export type Executor = (PassKind | WaitKind | DelayKind | ForkKind | TaskKind | JobKind | CallExecutor) &
+  ExecutorDescription;
 
 /** The texts about an executor for people, besides the descriptions in its config schema. */
 export interface ExecutorDescription {
@@ -42,9 +52,11 @@ export interface CallRequest {
   readonly timeoutMs: number;
 }
 
-export type CallResult =
-  | { readonly type: "succeeded"; readonly output: JsonValue }
-  | { readonly type: "failed"; readonly error: StepError; readonly kind: "permanent" | "ordinary" | "transient" };
+export type CallResult = { readonly type: "succeeded"; readonly output: JsonValue } | CallFailure;
+
+export interface CallFailure extends Failure {
+  readonly type: "failed";
+}
 
 export function executorMap(executors: readonly Executor[]): ReadonlyMap<string, Executor> & ExecutorCatalog {
   return new Map(executors.map((executor) => [executor.type, executor]));

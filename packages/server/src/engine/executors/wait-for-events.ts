@@ -13,13 +13,15 @@ export function waitForEvents(limits: { maxEventIdsPerStep: number; maxNameLengt
       "Waits until the events that it lists have been sent; the output is the input and what the events brought.",
     behaviour: "wait",
     configSchema: configSchema(limits.maxEventIdsPerStep, limits.maxNameLength),
+    expressionFields: { eventIds: { type: "array", items: { type: "string" } } },
     checkConfig,
     waitRule,
   };
 }
 
 function configSchema(maxEventIds: number, maxLength: number): JsonObject {
-  const eventId = { type: "string", minLength: 1, maxLength };
+  // An id that SendJobEvent takes: no other could ever come.
+  const eventId = { type: "string", minLength: 1, maxLength, pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]*$" };
   const reference = {
     type: "object",
     properties: { $ref: { type: "string", description: "The definition: #/definitions/<name>." } },
@@ -66,7 +68,9 @@ function checkConfig(config: JsonObject): Problem[] {
     if (seen.has(eventId)) problems.push({ pointer, detail: `repeats "${eventId}": name each event id once` });
     seen.add(eventId);
   }
-  if (typeof config.match === "number" && config.match > eventIds.length) {
+  // How many an expression will list is not known before.
+  const isCounted = Array.isArray(config.eventIds);
+  if (isCounted && typeof config.match === "number" && config.match > eventIds.length) {
     problems.push({
       pointer: "/match",
       detail: `asks for ${config.match} events, but only ${eventIds.length} are listed`,

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { runKeyOf, type StepRunKey } from "../../core/job/history.ts";
 import { countEntries, type EarlierLife } from "../../core/job/job-counts.ts";
+import { mainBranch } from "../../core/job/job-state.ts";
 import { ChangeSum, rollUp } from "../../core/job/metric-change.ts";
 import type { Database, Transaction } from "../../store/home/database.ts";
 import {
@@ -13,12 +15,13 @@ import {
   findEarlierEnds,
   findStepStarts,
   findUncounted,
+  type HistoryPosition,
   listBacklogs,
   markCounted,
   moveBacklog,
+  type RunOfRow,
   readBacklog,
   readUncounted,
-  type StepOfRow,
   type UncountedRow,
 } from "../../store/jobs/uncounted-history.ts";
 import type { Duty } from "./duty.ts";
@@ -119,33 +122,37 @@ async function unlessTaken(database: Database, work: (transaction: Transaction) 
 }
 
 async function changesOfRows(database: Database, organizationId: string, rows: readonly UncountedRow[]) {
-  const starts = await findStepStarts(database, organizationId, rows.flatMap(stepsFromBefore));
+  const starts = await findStepStarts(database, organizationId, rows.flatMap(runsFromBefore));
   const resumed = rows.filter(({ entries }) => entries.some(({ type }) => type === "job.resumed"));
   const ends = await findEarlierEnds(database, organizationId, resumed);
-  const startOf = new Map(starts.map((start) => [keyOfStep(start), start.startedAt]));
+  const startOf = new Map(starts.map((start) => [keyOfRun(start, start), start.startedAt]));
   const endOf = new Map(ends.map((end) => [`${end.jobId} ${end.firstSequence}`, end]));
   const sum = new ChangeSum();
   for (const row of rows) {
     const earlier: EarlierLife = {
       createdAt: row.createdAt,
       end: endOf.get(`${row.jobId} ${row.firstSequence}`),
-      startOf: (step, visit) => startOf.get(keyOfStep({ ...row, step, visit })),
+      startOf: (run) => startOf.get(keyOfRun(row, run)),
     };
     sum.add(row.workflowId, countEntries(earlier, row.entries).counts);
   }
   return sum.changes;
 }
 
-/** Steps that succeed in the row and began in an earlier one. */
-function stepsFromBefore({ jobId, firstSequence, entries }: UncountedRow): StepOfRow[] {
-  const begun = new Set(
-    entries.flatMap(({ type, step, visit }) => (type === "step.started" ? [`${visit} ${step}`] : [])),
-  );
-  return entries.flatMap(({ type, step = "", visit = 0 }) =>
-    type === "step.succeeded" && !begun.has(`${visit} ${step}`) ? [{ jobId, firstSequence, step, visit }] : [],
+/** Runs of steps that succeed in the row and began in an earlier one. */
+function runsFromBefore({ jobId, firstSequence, entries }: UncountedRow): RunOfRow[] {
+  const begun = new Set(entries.flatMap((entry) => (entry.type === "step.started" ? runKeyOf(runOf(entry)) : [])));
+  return entries.flatMap((entry) =>
+    entry.type === "step.succeeded" && !begun.has(runKeyOf(runOf(entry)))
+      ? [{ jobId, firstSequence, ...runOf(entry) }]
+      : [],
   );
 }
 
-function keyOfStep({ jobId, firstSequence, step, visit }: StepOfRow): string {
-  return `${jobId} ${firstSequence} ${visit} ${step}`;
+function runOf({ branch = mainBranch, step = "", visit = 0 }: Partial<StepRunKey>): Required<StepRunKey> {
+  return { branch, step, visit };
+}
+
+function keyOfRun({ jobId, firstSequence }: HistoryPosition, run: StepRunKey): string {
+  return `${jobId} ${firstSequence} ${runKeyOf(run)}`;
 }

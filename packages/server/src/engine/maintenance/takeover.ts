@@ -1,15 +1,17 @@
+import { callNameOf } from "../../core/job/call.ts";
 import type { UntimedFact } from "../../core/job/fact.ts";
 import { type Database, shortLockTimeoutMs } from "../../store/home/database.ts";
+import {
+  type CallKey,
+  type FoundCall,
+  findCallsOfNode,
+  findOrphanedCalls,
+  type TakenCall,
+  takeOverCalls,
+} from "../../store/jobs/job-calls.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import { everyPairJoined, partsOf } from "../../store/jobs/key-parts.ts";
-import {
-  findOrphans,
-  findOwned,
-  type OrphanedJob,
-  removeDeadNode,
-  type TakenJob,
-  takeOverJobs,
-} from "../../store/jobs/nodes.ts";
+import { removeDeadNode } from "../../store/jobs/nodes.ts";
 import { inHalves } from "../in-halves.ts";
 import type { Neighbourhood } from "../node/node.ts";
 import type { Plans } from "../plans/plans.ts";
@@ -24,31 +26,31 @@ export interface TakeoverOptions {
   readonly plans: Plans;
   /** Tells a job a fact, and answers whether that changed it. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<boolean>;
-  /** Whether the dispatcher knows of a call for this job. */
-  readonly owes: (jobId: string) => boolean;
+  /** Whether the dispatcher knows of this call. */
+  readonly owes: (call: CallKey) => boolean;
   readonly roomCount: () => number;
 }
 
-const maxJobsAtOnce = 500;
+const maxCallsAtOnce = 500;
 
-/** Takes over the jobs of nodes that are dead or have left, and makes their calls again. */
+/** Takes over the calls of nodes that are dead or have left, and makes them again. */
 export function takeoverDuty(options: TakeoverOptions): Duty {
   const { database, everyMs, lookAround, plans, roomCount } = options;
   const untold = new UntoldDeaths();
-  let after: string | undefined;
+  let after: FoundCall | undefined;
   return {
     name: "takeover",
     everyMs,
     async runOnce() {
       const { livingNodeIds, deadNodes } = await lookAround();
-      const limit = Math.min(maxJobsAtOnce, roomCount());
+      const limit = Math.min(maxCallsAtOnce, roomCount());
       const leftOut = plans.parking.leftOut();
-      const orphans = limit === 0 ? [] : await findOrphans(database, livingNodeIds, leftOut, limit);
+      const orphans = limit === 0 ? [] : await findOrphanedCalls(database, livingNodeIds, leftOut, limit);
       // A job with which this node cannot go on is left to a node that can.
       const readable = await plans.findReadable(database, orphans);
       const ours = orphans.filter(({ versionId }) => readable.has(versionId));
-      for (const [deadNodeId, keys] of Map.groupBy(ours, (orphan) => orphan.nodeId)) {
-        await takeOver(options, untold, deadNodeId, keys);
+      for (const [deadNodeId, calls] of Map.groupBy(ours, (orphan) => orphan.nodeId)) {
+        await takeOver(options, untold, deadNodeId, calls);
       }
       if (orphans.length === limit && ours.length > 0) return { againInMs: 0 };
       after = await takeBackForgotten(options, untold, after);
@@ -59,50 +61,50 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
 }
 
 /**
- * A job that this node owns by its row but whose call it does not know: a defect or a lost answer in between must not leave a job
- * standing while its node lives. Each round looks at the next ones of the jobs that the node owns, in the order of their ids, and answers where it
- * stopped: most of them are jobs whose calls go on, and however many these are they hide no other.
+ * A call that this node holds by its row but does not know: a defect or a lost answer in between must not leave a job
+ * standing while its node lives. Each round looks at the next ones of the calls that the node holds, in the order of their jobs, and answers where it
+ * stopped: most of them go on, and however many these are they hide no other.
  */
 async function takeBackForgotten(
   options: TakeoverOptions,
   untold: UntoldDeaths,
-  after: string | undefined,
-): Promise<string | undefined> {
+  after: FoundCall | undefined,
+): Promise<FoundCall | undefined> {
   const { database, nodeId, leaseMs, plans } = options;
-  const owned = await findOwned(database, { nodeId, ageMs: leaseMs, after }, plans.parking.leftOut(), maxJobsAtOnce);
+  const search = { nodeId, ageMs: leaseMs, after };
+  const held = await findCallsOfNode(database, search, plans.parking.leftOut(), maxCallsAtOnce);
   await takeOver(
     options,
     untold,
     nodeId,
-    owned.filter((job) => !options.owes(job.jobId)),
+    held.filter((call) => !options.owes(call)),
   );
-  return owned.length === maxJobsAtOnce ? owned.at(-1)?.jobId : undefined;
+  return held.length === maxCallsAtOnce ? held.at(-1) : undefined;
 }
 
-/** Takes jobs over together; one whose row the database cannot write is parked, and keeps no other from being taken. */
+/** Takes calls over together; one whose row the database cannot write is parked with its job, and keeps no other from being taken. */
 async function takeOver(
   options: TakeoverOptions,
   untold: UntoldDeaths,
-  ownerId: string,
-  jobs: readonly OrphanedJob[],
+  holderId: string,
+  calls: readonly FoundCall[],
 ): Promise<void> {
   const { database, nodeId, plans, report } = options;
-  const own = (part: readonly OrphanedJob[]) =>
-    database.transaction((transaction) => takeOverJobs(transaction, nodeId, ownerId, part), {
+  const own = (part: readonly FoundCall[]) =>
+    database.transaction((transaction) => takeOverCalls(transaction, nodeId, holderId, part), {
       lockTimeoutMs: shortLockTimeoutMs,
     });
-  const groups = Map.groupBy(jobs, (job) => database.groupOf(job.organizationId));
+  const groups = Map.groupBy(calls, (call) => database.groupOf(call.organizationId));
   for (const group of groups.values()) {
     // Each part is one statement: of several, those that landed before one that failed would not be known.
     for (const part of partsOf(group, everyPairJoined)) {
-      const isNodeDead = ownerId !== nodeId;
+      const isNodeDead = holderId !== nodeId;
       if (isNodeDead) untold.add(part);
-      const taken = await inHalves(part, own, (job, error) => plans.parking.parkJob(job, error));
-      const takenIds = new Set(taken.map(({ jobId }) => jobId));
-      if (isNodeDead) for (const { jobId } of part) if (!takenIds.has(jobId)) untold.delete(jobId);
+      const taken = await inHalves(part, own, (call, error) => plans.parking.parkJob(call, error));
+      if (isNodeDead) untold.keep(part, taken);
       await Promise.all(
-        taken.map(async (job) => {
-          if (await report(job, factOf(job, untold.has(job.jobId)))) untold.delete(job.jobId);
+        taken.map(async (call) => {
+          if (await report(call, factOf(call, untold.has(call)))) untold.delete(call);
         }),
       );
     }
@@ -110,35 +112,46 @@ async function takeOver(
 }
 
 /**
- * Jobs whose calls this node takes from a dead node and has not told so yet. When the takeover's answer is lost or the report fails, a later round
- * finds the job among this node's own, where the call would look like one that a living node forgot.
+ * Calls that this node takes from a dead node and has not told their jobs so yet. When the takeover's answer is lost or the report fails, a later round
+ * finds the call among this node's own, where it would look like one that a living node forgot.
  */
 class UntoldDeaths {
-  readonly #jobIds = new Set<string>();
+  readonly #calls = new Set<string>();
 
-  add(jobs: readonly JobKey[]): void {
-    for (const { jobId } of jobs) this.#jobIds.add(jobId);
-    for (const oldest of this.#jobIds) {
-      if (this.#jobIds.size <= maxUntoldDeaths) return;
-      this.#jobIds.delete(oldest);
+  add(calls: readonly CallKey[]): void {
+    for (const call of calls) this.#calls.add(textOf(call));
+    for (const oldest of this.#calls) {
+      if (this.#calls.size <= maxUntoldDeaths) return;
+      this.#calls.delete(oldest);
     }
   }
 
-  has(jobId: string): boolean {
-    return this.#jobIds.has(jobId);
+  /** Forgets those of `calls` that were not taken. */
+  keep(calls: readonly CallKey[], taken: readonly CallKey[]): void {
+    const kept = new Set(taken.map(textOf));
+    for (const call of calls) if (!kept.has(textOf(call))) this.delete(call);
   }
 
-  delete(jobId: string): void {
-    this.#jobIds.delete(jobId);
+  has(call: CallKey): boolean {
+    return this.#calls.has(textOf(call));
+  }
+
+  delete(call: CallKey): void {
+    this.#calls.delete(textOf(call));
   }
 }
 
-/** Jobs that another node went on with, or that were cancelled, are never told: the oldest make room. */
+/** No two calls of a job have the same epoch. */
+function textOf({ jobId, epoch }: CallKey): string {
+  return `${jobId} ${epoch}`;
+}
+
+/** Calls whose jobs went on elsewhere, or were cancelled, are never told: the oldest make room. */
 const maxUntoldDeaths = 10_000;
 
 /** A call that waited for its turn was not interrupted: it is innocent of its node's death, and any node may take it. */
-function factOf({ leaseEpoch, hadBegun }: TakenJob, isNodeDead: boolean): UntimedFact {
-  return hadBegun
-    ? { type: "step.interrupted", leaseEpoch, isNodeDead }
-    : { type: "call.handedBack", leaseEpoch, begun: false };
+function factOf(call: TakenCall, isNodeDead: boolean): UntimedFact {
+  return call.hadBegun
+    ? { type: "step.interrupted", ...callNameOf(call), isNodeDead }
+    : { type: "call.handedBack", ...callNameOf(call), begun: false };
 }

@@ -1,17 +1,26 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import type { Database } from "../../store/home/database.ts";
-import type { JobKey } from "../../store/jobs/jobs.ts";
-import type { LeftOutJobs } from "../../store/jobs/nodes.ts";
-import { type DueJob, findDueJobs, findDueJobsInTurn, findNextWake, listVersionKeys } from "../../store/jobs/timers.ts";
+import type { JobKey, LeftOutJobs } from "../../store/jobs/jobs.ts";
+import {
+  type DueJob,
+  findDueJobs,
+  findDueJobsInTurn,
+  findNextWake,
+  findTimedOutJobs,
+  listVersionKeys,
+} from "../../store/jobs/timers.ts";
 import type { VersionKey } from "../../store/workflows/versions.ts";
 import type { DatabaseClock } from "../node/clock.ts";
 import type { Parking } from "../plans/parking.ts";
 import type { Duty } from "./duty.ts";
+import { JobTelling } from "./job-telling.ts";
 
 export interface TimersOptions {
   readonly database: Database;
   readonly clock: Pick<DatabaseClock, "now">;
   readonly everyMs: number;
+  /** A round that has taken so long leaves the rest to the next one. */
+  readonly maxRoundMs: number;
   readonly parking: Parking;
   /** Tells a job that its timer is due, and answers whether that changed it. */
   readonly wake: (key: JobKey) => Promise<boolean>;
@@ -28,22 +37,26 @@ const maxVersionsAtOnce = 500;
 const minShare = 20;
 
 /**
- * Wakes what is due: pending jobs, next attempts, timeouts. Polling is the truth; a hint of the node that set a timer only makes the
+ * Wakes what is due: pending jobs, next attempts, timeouts of waits and of whole jobs. Polling is the truth; a hint of the node that set a timer only makes the
  * poll come at the right moment. Two nodes may see the same job: the second finds nothing due under the row's lock.
  *
- * While fewer jobs are due than one round takes, they are all that there are. Otherwise the round goes by turns besides, from where the last one
- * stopped: so the jobs of one organization, however many, and those that are parked keep no other from its turn.
+ * While fewer jobs are due than one round takes, they are all that there are. Otherwise, and after a round that was cut short, the round goes by turns besides,
+ * from where the last one stopped, and the jobs of each organization are told by themselves: so the jobs of one organization, however many and however long each takes, and those that
+ * are parked keep no other from its turn.
  */
 export function timersDuty(options: TimersOptions): Duty {
-  const { database, clock, everyMs, parking, wake } = options;
+  const { database, clock, everyMs, maxRoundMs, parking, wake } = options;
   let after: VersionKey | undefined;
+  let wasCutShort = false;
+  const telling = new JobTelling<JobKey>();
   return {
     name: "timers",
     everyMs,
     async runOnce() {
       const now = clock.now();
+      const busy = telling.busy();
       const oldest = await findDueJobs(database, now, maxDueJobs);
-      const isBacklog = oldest.length === maxDueJobs;
+      const isBacklog = wasCutShort || oldest.length === maxDueJobs;
       const round: Round = {
         now,
         leftOut: parking.leftOut(),
@@ -53,9 +66,14 @@ export function timersDuty(options: TimersOptions): Duty {
       const turn = isBacklog ? await takeTurn(database, round, after) : { due: [], last: undefined };
       after = turn.last;
       const chosen = choose([...turn.due, ...oldest], round, options.beginsAtOnce());
-      const woken = await Promise.all(chosen.map((job) => wake(job)));
+      const timedOut = await findTimedOutJobs(database, now, round.leftOut, maxDueJobs);
+      const free = [...timedOut, ...chosen].filter(({ organizationId }) => !busy.has(organizationId));
+      const told = await telling.tell(free, wake, performance.now() + maxRoundMs);
+      wasCutShort = told.isCutShort || busy.size > 0;
+      if (wasCutShort) return { againInMs: 0 };
       // Jobs that cannot be taken are no reason to come back at once.
-      if (isBacklog && (woken.includes(true) || after !== undefined)) return { againInMs: 0 };
+      const isMore = isBacklog || timedOut.length === maxDueJobs;
+      if (isMore && (told.isAnyChanged || after !== undefined)) return { againInMs: 0 };
       const next = await findNextWake(database, now);
       return next === null ? undefined : { againInMs: Math.min(everyMs, Math.max(0, next - clock.now())) };
     },

@@ -20,6 +20,10 @@ export function vacuumDuty(database: Database): Duty {
     "audit_unsealed",
     "audit_sealed",
     "metric_rollup",
+    "child_job",
+    "job_tree",
+    "task_queue",
+    "task_worker",
   ];
   let next = 0;
   return {
@@ -29,8 +33,10 @@ export function vacuumDuty(database: Database): Duty {
       const table = tables[next % tables.length];
       next += 1;
       if (table !== undefined) await database.vacuum(table);
-      // Each commit leaves a dead row here within seconds, and hardly a living one.
+      // Each commit and each call leaves a dead row here within seconds, and hardly a living one.
       await database.vacuum("metric_change");
+      await database.vacuum("job_call");
+      await database.vacuum("job_notice");
       return undefined;
     },
   };

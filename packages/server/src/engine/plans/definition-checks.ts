@@ -1,16 +1,9 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Config } from "../../config.ts";
-import type { Problem } from "../../core/problem.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { FairQueue } from "../../store/home/fair-queue.ts";
-
-/** The findings about a new definition: it is valid when there are no problems. */
-export interface DefinitionFindings {
-  readonly problems: Problem[];
-  /** Things that may go wrong when a job runs. */
-  readonly warnings: Problem[];
-}
+import type { DefinitionFindings, DefinitionToCheck } from "./definition-check.ts";
 
 export interface DefinitionCheckOptions {
   readonly config: Config;
@@ -42,7 +35,7 @@ export class DefinitionChecks {
   }
 
   /** Throws `ServiceError` (RateLimitError, UnavailableError) when it was not checked. */
-  async check(organizationId: string, text: string): Promise<DefinitionFindings> {
+  async check(organizationId: string, toCheck: DefinitionToCheck): Promise<DefinitionFindings> {
     if (this.#isClosed) throw leaving();
     const waiting = this.#waitingByOrganization.get(organizationId) ?? 0;
     if (waiting >= maxPerOrganization) throw tooManyOfOne();
@@ -50,7 +43,7 @@ export class DefinitionChecks {
     this.#waitingByOrganization.set(organizationId, waiting + 1);
     try {
       return await new Promise<DefinitionFindings>((resolve, reject) => {
-        this.#queue.add(organizationId, { organizationId, text, resolve, reject });
+        this.#queue.add(organizationId, { organizationId, toCheck, resolve, reject });
         this.#next();
       });
     } finally {
@@ -81,7 +74,7 @@ export class DefinitionChecks {
     this.#running = { ...check, timer };
     try {
       this.#worker ??= this.#startWorker();
-      this.#worker.postMessage(check.text);
+      this.#worker.postMessage(check.toCheck);
     } catch (error) {
       // The system may have no thread to give.
       this.#options.onFailure(error);
@@ -135,7 +128,7 @@ export class DefinitionChecks {
 
 interface Check {
   readonly organizationId: string;
-  readonly text: string;
+  readonly toCheck: DefinitionToCheck;
   readonly resolve: (findings: DefinitionFindings) => void;
   readonly reject: (error: ServiceError) => void;
   readonly timer?: NodeJS.Timeout;

@@ -9,5 +9,6 @@ export function definitionLimits(config: Config): DefinitionLimits {
     maxEventIdsPerStep: config.maxEventIdsPerStep,
     maxNameLength: config.maxNameLength,
     maxDepth: config.maxJsonDepth,
+    maxOutputBytes: config.maxOutputBytes,
   };
 }

@@ -1,6 +1,5 @@
 import { ServiceError } from "../../core/service-error.ts";
-import type { JobKey } from "../../store/jobs/jobs.ts";
-import type { LeftOutJobs } from "../../store/jobs/nodes.ts";
+import type { JobKey, LeftOutJobs } from "../../store/jobs/jobs.ts";
 import type { VersionKey } from "../../store/workflows/versions.ts";
 
 export interface ParkingOptions {

@@ -7,7 +7,7 @@ import type { ExecutorCatalog } from "../../core/definition/executor-kind.ts";
 import { compilePlan, type Plan } from "../../core/plan/plan.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { TooMuchAtOnceError } from "../../store/jobs/jobs.ts";
-import { loadDefinitions, type VersionKey } from "../../store/workflows/versions.ts";
+import { type LoadedDefinition, loadDefinitions, type VersionKey } from "../../store/workflows/versions.ts";
 import { definitionLimits } from "./definition-limits.ts";
 import { type Parked, Parking, UnreadableVersionError } from "./parking.ts";
 import { PlanCache } from "./plan-cache.ts";
@@ -45,11 +45,11 @@ export class Plans {
       else missing.set(version.versionId, version);
     }
     let bytes = 0;
-    for await (const [version, definition] of definitionsOf(db, [...missing.values()])) {
+    for await (const [version, loaded] of definitionsOf(db, [...missing.values()])) {
       const { versionId } = version;
       try {
-        if (definition === undefined) throw new UnreadableVersionError("the store does not have it");
-        const compiled = this.#compile(definition);
+        if (loaded === undefined) throw new UnreadableVersionError("the store does not have it");
+        const compiled = this.#compile(loaded);
         this.#cached.keep({ ...version, ...compiled });
         this.parking.releaseVersion(versionId);
         plans.set(versionId, compiled.plan);
@@ -62,7 +62,7 @@ export class Plans {
       // The batch that asked holds all of them until it is done, whatever the cache drops meanwhile.
       if (plans.size > 1 && bytes > this.#maxBytes) throw new TooMuchAtOnceError(plans.size, bytes, "plans");
       // A batch may need hundreds of plans, as after a start: what else is due comes in between.
-      if ((definition?.length ?? 0) > longDefinition) await nextTurn();
+      if ((loaded?.definition.length ?? 0) > longDefinition) await nextTurn();
     }
     return { plans, parked };
   }
@@ -82,8 +82,8 @@ export class Plans {
     return this.#cached.bytesOf(organizationId);
   }
 
-  #compile(text: string): { readonly plan: Plan; readonly bytes: number } {
-    const parsed = parseDefinition(text, this.#executors, this.#limits, true);
+  #compile({ definition: text, language }: LoadedDefinition): { readonly plan: Plan; readonly bytes: number } {
+    const parsed = parseDefinition(text, this.#executors, this.#limits, language);
     if ("problems" in parsed) {
       // It was valid when it was registered, so this node is older than the one that took it.
       const [problem] = parsed.problems;
@@ -104,23 +104,22 @@ export interface LoadedPlans {
 async function* definitionsOf(
   db: Queryable,
   versions: readonly VersionKey[],
-): AsyncGenerator<[VersionKey, string | undefined]> {
+): AsyncGenerator<[VersionKey, LoadedDefinition | undefined]> {
   for (let first = 0; first < versions.length; first += textsAtOnce) {
     const portion = versions.slice(first, first + textsAtOnce);
-    const texts = await loadDefinitions(db, portion);
-    const textOf = new Map(texts.map(({ versionId, definition }) => [versionId, definition]));
-    for (const version of portion) yield [version, textOf.get(version.versionId)];
+    const loaded = new Map((await loadDefinitions(db, portion)).map((one) => [one.versionId, one]));
+    for (const version of portion) yield [version, loaded.get(version.versionId)];
   }
 }
 
 const textsAtOnce = 50;
 
 /**
- * An estimate of what a plan takes of the heap, measured on the definitions that make most of each: up to 15 bytes for one of their text, and 75
+ * An estimate of what a plan takes of the heap, measured on the definitions that make most of each: up to 15 bytes for one of their text (19 where it is all expressions), and 75
  * for a name. Compiled patterns are kept apart (`core/schema/matcher.ts`).
  */
 function bytesOf(text: string, { steps }: Definition): number {
-  return bytesPerPlan + text.length * 16 + nameCountOf(steps, maxCountedNames) * 80;
+  return bytesPerPlan + text.length * 20 + nameCountOf(steps, maxCountedNames) * 80;
 }
 
 /** In characters: less than that is compiled in a millisecond. */

@@ -1,3 +1,5 @@
+import { isInside } from "../../core/job/branch-path.ts";
+import type { BranchFolder } from "../../core/job/branch-runs.ts";
 import {
   entryPlacer,
   type HistoryEntry,
@@ -11,11 +13,18 @@ import {
   valueIn,
   withValue,
 } from "../../core/job/history.ts";
-import type { Job } from "../../core/job/job-state.ts";
+import { type Job, mainBranch } from "../../core/job/job-state.ts";
 import { maxValuesSize, sizeOfJson } from "../../core/json/json-size.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { type HistoryCommit, readCommitsAfter, readCommitsBefore } from "../../store/jobs/job-history.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
+
+/** A fold of a history into the branches of a step. */
+export interface BranchFold {
+  readonly folder: BranchFolder;
+  /** The sequence of the last entry that is in it. */
+  reached: number;
+}
 
 /** A part of a list that is read in order. */
 export interface Portion<Row> {
@@ -51,45 +60,93 @@ export interface RunSearch {
   readonly limit: number;
   /** Only runs of this status; undefined: all. */
   readonly status: StepRunStatus | undefined;
+  /** Only runs in this branch, or in a branch of its forks; undefined: all. */
+  readonly branch?: string | undefined;
+}
+
+function isMeant({ status, branch }: RunSearch, run: StepRun<ValuePlace>): boolean {
+  const path = run.branch ?? mainBranch;
+  const isThere = branch === undefined || path === branch || isInside(path, branch);
+  return isThere && (status === undefined || run.status === status);
 }
 
 /** A job may hold tens of thousands of entries: who looks for a status that few runs have gets an answer in between. */
 const maxScannedEntries = 20_000;
 
 /** Step runs in the order of their start. */
-export async function readRuns(
-  db: Queryable,
-  key: JobKey,
-  { after, limit, status }: RunSearch,
-): Promise<Portion<StepRun<ValuePlace>>> {
-  const rows: StepRun<ValuePlace>[] = [];
-  let folder = new StepFolder<ValuePlace>();
-  let room = maxValuesSize;
-  let scannedCount = 0;
-  let last: StepRun<ValuePlace> | undefined;
-  const close = (): boolean => {
-    const [run] = folder.runs;
-    if (run === undefined) return true;
-    const isMeant = status === undefined || run.status === status;
-    if (isMeant) room -= sizeOfPlace(run.input, room) + sizeOfPlace(run.output, room);
-    if (room < 0 && rows.length > 0) return false;
-    if (isMeant) rows.push(run);
-    last = run;
-    folder = new StepFolder();
-    return true;
-  };
-  for await (const entries of slicesAfter(db, key, after, maxCommitsAtOnce)) {
+export async function readRuns(db: Queryable, key: JobKey, search: RunSearch): Promise<Portion<StepRun<ValuePlace>>> {
+  const page = new RunPage(search);
+  for await (const entries of slicesAfter(db, key, search.after, maxCommitsAtOnce)) {
     for (const entry of entries) {
-      if (entry.type === "step.started") {
-        if (!close()) return cutAfter(rows, last);
-        if (rows.length === limit) return { rows };
-        if (scannedCount > maxScannedEntries && last !== undefined) return cutAfter(rows, last);
-      }
-      folder.add(entry);
-      scannedCount += 1;
+      if (!page.takes(entry)) return page.portion;
     }
   }
-  return close() ? { rows } : cutAfter(rows, last);
+  return page.portion;
+}
+
+/** Goes on with a fold to the end of the history, slice by slice. */
+export async function foldBranches(db: Queryable, key: JobKey, fold: BranchFold): Promise<void> {
+  for await (const entries of slicesAfter(db, key, fold.reached, maxCommitsAtOnce)) {
+    for (const entry of entries) fold.folder.add(entry);
+    fold.reached = entries.at(-1)?.sequence ?? fold.reached;
+  }
+}
+
+/** Collects the runs of a page. One branch after the other may say something of a run, so that a page is read on until its runs are over. */
+class RunPage {
+  readonly #search: RunSearch;
+  readonly #folder = new StepFolder<ValuePlace>();
+  #meantCount = 0;
+  #scannedCount = 0;
+  #room = maxValuesSize;
+  #isClosed = false;
+  #hasBranches = false;
+
+  constructor(search: RunSearch) {
+    this.#search = search;
+  }
+
+  /** Takes an entry; false where nothing that follows concerns the page. */
+  takes(entry: PlacedEntry): boolean {
+    this.#scannedCount += 1;
+    if (entry.type === "step.forked" || ("branch" in entry && entry.branch !== undefined)) this.#hasBranches = true;
+    if (entry.type === "step.started") {
+      // Without branches, a run that starts ends what is said of the one before.
+      this.#isClosed ||= this.#isFull();
+      if (this.#isClosed && (!this.#hasBranches || this.#folder.runs.every(({ status }) => status === "success")))
+        return false;
+      if (this.#isClosed) return true;
+    }
+    this.#folder.add(entry);
+    return true;
+  }
+
+  get portion(): Portion<StepRun<ValuePlace>> {
+    const { limit } = this.#search;
+    const rows: StepRun<ValuePlace>[] = [];
+    let room = maxValuesSize;
+    let last: StepRun<ValuePlace> | undefined;
+    for (const run of this.#folder.runs) {
+      const isRow = isMeant(this.#search, run);
+      if (isRow) room -= sizeOfPlace(run.input, room) + sizeOfPlace(run.output, room);
+      if (isRow && rows.length === limit) return { rows };
+      if (isRow && rows.length > 0 && room < 0) return cutAfter(rows, last);
+      if (isRow) rows.push(run);
+      last = run;
+    }
+    return this.#isClosed && rows.length < limit ? cutAfter(rows, last) : { rows };
+  }
+
+  /** Whether the runs so far are enough. Which of them will have the status is known only of a run that is over. */
+  #isFull(): boolean {
+    const run = this.#folder.runs.at(-1);
+    if (run === undefined) return false;
+    if (isMeant(this.#search, run)) {
+      this.#room -= sizeOfPlace(run.input, this.#room) + sizeOfPlace(run.output, this.#room);
+      this.#meantCount += 1;
+    }
+    return this.#meantCount >= this.#search.limit || this.#room < 0 || this.#scannedCount > maxScannedEntries;
+  }
 }
 
 function cutAfter<Row>(rows: readonly Row[], last: { readonly sequence: number } | undefined): Portion<Row> {
@@ -125,23 +182,37 @@ export async function readNewestRuns(db: Queryable, job: Job, maxRuns: number): 
   const earlier = folder.runs.slice(0, -maxRuns);
   const runs = folder.runs.slice(-maxRuns);
   const before = (entries[0]?.sequence ?? 1) === 1 ? [] : await visitsBefore(db, job, entries);
-  return { entries, runs, earlierCounts: countEarlier(runs, [...before, ...earlier]) };
+  return { entries, runs, earlierCounts: countEarlier(runs, before, earlier) };
 }
 
 type UnplacedEntry = Parameters<ReturnType<typeof entryPlacer>>[0];
-type Visit = Pick<StepRun, "name" | "visit">;
+type Visit = Pick<StepRun, "name" | "visit" | "branch">;
 
-/** Visits count on, so that the first of a step that is shown tells how many there were before. */
-function countEarlier(shown: readonly Visit[], earlier: readonly Visit[]): ReadonlyMap<string, number> {
-  const counts = new Map(earlier.map(({ name, visit }) => [name, visit]));
-  for (const { name, visit } of shown.toReversed()) counts.set(name, visit - 1);
+/**
+ * On the main line visits count on, so that the first of a step that is shown tells how many there were before. Those in branches are counted: `before` has
+ * the visits of all.
+ */
+function countEarlier(shown: readonly Visit[], before: readonly Visit[], earlier: readonly Visit[]) {
+  const counts = new Map(before.map(({ name, visit }) => [name, visit]));
+  const add = (name: string, count: number) => counts.set(name, (counts.get(name) ?? 0) + count);
+  for (const { name, branch } of before.length > 0 ? shown : earlier) {
+    if (branch !== undefined) add(name, before.length > 0 ? -1 : 1);
+  }
+  const onMainLine = [
+    ...(before.length > 0 ? [] : earlier),
+    ...shown.toReversed().map(({ visit, ...run }) => ({ ...run, visit: visit - 1 })),
+  ];
+  for (const { name, visit, branch } of onMainLine) if (branch === undefined) counts.set(name, visit);
   return new Map(counts.entries().filter(([, count]) => count > 0));
 }
 
 /** The latest visit of each step, which is the count of its visits, as the job's state has it. */
 async function visitsBefore(db: Queryable, job: Job, entries: readonly PlacedEntry[]): Promise<Visit[]> {
   const { state } = job;
-  const visits = state.status === "SUCCEEDED" ? state.visits : state.progress.visits;
+  const visits =
+    state.status === "SUCCEEDED"
+      ? state.visits
+      : { ...state.cursors[0].carried.visits, ...state.progress.branchVisits };
   if (visits !== undefined) return Object.entries(visits).map(([name, visit]) => ({ name, visit }));
   // A job that succeeded under an earlier release kept no counts.
   const found: Visit[] = [];

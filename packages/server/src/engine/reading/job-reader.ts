@@ -1,8 +1,10 @@
+import { BranchFolder, type ForkRun, type ForkSearch } from "../../core/job/branch-runs.ts";
 import {
   foldSteps,
   type HistoryEntry,
   jobInputNumber,
   maxShownStepRuns,
+  type PlacedEntry,
   type PlainEntry,
   plainEntries,
   type StepRun,
@@ -10,12 +12,12 @@ import {
   valueIn,
   withValue,
 } from "../../core/job/history.ts";
-import { awaitedEventIds, type Job, type JobState } from "../../core/job/job-state.ts";
-import { type StoredState, withPlaces } from "../../core/job/stored-state.ts";
-import { unreadValue } from "../../core/job/unread-value.ts";
+import { awaitedEventIds, type Job } from "../../core/job/job-state.ts";
+import { unreadState } from "../../core/job/stored-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { maxValuesSize } from "../../core/json/json-size.ts";
 import { JsonText, type ShownValue } from "../../core/json/json-text.ts";
+import type { Plan } from "../../core/plan/plan.ts";
 import type { Database, Queryable, Reader } from "../../store/home/database.ts";
 import { readValues } from "../../store/jobs/job-values.ts";
 import {
@@ -29,6 +31,7 @@ import {
 } from "../../store/jobs/jobs.ts";
 import type { WholeJob } from "../engine.ts";
 import { type Portion, type RunSearch, readEntries, readNewestRuns, readRuns } from "./job-history.ts";
+import { RecentForks } from "./recent-forks.ts";
 import type { JobSnapshot, RecentJobs } from "./recent-jobs.ts";
 import { TurnReads } from "./turn-reads.ts";
 
@@ -44,6 +47,7 @@ export class JobReader {
   readonly #options: JobReaderOptions;
   readonly #standings: TurnReads<JobStanding>;
   readonly #smallJobs: TurnReads<SmallJob>;
+  readonly #recentForks = new RecentForks();
 
   constructor(options: JobReaderOptions) {
     const db = options.database.requests;
@@ -80,7 +84,7 @@ export class JobReader {
     if (small !== undefined) return small;
     const reader = this.#readerFor(key);
     const job = await readJob(reader, key);
-    return job && (await readLarge(reader, { ...job, state: readableState(job.state) }, withValues));
+    return job && (await readLarge(reader, { ...job, state: unreadState(job) }, withValues));
   }
 
   /** The entries after a sequence, in order. Undefined when there is no such job. */
@@ -124,6 +128,15 @@ export class JobReader {
     });
   }
 
+  /** The branches of a visit of a fork; undefined where there is none, or no such job. */
+  async readBranches(key: JobKey, plan: Plan, search: ForkSearch): Promise<ForkRun | undefined> {
+    const snapshot = await this.#newest(key, undefined);
+    if (snapshot === undefined) return await this.#recentForks.read(this.#readerFor(key), key, plan, search);
+    const folder = new BranchFolder(plan, search);
+    for (const entry of snapshot.entries) folder.add(entry);
+    return folder.run;
+  }
+
   /** The job as this node saw it last, if that is still the newest. */
   async #newest(key: JobKey, known: JobStanding | undefined): Promise<JobSnapshot | undefined> {
     if (this.#recall(key) === undefined) return undefined;
@@ -152,15 +165,17 @@ export interface Look {
 function wholeSmallJob({ commits, state, input, ...row }: SmallJob): WholeJob | undefined {
   const entries = commits?.flat();
   if (!entries?.every(isWhole) || state === null || input === null) return undefined;
-  return wholeJob({ ...row, input, state: readableState(state) }, entries);
+  return wholeJob({ ...row, input, state: unreadState({ ...row, state }) }, entries);
 }
 
 async function readLarge(db: Queryable, job: Job, withValues: boolean): Promise<WholeJob> {
   const { entries, runs, earlierCounts } = await readNewestRuns(db, job, maxShownStepRuns);
-  const places = runs.toReversed().flatMap(({ input, output }) => [output, input]);
+  const last = outputPlace(job, entries);
+  const places = [last, ...runs.toReversed().flatMap(({ input, output }) => [output, input])];
   const values = await valuesAt(db, job, withValues ? places : [], { jobInput: job.input });
   const steps = runs.map((run) => shownRun(run, values));
-  return { job, steps, output: outputOf(job, steps), isLarge: true, entries, earlierRunCounts: earlierCounts };
+  const output = last === undefined ? outputOf(job, steps) : values(last);
+  return { job, steps, output, isLarge: true, entries, earlierRunCounts: earlierCounts };
 }
 
 /** Reads the values at these places, the first ones first, as many as fit into one answer. */
@@ -200,8 +215,15 @@ export function wholeJob(job: Job, entries: readonly HistoryEntry[]): WholeJob {
   return { job, steps, output: outputOf(job, steps), isLarge: false, entries, earlierRunCounts: new Map() };
 }
 
+/** The output of the step that ended a job with branches. It may have started before all the runs that are shown. */
+function outputPlace({ state }: Job, entries: readonly PlacedEntry[]): ValuePlace | undefined {
+  if (state.status !== "SUCCEEDED") return undefined;
+  const last = entries.findLast((entry) => entry.type === "step.succeeded" && entry.branch === undefined);
+  return last === undefined ? undefined : valueIn(last);
+}
+
 function outputOf({ state }: Job, steps: readonly StepRun[]): ShownValue | undefined {
-  return state.status === "SUCCEEDED" ? steps.at(-1)?.output : undefined;
+  return state.status === "SUCCEEDED" ? steps.findLast(({ branch }) => branch === undefined)?.output : undefined;
 }
 
 /** The value at a place; undefined for one that was not read. */
@@ -210,11 +232,6 @@ type ReadValues = (place: ValuePlace) => ShownValue | undefined;
 function isWhole(entry: HistoryEntry): boolean {
   const stored = valueIn(entry);
   return stored === undefined || !("stored" in stored) || stored.stored === jobInputNumber;
-}
-
-/** Nobody who reads a job asks for the values in its state: they are in its history. */
-function readableState(state: StoredState): JobState {
-  return withPlaces(state, unreadValue);
 }
 
 /** The rows up to the first whose values were not read, which begins the next portion. */

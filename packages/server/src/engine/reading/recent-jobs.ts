@@ -1,4 +1,4 @@
-import type { HistoryEntry } from "../../core/job/history.ts";
+import { type HistoryEntry, valueIn } from "../../core/job/history.ts";
 import type { Job } from "../../core/job/job-state.ts";
 import { sizeOfJson } from "../../core/json/json-size.ts";
 
@@ -62,7 +62,6 @@ export class RecentJobs {
 const plainEntrySize = 100;
 
 function sizeOfEntry(entry: HistoryEntry): number {
-  const stored =
-    entry.type === "step.started" ? entry.input : entry.type === "step.succeeded" ? entry.output : undefined;
+  const stored = valueIn(entry);
   return plainEntrySize + (stored !== undefined && "value" in stored ? sizeOfJson(stored.value, maxSize) : 0);
 }

@@ -13,7 +13,7 @@ const SessionSchema = Type.Object(
     isCurrent: Type.Boolean({ description: "True for the session of this request." }),
     signedInBy: Type.String({
       description:
-        "`password`, `link` for a link of `stepwell dev`, `device` for a command line and `application` for an OAuth client that was let in from a browser, or an issuer outside.",
+        "`password`, `link` for a link of `stepwell dev` or an invitation, `device` for a command line and `application` for an OAuth client that was let in from a browser, or an issuer outside.",
     }),
     application: Type.Optional(
       Type.Object(

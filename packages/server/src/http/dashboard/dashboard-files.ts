@@ -1,15 +1,7 @@
-import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-
-export interface Asset {
-  readonly type: string;
-  readonly etag: string;
-  /** What there is of it beside the plain content, packed when it was built. */
-  readonly encodings: ReadonlySet<string>;
-  read(encoding: "br" | "gzip" | undefined): Buffer;
-}
+import { type Asset, etagOfContent } from "../door/static-asset.ts";
 
 interface Place {
   /** Prefix of every path, without a slash at the end. */
@@ -51,7 +43,7 @@ function readPage({ basePath, publicUrl }: Place): Asset | undefined {
     .replaceAll('"./assets/', `"${basePath}/assets/`)
     .replace('<meta name="stepwell-base-url" content=""', `<meta name="stepwell-base-url" content="${publicUrl()}"`);
   const content = Buffer.from(text);
-  return { type: "text/html; charset=utf-8", etag: etagOf(content), encodings: new Set(), read: () => content };
+  return { type: "text/html; charset=utf-8", etag: etagOfContent(content), encodings: new Set(), read: () => content };
 }
 
 function listAssets(): ReadonlyMap<string, Asset> {
@@ -92,7 +84,3 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
   ".json": "application/json",
 };
-
-function etagOf(content: Buffer): string {
-  return `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
-}

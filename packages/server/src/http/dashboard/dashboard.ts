@@ -1,7 +1,7 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../../core/service-error.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { type Asset, DashboardFiles } from "./dashboard-files.ts";
+import { sendAsset } from "../door/static-asset.ts";
+import { DashboardFiles } from "./dashboard-files.ts";
 
 /**
  * The addresses that the dashboard has for itself: every page of it is below `/app`, so that no page hides an operation of the API, and an
@@ -22,7 +22,7 @@ export function dashboardRoutes(app: App, { basePath, publicUrl }: ServerParts):
         throw new ServiceError("NotFoundError", "The dashboard is not built here: `npm run build`.");
       reply.headers(pageHeaders);
       // Asked for each time, so that nobody goes on with a page whose scripts are gone.
-      return send(request, reply, page, "no-cache");
+      return sendAsset(request, reply, page, "no-cache");
     });
   }
 
@@ -31,7 +31,7 @@ export function dashboardRoutes(app: App, { basePath, publicUrl }: ServerParts):
     if (asset === undefined) throw new ServiceError("NotFoundError", "There is no such file. Load the page again.");
     reply.header("cross-origin-resource-policy", "same-origin");
     // The name has a hash of the content in it.
-    return send(request, reply, asset, "public, max-age=31536000, immutable");
+    return sendAsset(request, reply, asset, "public, max-age=31536000, immutable");
   });
 }
 
@@ -51,26 +51,6 @@ function isDecodable(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function send(request: FastifyRequest, reply: FastifyReply, asset: Asset, cacheControl: string): FastifyReply {
-  const vary = [reply.getHeader("vary"), "Accept-Encoding"].filter(Boolean).join(", ");
-  reply.headers({ "cache-control": cacheControl, etag: asset.etag, vary });
-  if (request.headers["if-none-match"] === asset.etag) return reply.code(304).send();
-  const encoding = encodingFor(request.headers["accept-encoding"], asset);
-  if (encoding !== undefined) reply.header("content-encoding", encoding);
-  return reply.type(asset.type).send(asset.read(encoding));
-}
-
-/** The smallest that is there and that the client takes. */
-function encodingFor(accepted: string | string[] | undefined, asset: Asset): "br" | "gzip" | undefined {
-  const taken = new Set(
-    String(accepted ?? "")
-      .split(",")
-      .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
-      .map((part) => part.split(";")[0]?.trim()),
-  );
-  return (["br", "gzip"] as const).find((encoding) => taken.has(encoding) && asset.encodings.has(encoding));
 }
 
 /** Nothing from anywhere else, no script and no style in the page itself. `data:` is for the icons inside of style sheets. */

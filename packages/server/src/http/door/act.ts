@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Act, CallerAct, UsedMaximum } from "../../management/act/act.ts";
 import { sourceOf } from "./client-address.ts";
+import { preconditionOf } from "./precondition.ts";
 import { attemptOf, requestKeyOf } from "./request-key.ts";
 
 /** Makes the act that a request asks for: its actor, its operation, its id and its address. */
@@ -15,7 +16,7 @@ export function actOf(request: FastifyRequest): Act {
   return { actor: caller.principal, operation, clientId, ...sourceOf(request), onCounted };
 }
 
-/** Makes an act with what a change of the control plane needs to know of its caller. Throws 400 for an Idempotency-Key that cannot be one. */
+/** Makes an act with what a change of the control plane needs to know of its caller. Throws 400 for an Idempotency-Key or an If-Match that cannot be one. */
 export function callerActOf(request: FastifyRequest): CallerAct {
   const { caller, routeOptions } = request;
   const key = requestKeyOf(request);
@@ -27,6 +28,7 @@ export function callerActOf(request: FastifyRequest): CallerAct {
     actor: caller.principal,
     caller,
     permission: routeOptions.schema?.["x-permission"] ?? "none",
+    precondition: preconditionOf(request),
     repetition: key && { ...key, attempt: attemptOf(request), onReplayed },
   };
 }

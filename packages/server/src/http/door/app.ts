@@ -19,6 +19,7 @@ import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { BoundsRule } from "./bounds-check.ts";
 import type { Repetition } from "./repetition.ts";
+import type { TraceContext } from "./trace-context.ts";
 import type { UserNames } from "./user-names.ts";
 
 /** The HTTP server as resources see it: request types follow from the schemas of each declaration. */
@@ -72,6 +73,8 @@ declare module "fastify" {
     usedMaximums: readonly UsedMaximum[] | null;
     /** True when the answer is the one that this request got before. */
     isReplayed: boolean;
+    /** The trace that the caller sent; null: none. */
+    trace: TraceContext | null;
   }
   interface FastifySchema {
     /** Who may call the operation. Authorization reads this very declaration, and so does the document. */

@@ -177,5 +177,6 @@ const typeOfParameter: Readonly<Record<string, AuditTargetType>> = {
   workflowId: "workflow",
   versionId: "version",
   tag: "tag",
+  queue: "taskQueue",
   jobId: "job",
 };

@@ -48,4 +48,4 @@ function allow(request: FastifyRequest, reply: FastifyReply, origin: string): bo
 }
 
 const exposedHeaders =
-  "location, retry-after, ratelimit, ratelimit-policy, idempotency-replayed, x-request-id, x-amzn-requestid, x-amzn-errortype";
+  "location, etag, retry-after, ratelimit, ratelimit-policy, idempotency-replayed, x-request-id, traceresponse, x-amzn-requestid, x-amzn-errortype";

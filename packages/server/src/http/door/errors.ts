@@ -19,6 +19,7 @@ export const errorKinds: Readonly<Record<AnswerCode, { readonly status: number; 
   NotFoundError: { status: 404, title: "Not found" },
   MethodNotAllowedError: { status: 405, title: "Method not allowed" },
   ConflictError: { status: 409, title: "In conflict with the current state" },
+  PreconditionFailedError: { status: 412, title: "Changed since it was read" },
   PayloadTooLargeError: { status: 413, title: "Too large" },
   UnsupportedMediaTypeError: { status: 415, title: "Unsupported media type" },
   RateLimitError: { status: 429, title: "Too many" },

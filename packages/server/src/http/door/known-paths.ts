@@ -1,4 +1,4 @@
-/** Which methods each path knows: a known path with another method is 405, not 404. */
+/** The methods that each path knows: a known path with another method is 405, not 404, and OPTIONS is answered with the list. */
 export class KnownPaths {
   readonly #paths = new Map<string, Set<string>>();
 
@@ -15,6 +15,7 @@ export class KnownPaths {
     for (const [pattern, known] of this.#paths) {
       if (matches(pattern.split("/"), segments)) for (const method of known) methods.add(method);
     }
+    if (methods.size > 0) methods.add("OPTIONS");
     return [...methods].sort();
   }
 }

@@ -2,6 +2,8 @@ import { createRequire } from "node:module";
 import swagger from "@fastify/swagger";
 import { Type } from "typebox";
 import type { App } from "./app.ts";
+import { noContent } from "./schemas.ts";
+import { type Asset, assetOfText, sendAsset } from "./static-asset.ts";
 
 /** Read from the package, so that the document and the package cannot differ. */
 const { version } = createRequire(import.meta.url)("../../../package.json") as { readonly version: string };
@@ -40,7 +42,7 @@ export function collectDeclarations(app: App, basePath: string, serverUrl: () =>
 
 /** `GET /openapi.json`: this document, written once, since it is the same for everybody. */
 export function openapiRoute(app: App): void {
-  let text: string | undefined;
+  let document: Asset | undefined;
   app.get(
     "/openapi.json",
     {
@@ -49,12 +51,15 @@ export function openapiRoute(app: App): void {
         "x-permission": "none",
         tags: ["service"],
         summary: "This document",
-        response: { 200: Type.Unsafe<string>({ type: "object", description: "The OpenAPI document." }) },
+        response: {
+          200: Type.Unsafe<string>({ type: "object", description: "The OpenAPI document." }),
+          304: noContent("You have the document already: its ETag is the one in If-None-Match."),
+        },
       },
     },
-    async (_request, reply) => {
-      text ??= JSON.stringify(app.swagger());
-      return reply.type("application/json").send(text);
+    async (request, reply) => {
+      document ??= assetOfText("application/json", JSON.stringify(app.swagger()));
+      return sendAsset(request, reply, document, "no-cache");
     },
   );
 }

@@ -9,6 +9,7 @@ import { authorization } from "./authorization.ts";
 import { enforceBounds } from "./bounds-check.ts";
 import { type AnswerCode, errorKinds } from "./errors.ts";
 import { markReplayed } from "./idempotency.ts";
+import { rejectPrecondition } from "./precondition.ts";
 import { limitRate } from "./rate-limit.ts";
 import { rejectKey } from "./request-key.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
@@ -77,6 +78,9 @@ function costOf({ method, config }: RouteOptions): number {
   return config?.cost ?? (method === "GET" || method === "HEAD" || method === "QUERY" ? 1 : 5);
 }
 
+/** The operations that count among the submits of a minute. */
+const submits: ReadonlySet<string> = new Set(["SubmitJob", "SubmitTask"]);
+
 function gates(
   schema: FastifySchema,
   permission: DeclaredPermission,
@@ -86,11 +90,18 @@ function gates(
   if (permission === "none") return [];
   const authorize = authorization(permission, door.authenticator, door.failedAccess);
   const limit = limitRate(
-    { isSubmit: schema.operationId === "SubmitJob", cost: schema["x-cost"] ?? 1 },
+    { isSubmit: submits.has(schema.operationId ?? ""), cost: schema["x-cost"] ?? 1 },
     door.rateLimits,
     door.metrics,
   );
-  return takesIdempotencyKey(schema.headers) ? [authorize, limit, bounds] : [authorize, limit, bounds, rejectKey];
+  const rejectHeader = rejectPrecondition(declaredHeaders(schema.headers));
+  return [
+    authorize,
+    limit,
+    bounds,
+    ...(takesIdempotencyKey(schema.headers) ? [] : [rejectKey]),
+    ...(rejectHeader === undefined ? [] : [rejectHeader]),
+  ];
 }
 
 /** What can go wrong follows from what the operation declares; the rest it names itself. */
@@ -103,6 +114,7 @@ function errorsOf({ schema, url, config }: RouteOptions, permission: DeclaredPer
   if (schema?.querystring !== undefined || schema?.headers !== undefined || url.includes(":tag"))
     codes.add("ValidationError");
   if (takesIdempotencyKey(schema?.headers) || config?.repetition === "renewed") codes.add("ConflictError");
+  if ("If-Match" in declaredHeaders(schema?.headers)) codes.add("PreconditionFailedError");
   if (schema?.body !== undefined) {
     codes.add("ValidationError").add("PayloadTooLargeError").add("UnsupportedMediaTypeError");
   }
@@ -110,7 +122,11 @@ function errorsOf({ schema, url, config }: RouteOptions, permission: DeclaredPer
 }
 
 function takesIdempotencyKey(headers: unknown): boolean {
-  return "Idempotency-Key" in ((headers as { readonly properties?: object } | undefined)?.properties ?? {});
+  return "Idempotency-Key" in declaredHeaders(headers);
+}
+
+function declaredHeaders(headers: unknown): object {
+  return (headers as { readonly properties?: object } | undefined)?.properties ?? {};
 }
 
 function errorAnswers(codes: readonly AnswerCode[]): Record<number, object> {

@@ -135,7 +135,8 @@ function sealToken(key: string, binding: string): string {
 function openToken(token: string, binding: string, isKey: IsKey): string {
   const text = Buffer.from(token, "base64url").toString("utf8");
   const key = text.slice(bindingLength);
-  if (sealToken(key, binding) !== token || !isKey(key)) {
+  // PostgreSQL takes no NUL in a text.
+  if (sealToken(key, binding) !== token || key.includes("\0") || !isKey(key)) {
     const detail = "is not one that this list gave for these filters; start again without it";
     const problems = [{ pointer: "/pageToken", detail }];
     throw new ServiceError("ValidationError", `The pageToken ${detail}.`, { problems });

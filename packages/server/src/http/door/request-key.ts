@@ -68,6 +68,12 @@ function hashOf(request: FastifyRequest, invocationId?: string): Buffer {
     request.bodyHash,
     ...(Object.keys(query).length === 0 ? [] : [query]),
     ...(invocationId === undefined ? [] : [invocationId]),
+    ...preconditionsOf(request),
   ];
   return hash("sha256", JSON.stringify(asked), "buffer");
+}
+
+function preconditionsOf({ headers }: FastifyRequest): object[] {
+  const { "if-match": ifMatch, "if-none-match": ifNoneMatch } = headers;
+  return ifMatch === undefined && ifNoneMatch === undefined ? [] : [{ ifMatch, ifNoneMatch }];
 }

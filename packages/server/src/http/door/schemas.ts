@@ -19,6 +19,13 @@ export function closed<Properties extends TProperties>(
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
+export const NoBody = Type.Unsafe<null>({
+  ...closed({}),
+  type: ["object", "null"],
+  "x-optional-body": true,
+  description: "No body is needed.",
+});
+
 /** One of these strings. */
 export function oneOf<const Values extends string[]>(values: readonly [...Values], options: object = {}) {
   return Type.Enum(values, { type: "string", ...options });
@@ -151,6 +158,13 @@ export function grantedPermissionsSchema(description: string, minItems = 1) {
   });
 }
 
+/** The place in the text of a definition where something is wrong. */
+export const definitionPosition = {
+  line: Type.Integer({ minimum: 1, description: "The line in the text of the definition, from 1." }),
+  column: Type.Integer({ minimum: 1, description: "The column in the line, from 1, in UTF-16 code units." }),
+  offset: Type.Integer({ minimum: 0, description: "The offset in the text of the definition, in UTF-16 code units." }),
+};
+
 export const ProblemSchema = Type.Object(
   {
     type: Type.String({
@@ -175,8 +189,14 @@ export const ProblemSchema = Type.Object(
               "JSON pointer into the body, the query or, where one was sent, the definition. Empty for the whole of it.",
           }),
           detail: Type.String(),
+          line: Type.Optional(definitionPosition.line),
+          column: Type.Optional(definitionPosition.column),
+          offset: Type.Optional(definitionPosition.offset),
         }),
-        { description: "Everything that is wrong with the input." },
+        {
+          description:
+            "Everything that is wrong with the input. `line`, `column` and `offset` are there for problems of a definition.",
+        },
       ),
     ),
     message: Type.String({ description: "The same as `detail`, for clients that look here." }),

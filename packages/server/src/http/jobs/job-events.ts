@@ -46,12 +46,16 @@ const KeptEventSchema = Type.Object(
     payload: Type.Optional(Type.Unsafe<JsonValue>({ description: "As it was sent; left out when none was." })),
     outcome: oneOf(["matched", "buffered", "unmatched"]),
     step: Type.Optional(Type.String({ description: "The only step that it is for, where it was sent for one." })),
+    branch: Type.Optional(Type.String({ description: "The branch of that step; left out for the main line." })),
     visit: Type.Optional(Type.Integer({ description: "The only visit of `step` that it is for." })),
     reason: Type.String({ description: "Why, and what became of it." }),
     sentBy: ActorSchema,
     receivedAt: Time,
     duplicateCount: Type.Integer({ description: "How often it was sent again before it was consumed." }),
     lastDuplicateAt: Type.Optional(Time),
+    consumedByBranch: Type.Optional(
+      Type.String({ description: "The branch of the step that consumed it; left out for the main line." }),
+    ),
     consumedByStep: Type.Optional(Type.String()),
     consumedByVisit: Type.Optional(Type.Integer()),
     consumedAt: Type.Optional(Time),
@@ -82,7 +86,7 @@ function sendJobEventRoute(app: App, parts: ServerParts): void {
         tags: ["events"],
         summary: "Send an event to a job",
         description:
-          "An event may come before the job waits for it: it counts when that step is reached. With `step`, and perhaps `visit`, it counts for that wait alone: it is kept while that is yet to come, and refused with 409 once it is over. A payload that does not fit what a step which lists the id defines for it is 400. A finished job takes no more events.",
+          "An event may come before the job waits for it: it counts when that step is reached. With `step`, in a branch with `branch`, and perhaps with `visit`, it counts for that wait alone: it is kept while that is yet to come, and refused with 409 once it is over. A payload that does not fit what a step which lists the id defines for it is 400. A finished job takes no more events.",
         params: JobParams,
         headers: IdempotencyHeaders,
         body: eventBody(config),
@@ -145,14 +149,19 @@ interface SentEvent {
   readonly eventId: string;
   readonly payload?: JsonValue;
   readonly step?: string;
+  readonly branch?: string;
   readonly visit?: number;
 }
 
 function commandOf(request: FastifyRequest<{ Params: JobKey; Body: SentEvent }>): Command {
   const { body, caller, params, bodyBytes } = request;
   const { jobId } = params;
-  const { eventId, payload, step, visit } = body;
-  const wait = { ...(step !== undefined && { step }), ...(visit !== undefined && { visit }) };
+  const { eventId, payload, step, branch, visit } = body;
+  const wait = {
+    ...(step !== undefined && { step }),
+    ...(branch !== undefined && { branch }),
+    ...(visit !== undefined && { visit }),
+  };
   const sent = { eventId, ...(payload !== undefined && { payload }), ...wait };
   return {
     type: "fact",
@@ -177,6 +186,13 @@ function eventBody({ maxNameLength, maxStepRunsPerJob }: Config) {
     eventId: eventIdSchema(maxNameLength),
     payload: Type.Optional(Type.Unsafe<JsonValue>({ description: "Any JSON value." })),
     step: Type.Optional(Type.String({ description: "The only step that it is for. It must list the id." })),
+    branch: Type.Optional(
+      Type.String({
+        maxLength: 10_000,
+        description:
+          "The branch of `step` for which it is, by its path, as in a job's `steps`. Left out: the main line. A step of a branch needs it.",
+      }),
+    ),
     visit: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -203,6 +219,8 @@ function renderEvent(
     duplicateCount: event.duplicateCount,
   };
   if (event.step !== null) rendered.step = event.step;
+  if (event.branch !== null) rendered.branch = event.branch;
+  if (event.consumedByBranch !== null) rendered.consumedByBranch = event.consumedByBranch;
   if (event.visit !== null) rendered.visit = event.visit;
   if (event.hasPayload) rendered.payload = event.payload;
   if (event.lastDuplicateAt !== null) rendered.lastDuplicateAt = toTime(event.lastDuplicateAt);
@@ -219,7 +237,8 @@ function reasonOf(event: KeptEvent, versionNumber: number, listedEventIds: Reado
     return `No step of version ${versionNumber} lists this id${hint === "" ? "." : hint}`;
   }
   if (event.step !== null && consumedByStep === null) {
-    return `It was sent for visit ${event.visit} of ${quoted(event.step)} alone, which has not consumed it.`;
+    const where = event.branch === null ? "" : ` in ${quoted(event.branch)}`;
+    return `It was sent for visit ${event.visit} of ${quoted(event.step)}${where} alone, which has not consumed it.`;
   }
   const arrival = outcome === "matched" ? "A step waited for it when it came" : "It came before a step waited for it";
   return consumedByStep === null

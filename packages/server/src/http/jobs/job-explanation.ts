@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import type { Caller } from "../../auth/authenticator.ts";
 import { explainJob } from "../../core/explanation/explanation.ts";
 import {
   type Circumstances,
@@ -7,17 +8,21 @@ import {
   type NodeFacts,
 } from "../../core/explanation/explanation-parts.ts";
 import { type ParkedCircumstances, parked } from "../../core/explanation/parked.ts";
-import type { Job } from "../../core/job/job-state.ts";
+import { callNameOf, callsOf } from "../../core/job/call.ts";
+import { awaitedEventIds, type Job } from "../../core/job/job-state.ts";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import type { WholeJob } from "../../engine/engine.ts";
 import { findApiToken } from "../../store/access/tokens.ts";
-import { countHeldCalls, listNodes } from "../../store/jobs/nodes.ts";
+import { type CallRow, countHeldCalls, findCalls } from "../../store/jobs/job-calls.ts";
+import { listNodes } from "../../store/jobs/nodes.ts";
+import { readTaskQueue } from "../../store/jobs/task-queues.ts";
 import { findUsers } from "../../store/people/users.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { ActorSchema, answer, Id, JobParams, oneOf, Time } from "../door/schemas.ts";
+import { reachableWorkflows } from "../door/bounds-check.ts";
+import { ActorSchema, AnyJson, answer, Id, JobParams, oneOf, Time } from "../door/schemas.ts";
 import { planOfJob } from "./plan-of-job.ts";
-import { JobErrorSchema, StepErrorSchema } from "./render-job.ts";
+import { JobErrorSchema, JobStatusSchema, StepErrorSchema } from "./render-job.ts";
 
 const strings = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 const count = (description: string) => Type.Optional(Type.Integer({ description }));
@@ -32,8 +37,21 @@ const FactsSchema = Type.Object(
     maxAttempts: count("After which attempt the step gives up, as its retry policy stands now."),
     nextAttemptAt: time("When the next attempt starts."),
     retryAt: time("When the node that parked the job tries to go on with it again."),
+    delayEndsAt: time("Until when the step sleeps."),
     timeoutAt: time("When the call or the wait is given up."),
+    jobTimeoutAt: time("When the whole job fails, of a definition with `timeoutSeconds`."),
     lastError: Type.Optional(StepErrorSchema),
+    branch: Type.Optional(
+      Type.String({
+        description: "The branch to which the facts about events, a task, the next attempt or a sleep belong.",
+      }),
+    ),
+    branchStep: Type.Optional(Type.String({ description: "The step in which that branch is." })),
+    branchVisit: count("The n-th time that the branch entered that step."),
+    branchCount: count("How many branches the step has."),
+    openCount: count("How many of them are open."),
+    succeededCount: count("How many of them have succeeded."),
+    failedCount: count("How many of them have failed without failing the step."),
     eventIds: strings("What the step waits for."),
     missingEventIds: strings("Those of them that are not here."),
     missingCount: count("How many of the missing ones are enough."),
@@ -54,6 +72,37 @@ const FactsSchema = Type.Object(
         { description: "The node that holds the call." },
       ),
     ),
+    queue: Type.Optional(
+      Type.Object(
+        {
+          name: Type.String(),
+          waitingCount: Type.Integer({ description: "Tasks that wait in it, counted up to 10,000." }),
+          polledAt: time(
+            "The last time that a worker asked for tasks, accurate to a few seconds. Left out: no worker ever asked.",
+          ),
+          workerCount: Type.Integer({ description: "Workers that asked in the last five minutes." }),
+          pausedAt: time("The time at which the queue was paused. Left out: it is not paused."),
+        },
+        { description: "The queue of the task." },
+      ),
+    ),
+    worker: Type.Optional(
+      Type.Object(
+        {
+          name: Type.String({ description: "The name that the worker gives itself." }),
+          takenAt: Time,
+          leaseUntil: { ...Time, description: "When another worker gets the task, unless this one is heard of." },
+          progress: Type.Optional({ ...AnyJson, description: "The progress that the worker reported last." }),
+        },
+        { description: "The worker that holds the task." },
+      ),
+    ),
+    childJob: Type.Optional(
+      Type.Object(
+        { jobId: Id, workflowName: Type.String(), status: JobStatusSchema },
+        { description: "The job that the step began and waits for." },
+      ),
+    ),
     callCount: count("How many calls of the organization nodes hold: that node, or all together."),
     maxCallsPerNode: count("How many of them a node runs at once."),
     error: Type.Optional(JobErrorSchema),
@@ -68,7 +117,7 @@ const ExplanationSchema = Type.Object(
     jobId: Id,
     state: oneOf(explainedStates, {
       description:
-        "`due`: it goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds its call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call is not heard of any more. `retrying`: the next attempt has its time. `parked`: the node that answers cannot go on with it, and tries again at `retryAt`; other nodes may be able to.",
+        "`due`: it goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds its call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call is not heard of any more. `retrying`: the next attempt has its time. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot go on with it, and tries again at `retryAt`; other nodes may be able to.",
     }),
     sentence: Type.String({ description: "For people; its words may change. Names stand between backticks." }),
     facts: FactsSchema,
@@ -97,7 +146,8 @@ export function jobExplanationRoutes(app: App, parts: ServerParts): void {
       const whole = await engine.readJob(request.params, false);
       if (whole === undefined) throw notFound("job");
       const parking = await parkedCircumstances(parts, whole.job);
-      const explained = parking === undefined ? explainJob(await circumstancesOf(parts, whole)) : parked(parking);
+      const explained =
+        parking === undefined ? explainJob(await circumstancesOf(parts, whole, request.caller)) : parked(parking);
       const { facts, ...explanation } = explained;
       return { jobId: whole.job.jobId, ...explanation, facts: rendered(facts) as Static<typeof FactsSchema> };
     },
@@ -118,34 +168,81 @@ async function parkedCircumstances(
   return found && { ...found, job, isVersion, nodeName: config.nodeName, now: engine.now() };
 }
 
-async function circumstancesOf(parts: ServerParts, whole: WholeJob): Promise<Circumstances> {
+async function circumstancesOf(parts: ServerParts, whole: WholeJob, caller: Caller): Promise<Circumstances> {
   const { engine, database, config } = parts;
   const { job, steps, entries } = whole;
   const { organizationId, jobId } = job;
   const plan = await planOfJob(parts, job);
-  // Of a job that waits or has ended no other's calls matter.
-  const mayNeedRoom =
-    job.finishedAt === null && !(job.state.status === "RUNNING" && job.state.step.phase === "waiting");
+  const call = await callToExplain(parts, job);
+  // The calls of other jobs hold up no job that waits for events or has ended.
+  const mayNeedRoom = job.finishedAt === null && awaitedEventIds(job.state) === null;
   const held = mayNeedRoom ? await countHeldCalls(database, organizationId) : [];
   return {
     plan,
     job,
     steps,
     entries,
-    node: job.nodeId === null ? null : await nodeFacts(parts, job.nodeId),
+    call: call === undefined ? null : callNameOf(call),
+    node: await nodeOf(parts, call),
+    task: await taskOf(parts, call),
+    child: await childOf(parts, call, reachableWorkflows(caller)),
     callCounts: new Map(held.map(({ nodeId, count: calls }) => [nodeId, calls])),
     maxCallsPerNode: Math.min(config.maxCalls, config.maxCallsPerOrganization),
     hasRoom: engine.hasRoomForCall(organizationId),
-    hasCallBegun: engine.hasBegunCall(jobId),
+    hasCallBegun: call && engine.hasBegunCall({ jobId, branch: call.branch }),
     defaultTimeoutMs: config.defaultCallTimeoutSeconds * 1000,
     cancelledByName: await cancelledByName(parts, whole),
     now: engine.now(),
   };
 }
 
-async function nodeFacts({ database, config }: ServerParts, nodeId: string): Promise<NodeFacts> {
+/** The oldest call for which a worker is missing, otherwise the oldest task, then the oldest child: a call of a node moves by itself. */
+async function callToExplain({ database }: ServerParts, { organizationId, jobId, state }: Job) {
+  const owed = callsOf(state);
+  if (owed.length === 0) return undefined;
+  const rows = new Map((await findCalls(database, { organizationId, jobId })).map((row) => [row.epoch, row]));
+  // A call that came to its end since the job was read has no row.
+  const calls = owed.flatMap(({ epoch }) => rows.get(epoch) ?? []);
+  const tasks = calls.filter(({ queue, nodeId }) => queue !== null && nodeId === null);
+  const child = calls.find(({ childJobId }) => childJobId !== null);
+  return tasks.find(({ worker }) => worker === null) ?? tasks[0] ?? child ?? calls[0];
+}
+
+/** The node that holds the call; null where none does, as when the call came to its end since the job was read. */
+async function nodeOf({ database, config }: ServerParts, call: CallRow | undefined): Promise<NodeFacts | null> {
+  const nodeId = call?.nodeId ?? null;
+  if (nodeId === null) return null;
   const nodes = await listNodes(database, config.leaseMs);
   return nodes.find((node) => node.nodeId === nodeId) ?? { nodeId, isAlive: false };
+}
+
+async function taskOf({ database }: ServerParts, call: CallRow | undefined): Promise<Circumstances["task"]> {
+  if (call === undefined || call.queue === null || call.nodeId !== null) return null;
+  const { organizationId, queue: name, worker, takenAt, leaseUntil, progress } = call;
+  const key = { organizationId, queue: name };
+  const { waitingCount, workerCount, polledAt, pausedAt } = await readTaskQueue(database.reader(organizationId), key);
+  const asked = polledAt === null ? {} : { polledAt };
+  const paused = pausedAt === null ? {} : { pausedAt };
+  const isHeld = worker !== null && takenAt !== null && leaseUntil !== null;
+  return {
+    queue: { name, waitingCount, workerCount, ...asked, ...paused },
+    worker: isHeld ? { name: worker, takenAt, leaseUntil, ...(progress !== null && { progress }) } : null,
+  };
+}
+
+async function childOf(
+  { engine }: ServerParts,
+  call: CallRow | undefined,
+  reachable: readonly string[] | null,
+): Promise<Circumstances["child"]> {
+  if (call === undefined || call.childJobId === null) return null;
+  const { organizationId, childJobId } = call;
+  const child = await engine.readJob({ organizationId, jobId: childJobId }, false);
+  if (child === undefined) return null;
+  const { jobId, workflowId, workflowName, state } = child.job;
+  // A token that is bound to workflows may not know of jobs of others.
+  if (reachable !== null && !reachable.includes(workflowId)) return null;
+  return { jobId, workflowName, status: state.status };
 }
 
 async function cancelledByName({ database }: ServerParts, { job, entries }: WholeJob): Promise<string | undefined> {
@@ -156,9 +253,15 @@ async function cancelledByName({ database }: ServerParts, { job, entries }: Whol
   return undefined;
 }
 
+function isTimeName(name: string): boolean {
+  return name === "since" || name === "leaseUntil" || name.endsWith("At");
+}
+
 /** Times are numbers in core and text here; by the house's rule their names end in `At`. */
 function rendered(value: unknown, name = ""): unknown {
-  if (typeof value === "number") return name === "since" || name.endsWith("At") ? toTime(value) : value;
+  // Progress is a worker's own value, in which numbers are what they are.
+  if (name === "progress") return value;
+  if (typeof value === "number") return isTimeName(name) ? toTime(value) : value;
   if (Array.isArray(value)) return value.map((item) => rendered(item));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, rendered(item, key)]));

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { type PlainEntry, valueIn } from "../../core/job/history.ts";
+import type { JsonValue } from "../../core/json/json.ts";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import type { App, ServerParts } from "../door/app.ts";
@@ -17,6 +18,8 @@ const entryTypes = [
   "step.interrupted",
   "step.handedBack",
   "step.waiting",
+  "step.delayed",
+  "step.forked",
   "step.succeeded",
   "step.failed",
   "event.received",
@@ -24,6 +27,7 @@ const entryTypes = [
   "job.failed",
   "job.cancelled",
   "job.resumed",
+  "job.awaited",
 ] as const satisfies PlainEntry["type"][];
 
 export const HistoryEntrySchema = Type.Object(
@@ -32,9 +36,12 @@ export const HistoryEntrySchema = Type.Object(
     at: Time,
     type: oneOf(entryTypes),
     by: Type.Optional(ActorSchema),
+    branch: Type.Optional(Type.String({ description: "The path of the step's branch; left out for the main line." })),
     step: Type.Optional(Type.String()),
     visit: Type.Optional(Type.Integer()),
     attempt: Type.Optional(Type.Integer()),
+    branchCount: Type.Optional(Type.Integer({ description: "How many branches the step has." })),
+    items: Type.Optional(Type.Unsafe<JsonValue>({ description: "The items of a forEach step." })),
     input: Type.Optional(AnyJson),
     output: Type.Optional(AnyJson),
     error: Type.Optional(
@@ -42,12 +49,20 @@ export const HistoryEntrySchema = Type.Object(
         ...StepErrorSchema.properties,
         step: Type.Optional(Type.String()),
         attempt: Type.Optional(Type.Integer()),
+        branch: Type.Optional(Type.String()),
       }),
     ),
     retryAt: Type.Optional(Time),
-    next: Type.Optional(Type.String({ description: "The step that takes over after a failure." })),
+    next: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ["string", "null"],
+        description:
+          "The step that takes over after a failure, or to which a choice led after a success; null where the choice ended the job.",
+      }),
+    ),
     eventIds: Type.Optional(Type.Array(Type.String(), { description: "What the step waits for." })),
     timeoutAt: Type.Optional(Time),
+    delayEndsAt: Type.Optional(Type.String({ format: "date-time", description: "Until when the step sleeps." })),
     consumed: Type.Optional(
       Type.Array(Type.Integer(), { description: "Numbers of the events that the step consumed." }),
     ),
@@ -94,6 +109,7 @@ export function jobHistoryRoutes(app: App, { engine }: ServerParts): void {
 export function renderEntry(entry: PlainEntry): Static<typeof HistoryEntrySchema> {
   const rendered = { ...entry, at: toTime(entry.at) };
   if (rendered.type === "step.attemptFailed") return { ...rendered, retryAt: toTime(rendered.retryAt) };
+  if (rendered.type === "step.delayed") return { ...rendered, delayEndsAt: toTime(rendered.delayEndsAt) };
   if (rendered.type !== "step.waiting") return rendered as Static<typeof HistoryEntrySchema>;
   const { timeoutAt, eventIds, ...waiting } = rendered;
   return { ...waiting, eventIds: [...eventIds], ...(timeoutAt !== undefined && { timeoutAt: toTime(timeoutAt) }) };

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { parseTime } from "../../core/time.ts";
+import { countChildren } from "../../store/jobs/child-jobs.ts";
 import { countJobs, type JobSearch, listJobs } from "../../store/jobs/job-lists.ts";
 import { findWorkflowIdsByName } from "../../store/workflows/workflows.ts";
 import type { App, ServerParts } from "../door/app.ts";
@@ -49,15 +50,20 @@ export function jobListRoutes(app: App, { database, config, userNames }: ServerP
       const { includeTotal, order = "newest", workflowName, ...filters } = request.query;
       const named =
         workflowName === undefined ? null : await findWorkflowIdsByName(database, organizationId, workflowName);
-      const search = searchOf(organizationId, filters, intersection(reachableWorkflows(request.caller), named));
+      const reachable = reachableWorkflows(request.caller);
+      const search = searchOf(organizationId, filters, intersection(reachable, named));
       const page = pageOf(request);
       const reader = database.reader(organizationId);
       const counted = includeTotal === true ? await countJobs(reader, search, maxTotalCount + 1) : undefined;
       const found = await listJobs(reader, search, order, page.after, page.limit);
       const { rows, ...next } = page.cut(found, (job) => job.jobId);
       const names = await userNames.of(rows.map(({ submittedBy }) => submittedBy));
+      // A token that is bound to workflows may not know of jobs of others.
+      const counts = reachable === null ? await countChildren(reader, rows) : [];
+      const childCounts = new Map(counts.map(({ jobId, count }) => [jobId, count]));
+      const shown = reachable === null ? rows : rows.map((job) => ({ ...job, parent: null }));
       return {
-        jobs: rows.map((job) => renderListed(job, names)),
+        jobs: shown.map((job) => renderListed(job, names, childCounts.get(job.jobId))),
         ...(counted !== undefined && { totalCount: Math.min(counted, maxTotalCount) }),
         ...(counted !== undefined && counted > maxTotalCount && { totalCountIsMinimum: true }),
         ...next,
@@ -85,9 +91,10 @@ function listParameters({ maxNameLength }: Config) {
     ),
     jobHierarchy: Type.Optional(
       oneOf(["TOP_LEVEL_ONLY", "ALL"], {
-        description: "Only jobs that no other job began, or all. No job begins another yet, so both find the same.",
+        description: "Only jobs that no other job began, or all, which is the default.",
       }),
     ),
+    parentJobId: id("Only jobs that steps of this job began."),
     createdAfter: time("Only jobs created at this time or later."),
     createdBefore: time("Only jobs created before this time."),
     awaitingEventId: Type.Optional(
@@ -119,6 +126,8 @@ interface Filters {
   readonly createdBefore?: string;
   readonly awaitingEventId?: string;
   readonly isWaiting?: boolean;
+  readonly jobHierarchy?: "TOP_LEVEL_ONLY" | "ALL";
+  readonly parentJobId?: string;
 }
 
 function searchOf(organizationId: string, filters: Filters, workflowIds: readonly string[] | null): JobSearch {
@@ -144,6 +153,8 @@ function searchOf(organizationId: string, filters: Filters, workflowIds: readonl
     createdBefore,
     awaitingEventId: awaitingEventId ?? null,
     isWaiting: isWaiting ?? null,
+    isTopLevel: filters.jobHierarchy === "TOP_LEVEL_ONLY" ? true : null,
+    parentJobId: filters.parentJobId?.toLowerCase() ?? null,
     workflowIds,
   };
 }

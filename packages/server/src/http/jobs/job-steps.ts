@@ -25,6 +25,13 @@ export function jobStepRoutes(app: App, parts: ServerParts): void {
         params: JobParams,
         querystring: closed({
           status: Type.Optional(oneOf(stepRunStatuses, { description: "Only runs that have this status now." })),
+          branch: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 10_000,
+              description: "Only runs in this branch, or in branches inside of it, by its path.",
+            }),
+          ),
           ...pagingParameters,
         }),
         response: { 200: Type.Object({ steps: Type.Array(StepSchema), nextPageToken }, { description: "One page." }) },
@@ -36,7 +43,8 @@ export function jobStepRoutes(app: App, parts: ServerParts): void {
       const version = await findVersionOfJob(database, request.params);
       if (version === undefined) throw notFound("job");
       const plan = await planOfJob(parts, { organizationId, ...version });
-      const search = { after: Number(page.after ?? 0), limit: page.limit, status: request.query.status };
+      const { status, branch } = request.query;
+      const search = { after: Number(page.after ?? 0), limit: page.limit, status, branch };
       const found = await engine.readSteps(request.params, search);
       const { rows, ...next } = page.cut(
         found.rows,

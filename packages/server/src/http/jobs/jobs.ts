@@ -1,34 +1,38 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
-import { actorOf } from "../../auth/authenticator.ts";
-import type { Config } from "../../config.ts";
+import { actorOf, type Caller } from "../../auth/authenticator.ts";
 import type { UntimedFact } from "../../core/job/fact.ts";
 import { isTerminal, type Job } from "../../core/job/job-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
+import type { SubmitCommand } from "../../engine/commit/command.ts";
 import type { Done } from "../../engine/commit/group-commit.ts";
 import type { WholeJob } from "../../engine/engine.ts";
 import { standingOf, wholeJob } from "../../engine/reading/job-reader.ts";
 import { auditOf } from "../../management/act/audit-trail.ts";
 import { ReadDeadlineError, StoreUnavailableError } from "../../store/home/database.ts";
+import { countChildren, listChildren } from "../../store/jobs/child-jobs.ts";
 import type { JobKey, JobStanding } from "../../store/jobs/jobs.ts";
 import type { VersionChoice } from "../../store/workflows/versions.ts";
 import { actOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { requireStillAllowed } from "../door/authorization.ts";
-import { requireSubmit } from "../door/bounds-check.ts";
+import { reachableWorkflows, requireSubmit } from "../door/bounds-check.ts";
 import { commitOnce, IdempotencyHeaders } from "../door/idempotency.ts";
 import { largeAnswer } from "../door/large-answer.ts";
-import { answer, closed, Id, JobParams, OrganizationParams } from "../door/schemas.ts";
+import { answer, closed, Id, JobParams, NoBody, OrganizationParams } from "../door/schemas.ts";
+import { deadlineIn, waitSecondsSchema, whenGone } from "../door/waiting.ts";
 import { planOfJob } from "./plan-of-job.ts";
 import {
   JobSchema,
   JobStatusSchema,
   JobSummarySchema,
+  maxShownChildren,
   type RenderedJob,
   renderJob,
   renderSubmitter,
   renderSummary,
+  type ShownChildren,
 } from "./render-job.ts";
 
 const SubmittedJobSchema = Type.Object(
@@ -40,6 +44,10 @@ const WaitedJobSchema = Type.Object(
   { ...JobSchema.properties, versionId: Id, versionNumber: Type.Integer() },
   { title: "WaitedJob", description: "With `waitSeconds`: the whole job." },
 );
+
+export const SubmittedSchema = Type.Union([SubmittedJobSchema, WaitedJobSchema], {
+  description: "The job is accepted and will run.",
+});
 
 const VersionChoiceSchema = closed(
   {
@@ -67,13 +75,6 @@ const NewJobBody = closed({
   ),
 });
 
-const NoBody = Type.Unsafe<null>({
-  ...closed({}),
-  type: ["object", "null"],
-  "x-optional-body": true,
-  description: "None is needed.",
-});
-
 const path = "/organizations/:organizationId/jobs";
 
 export function jobRoutes(app: App, parts: ServerParts): void {
@@ -84,7 +85,7 @@ export function jobRoutes(app: App, parts: ServerParts): void {
 }
 
 function submitJobRoute(app: App, parts: ServerParts): void {
-  const { engine, config, basePath } = parts;
+  const { config } = parts;
   app.post(
     path,
     {
@@ -105,38 +106,53 @@ function submitJobRoute(app: App, parts: ServerParts): void {
         headers: IdempotencyHeaders,
         body: NewJobBody,
         response: {
-          201: Type.Union([SubmittedJobSchema, WaitedJobSchema], { description: "The job is accepted and will run." }),
+          201: SubmittedSchema,
         },
       },
     },
     async (request, reply) => {
-      const { organizationId } = request.params;
       const workflowId = request.body.workflowId.toLowerCase();
       const choice = chosenVersion(request.body.workflowVersion);
       requireSubmit(request.caller, workflowId, choice);
-      const done = await commitOnce(engine, request, {
-        type: "submit",
-        organizationId,
-        jobId: engine.newId(),
-        workflowId,
-        choice,
-        input: request.body.inputJson ?? {},
-        submittedBy: actorOf(request.caller),
-        answer: submittedJob,
-        bytes: request.bodyBytes,
-      });
-      const submitted = done.answer as Static<typeof SubmittedJobSchema>;
-      const { jobId, versionId, versionNumber } = submitted;
-      reply.code(201).header("location", `${basePath}/organizations/${organizationId}/jobs/${jobId}`);
+      const input = request.body.inputJson ?? {};
       const { waitSeconds } = request.query;
-      // Every job starts in PENDING. The answer never says more, so that a replay can answer the same.
-      if (waitSeconds === undefined) return { ...submitted, status: "PENDING" as const };
-      const job = await settledJob(parts, { organizationId, jobId }, done, { request, reply, waitSeconds });
-      if (job === undefined) return submitted;
-      const shown = { ...job, versionId, versionNumber };
-      return isShort(request, done) ? shown : await largeAnswer(reply, shown);
+      return await submitJob(parts, { workflowId, choice, input }, { request, reply, waitSeconds });
     },
   );
+}
+
+/** Submits a job of the request's organization, and answers it as SubmitJob does. */
+export async function submitJob(
+  parts: ServerParts,
+  submission: Pick<SubmitCommand, "workflowId" | "choice" | "input">,
+  { request, reply, waitSeconds }: Submitting,
+): Promise<Static<typeof SubmittedSchema>> {
+  const { engine, basePath } = parts;
+  const { organizationId } = request.params;
+  const done = await commitOnce(engine, request, {
+    type: "submit",
+    organizationId,
+    jobId: engine.newId(),
+    ...submission,
+    submittedBy: actorOf(request.caller),
+    answer: submittedJob,
+    bytes: request.bodyBytes,
+  });
+  const submitted = done.answer as Static<typeof SubmittedJobSchema>;
+  const { jobId, versionId, versionNumber } = submitted;
+  reply.code(201).header("location", `${basePath}/organizations/${organizationId}/jobs/${jobId}`);
+  // Every job starts in PENDING. The answer never says more, so that a replay can answer the same.
+  if (waitSeconds === undefined) return { ...submitted, status: "PENDING" as const };
+  const job = await settledJob(parts, { organizationId, jobId }, done, { request, reply, waitSeconds });
+  if (job === undefined) return submitted;
+  const shown = { ...job, versionId, versionNumber };
+  return isShort(request, done) ? shown : await largeAnswer(reply, shown);
+}
+
+interface Submitting {
+  readonly request: FastifyRequest<{ Params: { readonly organizationId: string } }>;
+  readonly reply: FastifyReply;
+  readonly waitSeconds: number | undefined;
 }
 
 function getJobRoute(app: App, parts: ServerParts): void {
@@ -163,7 +179,7 @@ function getJobRoute(app: App, parts: ServerParts): void {
           ? await engine.readJob(request.params)
           : await engine.waitForJob(request.params, isFinished, deadlineIn(waitSeconds), whenGone(reply));
       if (waitSeconds !== undefined) await requireStillAllowed(request, "job:read", parts);
-      const job = await rendered(parts, whole);
+      const job = await rendered(parts, whole, request.caller);
       return whole?.isLarge ? await largeAnswer(reply, job) : job;
     },
   );
@@ -180,7 +196,7 @@ function cancelJobRoute(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Cancel a job",
         description:
-          "A call that is under way is given up. Cancelling a cancelled job changes nothing; any other end is final.",
+          "A call that is under way is given up, and child jobs for which the job waits are cancelled soon after it. Cancelling a cancelled job changes nothing; any other end is final.",
         params: JobParams,
         headers: IdempotencyHeaders,
         body: NoBody,
@@ -210,16 +226,6 @@ function resumeJobRoute(app: App, parts: ServerParts): void {
       },
     },
     async (request) => await steer(parts, request, { type: "job.resumed", by: actorOf(request.caller) }),
-  );
-}
-
-function waitSecondsSchema({ maxWaitSeconds }: Config) {
-  return Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: maxWaitSeconds,
-      description: "Holds the answer until there is something to say, or for this long.",
-    }),
   );
 }
 
@@ -276,13 +282,13 @@ async function settledJob(
 ): Promise<RenderedJob | undefined> {
   const { engine } = parts;
   if (done.type === "done" && isSettled(standingOf(done.job)) && done.entries[0]?.sequence === 1) {
-    return await rendered(parts, wholeJob(done.job, done.entries));
+    return await rendered(parts, wholeJob(done.job, done.entries), request.caller);
   }
   try {
     const deadline = deadlineIn(waitSeconds);
     const whole = await engine.waitForJob(key, isSettled, deadline, whenGone(reply));
     await requireStillAllowed(request, "job:submit", parts);
-    return await rendered(parts, whole);
+    return await rendered(parts, whole, request.caller);
   } catch (error) {
     const isUnread = error instanceof StoreUnavailableError || error instanceof ReadDeadlineError;
     if (error instanceof ServiceError || isUnread) return undefined;
@@ -297,10 +303,30 @@ function isShort(request: FastifyRequest, done: Done): boolean {
 
 const shortBytes = 100_000;
 
-async function rendered(parts: ServerParts, whole: WholeJob | undefined): Promise<RenderedJob> {
+async function rendered(parts: ServerParts, whole: WholeJob | undefined, caller: Caller): Promise<RenderedJob> {
   if (whole === undefined) throw notFound("job");
   const plan = await planOfJob(parts, whole.job);
-  return renderJob(whole, plan, await parts.userNames.of([whole.job.submittedBy]));
+  const names = await parts.userNames.of([whole.job.submittedBy]);
+  const reachable = reachableWorkflows(caller);
+  const children = plan.makesChildren ? await childrenOf(parts, whole.job, reachable) : undefined;
+  return renderJob(withVisibleParent(whole, reachable), plan, names, children);
+}
+
+/** A token that is bound to workflows may not know of jobs of others. */
+function withVisibleParent(whole: WholeJob, reachable: readonly string[] | null): WholeJob {
+  return reachable === null ? whole : { ...whole, job: { ...whole.job, parent: null } };
+}
+
+async function childrenOf(
+  { database }: ServerParts,
+  job: JobKey,
+  reachable: readonly string[] | null,
+): Promise<ShownChildren> {
+  const reader = database.reader(job.organizationId);
+  const newest = await listChildren(reader, job, reachable, maxShownChildren);
+  if (newest.length < maxShownChildren || reachable !== null) return { count: newest.length, newest };
+  const [counted] = await countChildren(reader, [job]);
+  return { count: counted?.count ?? newest.length, newest };
 }
 
 function isFinished({ status }: Pick<JobStanding, "status">): boolean {
@@ -309,18 +335,4 @@ function isFinished({ status }: Pick<JobStanding, "status">): boolean {
 
 function isSettled(standing: Pick<JobStanding, "status" | "isWaiting">): boolean {
   return isFinished(standing) || standing.isWaiting;
-}
-
-function deadlineIn(seconds: number): number {
-  return performance.now() + seconds * 1000;
-}
-
-/** Aborts when the client has gone: nobody reads the answer any more. */
-function whenGone(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once("close", () => {
-    // Also closed once the answer is sent: then nobody listens, and an abort would cost for nothing.
-    if (!reply.raw.writableFinished) gone.abort();
-  });
-  return gone.signal;
 }

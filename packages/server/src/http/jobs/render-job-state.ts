@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Entry, StepRun } from "../../core/job/history.ts";
-import type { Job } from "../../core/job/job-state.ts";
+import { type Job, mainStand } from "../../core/job/job-state.ts";
 import { maxValuesSize, sizeOfJson } from "../../core/json/json-size.ts";
 import type { ShownValue } from "../../core/json/json-text.ts";
 import type { Plan } from "../../core/plan/plan.ts";
@@ -27,7 +27,7 @@ const runStatuses = {
 
 const ExecutionSchema = Type.Object(
   {
-    id: Type.String({ description: "`<step>:<visit>`, unique in the job." }),
+    id: Type.String({ description: "`<step>:<visit>`, in a branch `<step>:<visit>:<branch>`: unique in the job." }),
     stepName: Type.String(),
     stepExecutorType: Type.String({ description: "For example `/service/noop`." }),
     historySource: oneOf(["executor", "event"], {
@@ -36,7 +36,8 @@ const ExecutionSchema = Type.Object(
     input: AnyJson,
     output: Type.Object({
       status: oneOf(Object.values(runStatuses), {
-        description: "`successful_but_incomplete`: the step waits for events, or waited when the job was cancelled.",
+        description:
+          "`successful_but_incomplete`: the step waits for events or sleeps, or did when the job was cancelled.",
       }),
       payload: Type.Optional(Type.Unknown({ description: "The step's output, once it is `successful`." })),
     }),
@@ -56,7 +57,7 @@ export const JobStateSchema = Type.Object(
     nextStepName: Type.Optional(
       Type.String({
         description:
-          "The step that the job is in or goes on with; of a FAILED or CANCELLED job, when it is resumed. Left out once it has SUCCEEDED.",
+          "The step that the job is in or goes on with; of a FAILED or CANCELLED job, when it is resumed. Left out once it has SUCCEEDED. It never tells where a choice will lead: that is decided when its step succeeds.",
       }),
     ),
     executionData: ExecutionDataSchema,
@@ -103,7 +104,8 @@ function dataOf(job: Job, latestVisits: readonly StepRun[]): Record<string, Show
 function renderExecution(run: StepRun, plan: Plan, eventId: string | undefined, isWhole: boolean): RenderedExecution {
   const step = plan.steps.get(run.name);
   const status = runStatuses[run.status];
-  const isForEvents = eventId !== undefined || run.status === "successful_but_incomplete";
+  const isWaiting = run.status === "successful_but_incomplete" && step?.work.kind !== "delay";
+  const isForEvents = eventId !== undefined || isWaiting;
   return {
     id: idOf(run),
     stepName: run.name,
@@ -119,8 +121,8 @@ function renderExecution(run: StepRun, plan: Plan, eventId: string | undefined, 
   };
 }
 
-function idOf({ name, visit }: { readonly name: string; readonly visit: number }): string {
-  return `${name}:${visit}`;
+function idOf({ name, visit, branch }: Pick<StepRun, "name" | "visit" | "branch">): string {
+  return branch === undefined ? `${name}:${visit}` : `${name}:${visit}:${branch}`;
 }
 
 /** Run id → id of the last event that the run consumed, for runs that events brought to their end. */
@@ -131,19 +133,17 @@ function lastConsumedEvents(entries: readonly Entry<unknown>[]): ReadonlyMap<str
     if (entry.type === "event.received") eventIds.set(entry.eventNumber, entry.eventId);
     if (entry.type !== "step.succeeded" || entry.consumed === undefined) continue;
     const eventId = eventIds.get(Math.max(...entry.consumed));
-    if (eventId !== undefined) last.set(idOf({ name: entry.step, visit: entry.visit }), eventId);
+    if (eventId !== undefined) last.set(idOf({ ...entry, name: entry.step }), eventId);
   }
   return last;
 }
 
 function nextStepOf({ state }: Job, plan: Plan): string | undefined {
   switch (state.status) {
-    case "RUNNING":
-      return state.step.name;
     case "SUCCEEDED":
       return undefined;
     default:
-      return state.resumeAt?.name ?? plan.firstStep.name;
+      return mainStand(state)?.name ?? plan.firstStep.name;
   }
 }
 

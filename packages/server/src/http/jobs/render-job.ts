@@ -1,10 +1,11 @@
 import { type Static, Type } from "typebox";
 import { maxShownStepRuns, type StepRun, stepRunStatuses } from "../../core/job/history.ts";
-import { type Actor, isTerminal, type Job } from "../../core/job/job-state.ts";
+import { type Actor, isTerminal, mainBranch, timeoutAtOf } from "../../core/job/job-state.ts";
 import { maxValuesSize, sizeOfJson } from "../../core/json/json-size.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import { toTime } from "../../core/time.ts";
 import type { WholeJob } from "../../engine/engine.ts";
+import type { ChildRow } from "../../store/jobs/child-jobs.ts";
 import type { JobRow } from "../../store/jobs/job-lists.ts";
 import { ActorSchema, AnyJson, Id, oneOf, Time } from "../door/schemas.ts";
 
@@ -18,6 +19,57 @@ const JobVersionSchema = Type.Object(
     tag: Type.Optional(Type.String({ description: "The tag by which the version was chosen." })),
   },
   { title: "JobWorkflowVersion" },
+);
+
+const branch = Type.Optional(
+  Type.String({
+    description: "The path of the branch, such as `each-order:1[4211]`; left out for the main line.",
+  }),
+);
+
+const ParentJobSchema = Type.Object(
+  {
+    jobId: Id,
+    branch,
+    step: Type.String(),
+    visit: Type.Integer({ minimum: 1 }),
+    rootJobId: { ...Id, description: "The job at the top, which has no parent." },
+    depth: Type.Integer({ minimum: 1, description: "1 for a child of the job at the top." }),
+  },
+  { title: "ParentJob", description: "The step of another job that began this one; left out where none did." },
+);
+
+const ChildJobSchema = Type.Object(
+  {
+    jobId: Id,
+    status: JobStatusSchema,
+    workflowId: Id,
+    workflowName: Type.String(),
+    versionNumber: Type.Integer(),
+    branch,
+    step: Type.String(),
+    visit: Type.Integer({ minimum: 1 }),
+    createdAt: Time,
+    finishedAt: Type.Optional(Time),
+  },
+  { title: "ChildJob" },
+);
+
+/** More than a page shows; ListJobs pages all of them. */
+export const maxShownChildren = 100;
+
+const ChildJobsSchema = Type.Object(
+  {
+    count: Type.Integer({
+      description: `How many there are. A token that is bound to workflows counts those of its workflows, up to ${maxShownChildren}.`,
+    }),
+    newest: Type.Optional(
+      Type.Array(ChildJobSchema, {
+        description: `The newest ${maxShownChildren}, the newest first; left out in lists. ListJobs with \`parentJobId\` pages all of them.`,
+      }),
+    ),
+  },
+  { title: "ChildJobs", description: "The jobs that steps of this one began; left out where there are none." },
 );
 
 const summaryFields = {
@@ -36,6 +88,7 @@ const summaryFields = {
   startedAt: Type.Optional(Time),
   updatedAt: Time,
   finishedAt: Type.Optional(Time),
+  parentJob: Type.Optional(ParentJobSchema),
 };
 
 export const JobSummarySchema = Type.Object(summaryFields, { title: "JobSummary" });
@@ -43,22 +96,38 @@ export const JobSummarySchema = Type.Object(summaryFields, { title: "JobSummary"
 const stepErrorFields = {
   code: Type.String({ description: "Stable, for example `InputMismatch`, `ExecutorError`, `Timeout`." }),
   message: Type.String(),
-  type: Type.Optional(Type.String({ description: "What the called side named its error." })),
+  type: Type.Optional(
+    Type.String({
+      description: "What the called side named its error; `JobTimeout` where the whole job took too long.",
+    }),
+  ),
 };
 
-export const StepErrorSchema = Type.Object(stepErrorFields, { title: "StepError" });
+export const BranchErrorSchema = Type.Object(
+  {
+    ...stepErrorFields,
+    jobId: Type.Optional(Type.String({ description: "The child job that failed, if it was one." })),
+    step: Type.String(),
+    branch,
+  },
+  { title: "BranchError", description: "The failure of a step in a branch, or in a child job." },
+);
+const cause = Type.Optional(BranchErrorSchema);
+
+export const StepErrorSchema = Type.Object({ ...stepErrorFields, cause }, { title: "StepError" });
 export const JobErrorSchema = Type.Object(
-  { ...stepErrorFields, step: Type.String(), attempt: Type.Integer() },
+  { ...stepErrorFields, cause, step: Type.String(), attempt: Type.Integer(), branch },
   { title: "JobError" },
 );
 
 const stepFields = {
   name: Type.String(),
   type: Type.String({ description: "The executor, for example `/service/noop`." }),
-  visit: Type.Integer({ minimum: 1, description: "The n-th time that the job entered this step." }),
+  branch,
+  visit: Type.Integer({ minimum: 1, description: "The n-th time that the job, or the branch, entered this step." }),
   status: oneOf(stepRunStatuses, {
     description:
-      "`successful_but_incomplete`: the step waits for events, or waited for them when the job was cancelled; then it has a `finishedAt`.",
+      "`successful_but_incomplete`: the step waits for events or sleeps, or did when the job was cancelled; then it has a `finishedAt`.",
   }),
   attempts: Type.Integer({ minimum: 1 }),
   input: AnyJson,
@@ -73,6 +142,8 @@ const stepFields = {
   startedAt: Time,
   finishedAt: Type.Optional(Time),
   retryAt: Type.Optional(Type.String({ format: "date-time", description: "When the next attempt is due." })),
+  delayEndsAt: Type.Optional(Type.String({ format: "date-time", description: "While it sleeps: until when." })),
+  branchCount: Type.Optional(Type.Integer({ description: "How many branches the step has, if it has some." })),
 };
 
 export const StepSchema = Type.Object(stepFields, { title: "JobStep" });
@@ -89,7 +160,10 @@ const AwaitingSchema = Type.Object(
 
 const CurrentStepSchema = Type.Object(
   { ...stepFields, awaiting: Type.Optional(AwaitingSchema) },
-  { title: "CurrentJobStep", description: "The latest step of a job that is not finished." },
+  {
+    title: "CurrentJobStep",
+    description: "The latest step of a job that is not finished; where branches wait for events, the first such wait.",
+  },
 );
 
 export const JobSchema = Type.Object(
@@ -98,6 +172,12 @@ export const JobSchema = Type.Object(
     input: AnyJson,
     output: Type.Unknown({ description: "The output of the last step; null until the job has SUCCEEDED." }),
     error: Type.Optional(JobErrorSchema),
+    timeoutAt: Type.Optional(
+      Type.String({
+        format: "date-time",
+        description: "When the job fails with `Timeout`, if it runs and its definition has `timeoutSeconds`.",
+      }),
+    ),
     currentStep: Type.Optional(CurrentStepSchema),
     steps: Type.Array(StepSchema, {
       description: `The newest ${maxShownStepRuns.toLocaleString("en")} step runs, in the order of their start.`,
@@ -108,6 +188,7 @@ export const JobSchema = Type.Object(
           "How many earlier runs each step had that are not in `steps`, by its name. Left out when all are there. ListJobSteps has them.",
       }),
     ),
+    childJobs: Type.Optional(ChildJobsSchema),
     job: JobSummarySchema,
   },
   { title: "Job" },
@@ -122,6 +203,7 @@ export const ListedJobSchema = Type.Object(
       Type.Array(Type.String(), { description: "Of a job that waits: the events that are not there yet." }),
     ),
     error: Type.Optional(JobErrorSchema),
+    childJobs: Type.Optional(ChildJobsSchema),
   },
   { title: "ListedJob" },
 );
@@ -148,6 +230,7 @@ export function renderSummary(job: Summarized): RenderedSummary {
   };
   if (job.startedAt !== null) summary.startedAt = toTime(job.startedAt);
   if (job.finishedAt !== null) summary.finishedAt = toTime(job.finishedAt);
+  if (job.parent !== null) summary.parentJob = { ...job.parent };
   return summary;
 }
 
@@ -158,7 +241,7 @@ export function renderSubmitter({ type, id }: Actor, names: Names): Pick<Rendere
 /** A row of a list, or the part of a whole job that is the same. */
 type Summarized = Omit<JobRow, "awaitingEventIds" | "stepName" | "error">;
 
-export function renderListed(job: JobRow, names: Names): Static<typeof ListedJobSchema> {
+export function renderListed(job: JobRow, names: Names, childCount = 0): Static<typeof ListedJobSchema> {
   const { stepName, awaitingEventIds, error } = job;
   return {
     ...renderSummary(job),
@@ -166,23 +249,46 @@ export function renderListed(job: JobRow, names: Names): Static<typeof ListedJob
     ...(stepName !== null && { stepName }),
     ...(awaitingEventIds !== null && { awaitingEventIds: [...awaitingEventIds] }),
     ...(error !== null && { error }),
+    ...(childCount > 0 && { childJobs: { count: childCount } }),
   };
 }
 
-export function renderJob(whole: WholeJob, plan: Plan, names: Names): RenderedJob {
+/** The children of a job, or nothing. */
+export interface ShownChildren {
+  readonly count: number;
+  readonly newest: readonly ChildRow[];
+}
+
+function renderChildren({ count, newest }: ShownChildren): Pick<RenderedJob, "childJobs"> {
+  if (count === 0) return {};
+  const shown = newest.map(({ parent: { branch: path, step, visit }, createdAt, finishedAt, ...child }) => ({
+    ...child,
+    ...(path !== undefined && { branch: path }),
+    step,
+    visit,
+    createdAt: toTime(createdAt),
+    ...(finishedAt !== null && { finishedAt: toTime(finishedAt) }),
+  }));
+  return { childJobs: { count, newest: shown } };
+}
+
+export function renderJob(whole: WholeJob, plan: Plan, names: Names, children?: ShownChildren): RenderedJob {
   const { job, output } = whole;
   const { status } = job.state;
   const steps = renderSteps(whole.steps, plan);
-  const current = isTerminal(status) ? undefined : steps.at(-1);
+  const current = isTerminal(status) ? undefined : currentOf(whole, steps);
+  const timeoutAt = timeoutAtOf(job.state);
   const summary = { ...renderSummary({ ...job, status }), ...renderSubmitter(job.submittedBy, names) };
   return {
     ...summary,
     input: job.input,
     output: output ?? null,
     ...(job.state.status === "FAILED" && { error: job.state.error }),
+    ...(timeoutAt !== null && { timeoutAt: toTime(timeoutAt) }),
     ...(current !== undefined && { currentStep: { ...current, ...awaiting(whole) } }),
     steps,
     ...(whole.earlierRunCounts.size > 0 && { earlierStepRuns: Object.fromEntries(whole.earlierRunCounts) }),
+    ...(children !== undefined && renderChildren(children)),
     job: summary,
   };
 }
@@ -223,29 +329,39 @@ export function renderStep(step: StepRun, plan: Plan): RenderedStep {
     input: step.input,
     startedAt: toTime(step.startedAt),
   };
+  if (step.branch !== undefined) rendered.branch = step.branch;
+  if (step.branchCount !== undefined) rendered.branchCount = step.branchCount;
   if (step.output !== undefined) rendered.output = step.output;
   if (step.valuesLeftOut) rendered.valuesLeftOut = true;
   if (step.error !== undefined) rendered.error = step.error;
   if (step.finishedAt !== undefined) rendered.finishedAt = toTime(step.finishedAt);
   if (step.retryAt !== undefined) rendered.retryAt = toTime(step.retryAt);
+  if (step.delayEndsAt !== undefined) rendered.delayEndsAt = toTime(step.delayEndsAt);
   return rendered;
+}
+
+/** The first branch that waits for events: it needs somebody, and everything else moves by itself. */
+function waitingCursor({ state }: WholeJob["job"]) {
+  return state.status === "RUNNING" ? state.cursors.find(({ stand }) => stand.phase === "waiting") : undefined;
+}
+
+function currentOf({ job }: WholeJob, steps: readonly RenderedStep[]): RenderedStep | undefined {
+  const cursor = waitingCursor(job);
+  const isWait = ({ name, branch = mainBranch }: RenderedStep) =>
+    branch === cursor?.branch && name === cursor.stand.name;
+  return steps.findLast(isWait) ?? steps.at(-1);
 }
 
 /** What the job waits for, while it waits for events. */
 function awaiting({ job, entries }: WholeJob): { awaiting?: Static<typeof AwaitingSchema> } {
-  if (!isWaiting(job)) return {};
-  const { missingEventIds, since } = job.state.step;
-  const waiting = entries.findLast((entry) => entry.type === "step.waiting");
-  const eventIds = [...(waiting?.eventIds ?? missingEventIds)];
+  const cursor = waitingCursor(job);
+  if (cursor?.stand.phase !== "waiting") return {};
+  const { missingEventIds, since } = cursor.stand;
+  const waiting = entries.findLast(
+    (entry) => entry.type === "step.waiting" && (entry.branch ?? mainBranch) === cursor.branch,
+  );
+  const eventIds = [...(waiting?.type === "step.waiting" ? waiting.eventIds : missingEventIds)];
   const missing = new Set(missingEventIds);
   const receivedEventIds = eventIds.filter((eventId) => !missing.has(eventId));
   return { awaiting: { eventIds, receivedEventIds, missingEventIds: [...missingEventIds], since: toTime(since) } };
-}
-
-type WaitingJob = Job & {
-  readonly state: { readonly status: "RUNNING"; readonly step: { readonly phase: "waiting" } };
-};
-
-function isWaiting(job: Job): job is WaitingJob {
-  return job.state.status === "RUNNING" && job.state.step.phase === "waiting";
 }

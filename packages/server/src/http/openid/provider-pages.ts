@@ -38,7 +38,7 @@ function showDeviceCodeForm(ctx: KoaContextWithOIDC, look: Look, problem: FormPr
   if (problem === "not-a-code") markWrongCode(ctx);
   const typed = typedCodeOf(ctx);
   showPage(ctx, look, {
-    title: "Let a device in",
+    title: "Authorize device",
     content: html`${alert(problem === undefined ? undefined : problems[problem])}
 <p>Enter the code that the device or command line shows.</p>
 <form method="post" action="${ctx.oidc.urlFor("code_verification")}">
@@ -64,7 +64,7 @@ function showDeviceConfirmation(
   { clientName, userCode, address, userAgent }: AskingDevice,
 ): void {
   showPage(ctx, look, {
-    title: "Let this device in?",
+    title: "Authorize this device?",
     content: html`<p>It will be able to do everything that you can do. Go on only if you started this yourself, and the device shows this very code:</p>
 <p class="code">${userCode}</p>
 <dl>
@@ -76,8 +76,8 @@ function showDeviceConfirmation(
 ${hiddenField("xsrf", secretOf(ctx))}
 ${hiddenField("user_code", userCode)}
 ${hiddenField("confirm", "yes")}
-${button("Let it in")}
-${button("It was not me", "quiet", { name: "abort", value: "yes" })}
+${button("Authorize device")}
+${button("This wasn't me", "quiet", { name: "abort", value: "yes" })}
 </form>`,
   });
 }

@@ -7,6 +7,7 @@ import type { App, ServerParts } from "../door/app.ts";
 import { sendError } from "../door/errors.ts";
 import { pathOf } from "../door/logged-path.ts";
 import { measure } from "../door/operation.ts";
+import { describeRequest } from "../door/request-log.ts";
 import type { RequestMetrics } from "../door/request-metrics.ts";
 import { boundBegunSignIns } from "./begun-sign-ins.ts";
 import { consentPage } from "./consent-page.ts";
@@ -78,7 +79,7 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
     serve(request, reply).catch((error: unknown) => {
       if (sendError(reply, error) === "UnhandledError") {
         // A query may hold somebody's id token.
-        logger.error({ err: error, requestId: request.id, path: pathOf(url) }, "the sign-in could not be served");
+        logger.error({ err: error, ...describeRequest(request), path: pathOf(url) }, "the sign-in could not be served");
       }
     });
   });

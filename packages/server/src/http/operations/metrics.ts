@@ -45,7 +45,7 @@ const durationAggregations = ["avg", "p50", "p95", "p99", "max"] as const;
 const MetricQuery = closed({
   metric: oneOf(metricNames, {
     description:
-      "`jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by when they ended; `job_duration_seconds` is from submission to success, `step_duration_seconds` from a step's start to its success; `step_failures` counts steps that failed for good, `step_retries` failed attempts that were tried again. `jobs_running` (those that wait included) and `jobs_waiting` are what is now.",
+      "`jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by when they ended; `job_duration_seconds` is from submission to success, `step_duration_seconds` from a step's start to its success; `step_failures` counts steps that failed for good, `step_retries` failed attempts that were tried again. `jobs_running` (those that wait or sleep included) and `jobs_waiting` (those that wait for events) are what is now.",
   }),
   aggregation: Type.Optional(
     oneOf(["sum", ...durationAggregations], {

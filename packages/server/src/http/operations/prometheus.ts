@@ -7,6 +7,7 @@ import type { ChangedJob } from "../../engine/commit/batch.ts";
 import type { CommitStats } from "../../engine/commit/group-commit.ts";
 import { explainListening } from "../door/listening.ts";
 import type { RequestMetrics } from "../door/request-metrics.ts";
+import type { QueueGauge } from "./queue-gauges.ts";
 
 /** What a gauge shows is asked when somebody looks. */
 export interface Gauges {
@@ -61,6 +62,17 @@ export class Metrics implements RequestMetrics {
     labelNames: ["outcome"],
     registers: [this.registry],
   });
+  readonly #handOuts = new Histogram({
+    name: "stepwell_task_hand_out_seconds",
+    help: "How long tasks were due before this node handed them to a worker.",
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3600],
+    registers: [this.registry],
+  });
+  readonly #lostLeases = new Counter({
+    name: "stepwell_task_leases_lost_total",
+    help: "Leases of workers that ran out, so that this node gave their tasks to others.",
+    registers: [this.registry],
+  });
   /** Looking a labelled child up costs more than the observation. */
   readonly #requestChildren = new Map<string, Histogram.Internal<"operation" | "status">>();
 
@@ -90,6 +102,36 @@ export class Metrics implements RequestMetrics {
   /** Where the engine's gauges are read. */
   watch(gauges: () => Gauges): void {
     this.#gauges = gauges;
+  }
+
+  /** Shows what `read` measures of task queues. */
+  watchQueues(read: () => Promise<readonly QueueGauge[]>): void {
+    for (const [name, help, measure] of queueGauges) {
+      new Gauge({
+        name: `stepwell_task_queue_${name}`,
+        help,
+        labelNames: ["organization", "queue"],
+        registers: [this.registry],
+        async collect() {
+          const queues = await read();
+          // A queue that is measured no more keeps no value.
+          this.reset();
+          for (const found of queues) {
+            const { organization, queue } = found;
+            this.set({ organization, queue }, measure(found));
+          }
+        },
+      });
+    }
+  }
+
+  /** Called after each hand-out of this node, with how long each task was due. */
+  tasksHandedOut(dueForMs: readonly number[]): void {
+    for (const ms of dueForMs) this.#handOuts.observe(ms / 1000);
+  }
+
+  leasesLost(count: number): void {
+    this.#lostLeases.inc(count);
   }
 
   requestStarted(): void {
@@ -141,6 +183,14 @@ export class Metrics implements RequestMetrics {
     });
   }
 }
+
+const queueGauges: readonly (readonly [name: string, help: string, measure: (queue: QueueGauge) => number])[] = [
+  ["waiting", "Tasks that wait for a worker, counted up to 10,000.", ({ waitingCount }) => waitingCount],
+  ["held", "Tasks that workers hold, counted up to 10,000.", ({ heldCount }) => heldCount],
+  ["oldest_seconds", "How long the task that waits for longest is due.", ({ oldestSeconds }) => oldestSeconds],
+  ["workers", "Workers that asked in the last five minutes.", ({ workerCount }) => workerCount],
+  ["paused", "1 while nothing of the queue is handed out.", ({ isPaused }) => Number(isPaused)],
+];
 
 const stepOutcomes: ReadonlyMap<string, string> = new Map([
   ["step.succeeded", "success"],

@@ -8,6 +8,7 @@ import { type KeyedOrganization, keyOf, withKeys } from "../../management/organi
 import {
   createOrganization,
   deleteOrganization,
+  etagOfOrganization,
   updateOrganization,
 } from "../../management/organizations/organizations.ts";
 import { findMemberships } from "../../store/access/members.ts";
@@ -17,6 +18,7 @@ import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { IdempotencyHeaders } from "../door/idempotency.ts";
 import { nextPageToken, type Page, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { PreconditionHeaders } from "../door/precondition.ts";
 import { answer, closed, Id, nameSchema, noContent, OrganizationParams, Time } from "../door/schemas.ts";
 
 const OrganizationSchema = Type.Object(
@@ -76,6 +78,7 @@ function createOrganizationRoute(app: App, parts: ServerParts): void {
       return reply
         .code(201)
         .header("location", `${basePath}/organizations/${organizationId}`)
+        .header("etag", etagOfOrganization({ ...answered, requiresSecondFactor: false }))
         .send({ ...answered, key, requiresSecondFactor: false });
     },
   );
@@ -123,9 +126,10 @@ function getOrganizationRoute(app: App, parts: ServerParts): void {
         response: { 200: answer("The organization.", OrganizationSchema) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const organization = await findOrganization(database, request.params.organizationId);
       if (organization === undefined) throw notFound("organization");
+      reply.header("etag", etagOfOrganization(organization));
       return renderOrganization({ ...organization, key: await keyOf(database, organization) });
     },
   );
@@ -145,6 +149,7 @@ function updateOrganizationRoute(app: App, parts: ServerParts): void {
         description:
           "Its names, and whether it demands a second factor of its members. Only a person who has one can demand it; that is a conflict for everybody else. It holds on every node within a second.",
         params: OrganizationParams,
+        headers: PreconditionHeaders,
         body: closed(
           {
             name: Type.Optional(name),
@@ -156,9 +161,11 @@ function updateOrganizationRoute(app: App, parts: ServerParts): void {
         response: { 200: answer("The organization as it is now.", OrganizationSchema) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { organizationId } = request.params;
-      return renderOrganization(await updateOrganization(parts, callerActOf(request), organizationId, request.body));
+      const changed = await updateOrganization(parts, callerActOf(request), organizationId, request.body);
+      reply.header("etag", etagOfOrganization(changed));
+      return renderOrganization(changed);
     },
   );
 }
@@ -176,6 +183,7 @@ function deleteOrganizationRoute(app: App, parts: ServerParts): void {
         description:
           "A conflict while it has jobs that are not finished. Afterwards nothing in it can be reached, and its tokens are not valid any more. Its key is free for another organization.",
         params: OrganizationParams,
+        headers: PreconditionHeaders,
         response: { 204: noContent("It is deleted.") },
       },
     },

@@ -2,12 +2,13 @@ import { Type } from "typebox";
 import { findBuiltInRole } from "../../auth/permissions/built-in-roles.ts";
 import { isRoleName } from "../../auth/permissions/roles.ts";
 import { notFound } from "../../core/service-error.ts";
-import { createRole, deleteRole, updateRole } from "../../management/organizations/roles.ts";
+import { createRole, deleteRole, etagOfRole, updateRole } from "../../management/organizations/roles.ts";
 import { findRole, listRoles } from "../../store/access/roles.ts";
 import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { IdempotencyHeaders } from "../door/idempotency.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { PreconditionHeaders } from "../door/precondition.ts";
 import {
   answer,
   closed,
@@ -67,6 +68,7 @@ function createRoleRoute(app: App, parts: ServerParts): void {
       return reply
         .code(201)
         .header("location", `${basePath}/organizations/${organizationId}/roles/${name}`)
+        .header("etag", etagOfRole({ ...answered, roleId }))
         .send({ ...answered, roleId });
     },
   );
@@ -113,12 +115,13 @@ function getRoleRoute(app: App, parts: ServerParts): void {
         response: { 200: answer("The role.", RoleSchema) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { organizationId, role: nameOrId } = request.params;
       const builtIn = findBuiltInRole(nameOrId);
       if (builtIn !== undefined) return renderBuiltInRole(builtIn);
       const role = await findRole(database, organizationId, nameOrId);
       if (role === undefined) throw notFound("role");
+      reply.header("etag", etagOfRole(role));
       return renderRole(role);
     },
   );
@@ -138,6 +141,7 @@ function updateRoleRoute(app: App, parts: ServerParts): void {
         description:
           "Takes effect for all members who have it, on every node, within a second. You must hold all that the role permits, before and afterwards. A built-in role cannot be changed. With a new `name`, members and invitations keep the role under that name. So do the mappings of identity providers, which may go on using a former name; therefore no other role can have that name until the role is deleted.",
         params: RoleParams,
+        headers: PreconditionHeaders,
         body: closed(
           {
             name: Type.Optional(NewRoleName),
@@ -149,8 +153,9 @@ function updateRoleRoute(app: App, parts: ServerParts): void {
         response: { 200: answer("The role as it is now.", RoleSchema) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const changed = await updateRole(parts, callerActOf(request), request.params, request.body);
+      reply.header("etag", etagOfRole(changed));
       return renderRole(changed);
     },
   );
@@ -169,6 +174,7 @@ function deleteRoleRoute(app: App, parts: ServerParts): void {
         description:
           "A conflict while a member has it, or an invitation that can still be accepted gives it. You must hold all that it permits.",
         params: RoleParams,
+        headers: PreconditionHeaders,
         response: { 204: noContent("It is deleted.") },
       },
     },

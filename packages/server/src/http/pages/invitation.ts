@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { problemsOfNewPassword } from "../../auth/passwords/password-rules.ts";
+import { sealOpenedLink } from "../../auth/passwords/sign-in-link.ts";
 import { hasFormat } from "../../core/schema/format.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { Act } from "../../management/act/act.ts";
@@ -9,7 +10,7 @@ import {
   showInvitation,
 } from "../../management/membership/invitation-acceptance.ts";
 import { joinAsNewcomer } from "../../management/membership/newcomer.ts";
-import { findUsers } from "../../store/people/users.ts";
+import { findUserByEmail, findUsers } from "../../store/people/users.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { addressOf, sourceOf } from "../door/client-address.ts";
 import { errorKinds } from "../door/errors.ts";
@@ -19,6 +20,7 @@ import { fieldIn, parseForms } from "./form-body.ts";
 import { html } from "./html.ts";
 import { type InvitationForms, invitationForms } from "./invitation-forms.ts";
 import { sendPage } from "./page.ts";
+import { openedLinkHeader } from "./sign-in-link.ts";
 
 const path = "/invitations/:code";
 const operation = "AcceptInvitation";
@@ -33,11 +35,12 @@ interface Visit {
 
 /**
  * The page to which an invitation's link leads: it makes an account, or asks for the password of the one that there is, and accepts the
- * invitation in the same step. It starts no session and sets no cookie, so another site can send nothing in anybody's name: everything that counts is
- * in the form.
+ * invitation in the same step. Everything that counts is in the form, so another site can send nothing in anybody's name. Whoever joined on this page itself
+ * need not type their password again: the sign-in that they go on to takes a cookie for it, once and within a minute. A form that another site sends gets none,
+ * or it could sign a browser in as somebody else.
  */
 export function invitationPage(app: App, parts: ServerParts): void {
-  const { engine, database, config, signIn, basePath } = parts;
+  const { engine, database, config, signIn, basePath, publicUrl, secrets } = parts;
 
   void app.register(async (scope: App) => {
     parseForms(scope);
@@ -70,7 +73,8 @@ export function invitationPage(app: App, parts: ServerParts): void {
     if (problem !== undefined) return sendForms(reply, visit, { ...typed, newProblem: problem });
     const isJoined = await joinAsNewcomer(parts, visitorActOf(request), { code: visit.code, ...typed, password });
     if (!isJoined) return sendForms(reply, visit, { ...typed, newProblem: addressTaken });
-    return sendJoined(reply, visit);
+    const user = await findUserByEmail(database, email);
+    return sendJoined(request, reply, visit, user?.userId);
   }
 
   function problemOf(request: FastifyRequest, typed: { email: string; displayName: string }, password: string) {
@@ -107,7 +111,7 @@ export function invitationPage(app: App, parts: ServerParts): void {
         });
       case "accepted":
         await acceptAs(request, result.userId, visit.code);
-        return sendJoined(reply, visit);
+        return sendJoined(request, reply, visit, result.userId);
     }
   }
 
@@ -125,10 +129,19 @@ export function invitationPage(app: App, parts: ServerParts): void {
     return sendPage(reply, { status, title: `Join ${shown.organization.displayName}`, content });
   }
 
-  function sendJoined(reply: FastifyReply, { shown }: Visit): FastifyReply {
+  function sendJoined(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { shown }: Visit,
+    userId: string | undefined,
+  ): FastifyReply {
     const { organizationId, displayName } = shown.organization;
     const content = html`<p>You are a member of <strong>${displayName}</strong> now.</p>
-${linkButton(`Sign in to ${displayName}`, `${basePath}/app/organizations/${organizationId}`)}`;
+${linkButton(`Open ${displayName}`, `${basePath}/app/organizations/${organizationId}`)}`;
+    if (userId !== undefined && request.headers["sec-fetch-site"] === "same-origin") {
+      const opened = sealOpenedLink(secrets, userId, engine.now());
+      reply.header("set-cookie", openedLinkHeader(basePath, publicUrl(), opened));
+    }
     return sendPage(reply, { title: "Welcome", content });
   }
 

@@ -16,18 +16,23 @@ export function signInLinkRoutes(app: App, { engine, database, secrets, basePath
     schema: { ...schema, operationId: "OpenSignInLink" },
   };
   app.get("/sign-in/link/:secret", options, async (request, reply) => {
-    const isSecure = publicUrl().startsWith("https:");
     const { secret } = request.params as { readonly secret: string };
     const opened = await openSignInLink(database, secrets, secret, engine.now());
     if (opened === undefined) {
       const content = html`<p>It works once, and for ten minutes. Start <code>stepwell dev</code> again for another, or <a href="${basePath}/">sign in</a> with the password that it prints.</p>`;
       return sendPage(reply, { status: 404, title: "This link does not work any more", content });
     }
-    const { name, path, maxAgeSeconds } = openedLinkCookie(basePath, isSecure);
-    const attributes = [`Path=${path}`, `Max-Age=${maxAgeSeconds}`, "HttpOnly", "SameSite=Lax"];
-    if (isSecure) attributes.push("Secure");
     // The next page must not learn the address of this one.
-    reply.headers({ "set-cookie": [`${name}=${opened}`, ...attributes].join("; "), "referrer-policy": "no-referrer" });
+    reply.headers({ "set-cookie": openedLinkHeader(basePath, publicUrl(), opened), "referrer-policy": "no-referrer" });
     return reply.redirect(`${basePath}/`, 303);
   });
+}
+
+/** The header that hands to the browser what signs it in. */
+export function openedLinkHeader(basePath: string, publicUrl: string, opened: string): string {
+  const isSecure = publicUrl.startsWith("https:");
+  const { name, path, maxAgeSeconds } = openedLinkCookie(basePath, isSecure);
+  const attributes = [`Path=${path}`, `Max-Age=${maxAgeSeconds}`, "HttpOnly", "SameSite=Lax"];
+  if (isSecure) attributes.push("Secure");
+  return [`${name}=${opened}`, ...attributes].join("; ");
 }

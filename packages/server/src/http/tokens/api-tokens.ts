@@ -3,13 +3,14 @@ import type { Config } from "../../config.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound } from "../../core/service-error.ts";
 import { parseTime } from "../../core/time.ts";
-import { createApiToken, revokeApiToken, updateApiToken } from "../../management/tokens/api-tokens.ts";
+import { createApiToken, etagOfToken, revokeApiToken, updateApiToken } from "../../management/tokens/api-tokens.ts";
 import { defaultTokenDays } from "../../management/tokens/expiry.ts";
 import { findApiToken, listApiTokens } from "../../store/access/tokens.ts";
 import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { boundToBody } from "../door/bound-to.ts";
 import { nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { PreconditionHeaders } from "../door/precondition.ts";
 import {
   answer,
   closed,
@@ -67,6 +68,7 @@ function createApiTokenRoute(app: App, parts: ServerParts): void {
       return reply
         .code(201)
         .header("location", location)
+        .header("etag", etagOfToken(created))
         .send({ ...rendered, token });
     },
   );
@@ -113,9 +115,10 @@ function getApiTokenRoute(app: App, parts: ServerParts): void {
         response: { 200: answer("Everything except the token itself.", ApiTokenSchema) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const token = await findApiToken(database, request.params.organizationId, request.params.tokenId);
       if (token === undefined) throw notFound("API token");
+      reply.header("etag", etagOfToken(token));
       return renderToken(token);
     },
   );
@@ -135,6 +138,7 @@ function updateApiTokenRoute(app: App, parts: ServerParts): void {
         description:
           "The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that ends, a token which outlives it can be given nothing more.",
         params: TokenParams,
+        headers: PreconditionHeaders,
         body: closed(
           {
             name: Type.Optional(tokenName(config)),
@@ -154,10 +158,12 @@ function updateApiTokenRoute(app: App, parts: ServerParts): void {
         response: { 200: answer("The token as it is now.", ApiTokenSchema) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { name, permissions, boundTo } = request.body;
       const change = { name, permissions, expiresAt: expiryOf(request.body.expiresAt), boundTo };
-      return renderToken(await updateApiToken(parts, callerActOf(request), request.params, change));
+      const changed = await updateApiToken(parts, callerActOf(request), request.params, change);
+      reply.header("etag", etagOfToken(changed));
+      return renderToken(changed);
     },
   );
 }
@@ -174,6 +180,7 @@ function revokeApiTokenRoute(app: App, parts: ServerParts): void {
         description:
           "The token ends for good, on every node within a second, and a secret that was rotated away with it. You must hold everything that the token may do.",
         params: TokenParams,
+        headers: PreconditionHeaders,
         response: { 204: noContent("The token is revoked.") },
       },
     },

@@ -8,9 +8,9 @@ const ExecutorSchema = Type.Object(
     type: Type.String({ description: "What a step's `integrationDetails.type` says.", example: "/service/noop" }),
     title: Type.String({ description: "Its name for people.", example: "No-op" }),
     summary: Type.String({ description: "What a step with it does, in one sentence." }),
-    behaviour: oneOf(["pass", "wait", "call"], {
+    behaviour: oneOf(["pass", "wait", "delay", "call", "task", "job", "fork"], {
       description:
-        "`pass`: the step is over at once. `wait`: it waits for events. `call`: the service calls something outside.",
+        "`pass`: the step is over at once. `wait`: it waits for events. `delay`: it sleeps. `call`: the service calls something outside. `task`: a worker that asks the service for tasks does it. `job`: another job does it. `fork`: it runs other steps of the definition side by side.",
     }),
     configSchema: Type.Unsafe<Executor["configSchema"]>({
       type: "object",
@@ -18,6 +18,10 @@ const ExecutorSchema = Type.Object(
       description:
         "The JSON Schema (2020-12) that registering a version checks the step's `config` with. Each property has a `description`. Registering also checks what no schema can say, such as that each event id is listed once.",
     }),
+    expressionFields: Type.Array(Type.String(), {
+      description: "Config fields in whose texts expressions may stand, written `${ … }`.",
+    }),
+    needsInput: Type.Boolean({ description: "Whether a step with it must have an `input` that makes something." }),
     disallowedConfigFields: Type.Array(Type.String(), {
       description:
         "Config fields that the operator of this service does not allow; a definition that gives one is refused.",
@@ -50,6 +54,15 @@ export function executorRoutes(app: App, { executors }: ServerParts): void {
 }
 
 export function renderExecutor(executor: Executor): Static<typeof ExecutorSchema> {
-  const { type, title, summary, behaviour, configSchema, disallowedConfigFields = new Map() } = executor;
-  return { type, title, summary, behaviour, configSchema, disallowedConfigFields: [...disallowedConfigFields.keys()] };
+  const { type, title, summary, behaviour, configSchema, expressionFields = {}, disallowedConfigFields } = executor;
+  return {
+    type,
+    title,
+    summary,
+    behaviour,
+    configSchema,
+    expressionFields: Object.keys(expressionFields),
+    needsInput: executor.behaviour === "pass" && executor.needsInput === true,
+    disallowedConfigFields: [...(disallowedConfigFields?.keys() ?? [])],
+  };
 }

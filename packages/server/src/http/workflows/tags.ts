@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
-import { deleteTag, setWorkflowVersionTag } from "../../management/workflows/tags.ts";
+import { deleteTag, etagOfTag, setWorkflowVersionTag } from "../../management/workflows/tags.ts";
 import {
   findTag,
   findTagsOfVersions,
@@ -15,6 +15,7 @@ import { findWorkflow } from "../../store/workflows/workflows.ts";
 import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { isPositiveInteger, nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
+import { CreatingPreconditionHeaders, PreconditionHeaders } from "../door/precondition.ts";
 import { ActorSchema, answer, closed, Id, noContent, oneOf, TagParams, Time, WorkflowParams } from "../door/schemas.ts";
 import { renderVersion, VersionSchema } from "./versions.ts";
 
@@ -56,6 +57,7 @@ function setWorkflowVersionTagRoute(app: App, parts: ServerParts): void {
         summary: "Point a tag at a version",
         description: "Jobs submitted from now on by this tag run that version; those submitted before keep theirs.",
         params: TagParams,
+        headers: CreatingPreconditionHeaders,
         body: closed({ versionId: Id }),
         response: {
           200: Type.Object(
@@ -65,9 +67,12 @@ function setWorkflowVersionTagRoute(app: App, parts: ServerParts): void {
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const versionId = request.body.versionId.toLowerCase();
-      return await setWorkflowVersionTag(parts, callerActOf(request), request.params, versionId, renderPointed);
+      const act = callerActOf(request);
+      const pointed = await setWorkflowVersionTag(parts, act, request.params, versionId, renderPointed);
+      reply.header("etag", etagOfTag(pointed));
+      return pointed;
     },
   );
 }
@@ -116,12 +121,13 @@ function getTaggedWorkflowVersionRoute(app: App, parts: ServerParts): void {
         response: { 200: answer("The version.", VersionSchema) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { tag, ...workflow } = request.params;
       if ((await findWorkflow(database, workflow)) === undefined) throw notFound("workflow");
       const pointed = await findTag(database, workflow, tag);
       const version = pointed && (await findVersion(database, workflow, pointed.versionId));
       if (version === undefined) throw notFound("tag of this workflow");
+      reply.header("etag", etagOfTag({ tag, versionId: version.versionId }));
       const tags = await findTagsOfVersions(database, workflow, [version.versionId]);
       return { ...renderVersion(version, tags), definition: version.definition };
     },
@@ -140,6 +146,7 @@ function deleteTagRoute(app: App, parts: ServerParts): void {
         summary: "Delete a tag",
         description: "Its version stays, and so do the jobs that were submitted by it.",
         params: TagParams,
+        headers: PreconditionHeaders,
         response: { 204: noContent("It is deleted.") },
       },
     },

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
-import { type Problem, sentence } from "../../core/problem.ts";
+import { describePlace, type PlacedProblem } from "../../core/definition/placed-problem.ts";
+import { sentence } from "../../core/problem.ts";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import { registerWorkflowVersion } from "../../management/workflows/versions.ts";
@@ -10,10 +11,23 @@ import { callerActOf } from "../door/act.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { IdempotencyHeaders } from "../door/idempotency.ts";
 import { isPositiveInteger, nextPageToken, pageOfShortList, shortListParameters } from "../door/paging.ts";
-import { ActorSchema, answer, closed, Id, Time, VersionParams, WorkflowParams } from "../door/schemas.ts";
+import {
+  ActorSchema,
+  answer,
+  closed,
+  definitionPosition,
+  Id,
+  Time,
+  VersionParams,
+  WorkflowParams,
+} from "../door/schemas.ts";
 
 const RemarkSchema = Type.Object(
-  { pointer: Type.String({ description: "JSON pointer into the definition." }), detail: Type.String() },
+  {
+    pointer: Type.String({ description: "JSON pointer into the definition." }),
+    detail: Type.String(),
+    ...definitionPosition,
+  },
   { title: "DefinitionRemark" },
 );
 
@@ -66,7 +80,7 @@ export function versionRoutes(app: App, parts: ServerParts): void {
 }
 
 function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
-  const { definitionChecks, basePath } = parts;
+  const { database, definitionChecks, basePath } = parts;
   app.post(
     path,
     {
@@ -95,7 +109,9 @@ function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
       const { organizationId, workflowId } = request.params;
       const { definition } = request.body;
       const { ifChanged = false } = request.query;
-      const checked = await definitionChecks.check(organizationId, definition);
+      // Registering says it when there is no such workflow: a repetition has its first answer even after the workflow was deleted.
+      const nameOfWorkflow = (await findWorkflow(database, request.params))?.name;
+      const checked = await definitionChecks.check(organizationId, { text: definition, nameOfWorkflow });
       const { warnings } = checked;
       const version = { definition, problems: checked.problems, ifChanged };
       const act = callerActOf(request);
@@ -147,9 +163,10 @@ function validateWorkflowVersionRoute(app: App, parts: ServerParts): void {
       },
     },
     async (request) => {
-      if ((await findWorkflow(database, request.params)) === undefined) throw notFound("workflow");
-      const { organizationId } = request.params;
-      const { problems: errors, warnings } = await definitionChecks.check(organizationId, request.body.definition);
+      const workflow = await findWorkflow(database, request.params);
+      if (workflow === undefined) throw notFound("workflow");
+      const toCheck = { text: request.body.definition, nameOfWorkflow: workflow.name };
+      const { problems: errors, warnings } = await definitionChecks.check(workflow.organizationId, toCheck);
       const messages = [...messagesOf("Error", errors), ...messagesOf("Warning", warnings)];
       return { valid: errors.length === 0, errors, warnings, messages };
     },
@@ -225,11 +242,14 @@ export function renderVersion(version: Version, tags: readonly Tag[]): Static<ty
 
 function renderNewVersion(
   { workflowId, versionId, versionNumber, createdAt }: Version,
-  { created, warnings }: { readonly created: boolean; readonly warnings: Problem[] },
+  { created, warnings }: { readonly created: boolean; readonly warnings: PlacedProblem[] },
 ): Static<typeof NewVersionSchema> {
   return { workflowId, versionId, versionNumber, createdAt: toTime(createdAt), created, warnings };
 }
 
-function messagesOf(kind: string, problems: readonly Problem[]): string[] {
-  return problems.map(({ pointer, detail }) => sentence(`${kind}${pointer && ` at ${pointer}`}: ${detail}`));
+function messagesOf(kind: string, problems: readonly PlacedProblem[]): string[] {
+  return problems.map((problem) => {
+    const place = describePlace(problem);
+    return sentence(`${kind}${place && ` at ${place}`}: ${problem.detail}`);
+  });
 }

@@ -5,6 +5,7 @@ import type { Config, MaximumName } from "../../config.ts";
 import type { Actor } from "../../core/job/job-state.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Database } from "../../store/home/database.ts";
+import type { Precondition } from "./precondition.ts";
 
 /** One act: the actor, the operation and where it came from. The audit trail keeps all of it. */
 export interface Act extends RequestSource {
@@ -34,6 +35,8 @@ export interface CallerAct extends Act {
   readonly permission: DeclaredPermission;
   /** The key by which a repetition of the act is known; undefined when it carries none. */
   readonly repetition: RepetitionKey | undefined;
+  /** The state in which the caller wants to find what the act changes; undefined: in whatever state. */
+  readonly precondition: Precondition | undefined;
 }
 
 export interface RepetitionKey {

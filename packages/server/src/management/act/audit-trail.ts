@@ -16,6 +16,7 @@ export const auditTargetTypes = [
   "workflow",
   "version",
   "tag",
+  "taskQueue",
   "job",
 ] as const;
 

@@ -10,6 +10,7 @@ import {
   findOrganization,
   hasUnfinishedJobs,
   insertOrganization,
+  type Organization,
   updateOrganization as updateOrganizationRow,
 } from "../../store/access/organizations.ts";
 import type { Transaction } from "../../store/home/database.ts";
@@ -17,6 +18,7 @@ import { endClientSessions } from "../../store/people/user-sessions.ts";
 import type { Act, CallerAct, Clock, ManagementParts, RevokingParts } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor } from "../act/grants.ts";
+import { etagOf, requireUnchanged } from "../act/precondition.ts";
 import { transactOnce } from "../act/repetition.ts";
 import { claimKey, type KeyedOrganization } from "./organization-key.ts";
 import { requireOrganizationRoom } from "./organization-maximum.ts";
@@ -79,8 +81,8 @@ export interface OrganizationChange extends Partial<OrganizationNames> {
 }
 
 /**
- * Renames an organization, or changes whether it demands a second factor of its members. Throws 404 when there is none, 403 for an API token that
- * would demand one, and 409 for a person who has none.
+ * Renames an organization, or changes whether it demands a second factor of its members. Throws 404 when there is none, 412 when it is not as the
+ * caller read it, 403 for an API token that would demand one, and 409 for a person who has none.
  */
 export async function updateOrganization(
   { database, engine, authenticator }: RevokingParts,
@@ -92,6 +94,7 @@ export async function updateOrganization(
     await lockGrantsFor(transaction, engine, act, organizationId);
     const organization = await findOrganization(transaction, organizationId);
     if (organization === undefined) throw notFound("organization");
+    requireUnchanged(act, "organization", etagOfOrganization(organization));
     const changed = { ...organization, ...change };
     if (changed.requiresSecondFactor && !organization.requiresSecondFactor) {
       await requireOwnSecondFactor(transaction, act.caller);
@@ -116,6 +119,8 @@ export async function deleteOrganization(
   await database.transaction(async (transaction) => {
     if (!(await claimOrganization(transaction, organizationId))) throw notFound("organization");
     await lockGrantsFor(transaction, engine, act, organizationId);
+    const organization = await findOrganization(transaction, organizationId);
+    if (organization !== undefined) requireUnchanged(act, "organization", etagOfOrganization(organization));
     if (await hasUnfinishedJobs(transaction, organizationId)) throw unfinishedJobs();
     await deleteOrganizationRow(transaction, organizationId, engine.now());
     await deleteOrganizationKey(transaction, organizationId);
@@ -125,6 +130,16 @@ export async function deleteOrganization(
     await recordAudit(transaction, engine, act, note);
   });
   authenticator.forgetOrganization(organizationId);
+}
+
+/** The entity tag of everything in an organization that can be changed. */
+export function etagOfOrganization({
+  organizationId,
+  name,
+  displayName,
+  requiresSecondFactor,
+}: Omit<Organization, "createdAt">): string {
+  return etagOf({ organizationId, name, displayName, requiresSecondFactor });
 }
 
 function unfinishedJobs(): ServiceError {

@@ -14,6 +14,7 @@ import {
 import type { CallerAct, ManagementParts, RevokingParts } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor } from "../act/grants.ts";
+import { etagOf, requireUnchanged } from "../act/precondition.ts";
 import { transactOnce } from "../act/repetition.ts";
 import { requireRoom } from "./maximums.ts";
 import { renamed, renameWhereGiven, requireFreeName } from "./role-names.ts";
@@ -60,7 +61,7 @@ export async function createRole<Answer extends object>(
 
 /**
  * Changes a role; members and invitations keep it under a new name. Throws 403 unless the caller holds all that it permits, before and afterwards,
- * and 409 for a built-in role or a name that is taken.
+ * 412 when it is not as the caller read it, and 409 for a built-in role or a name that is taken.
  */
 export async function updateRole(
   { database, engine, authenticator }: RevokingParts,
@@ -76,6 +77,7 @@ export async function updateRole(
     if (role === undefined) throw notFound("role");
     const changed = renamed(role, { ...role, ...fields, updatedAt: engine.now() });
     requireAll(granted, [...role.permissions, ...changed.permissions]);
+    requireUnchanged(act, "role", etagOfRole(role));
     if (changed.name !== role.name) await requireFreeName(transaction, organizationId, changed.name, role);
     await updateRoleRow(transaction, changed);
     if (changed.name !== role.name) await renameWhereGiven(transaction, role, changed.name);
@@ -101,6 +103,7 @@ export async function deleteRole(
     const role = await findRole(transaction, organizationId, nameOrId);
     if (role === undefined) throw notFound("role");
     requireAll(granted, role.permissions);
+    requireUnchanged(act, "role", etagOfRole(role));
     const { name, roleId } = role;
     if (await hasMemberWithRole(transaction, organizationId, name)) throw inUse(name, "Members have");
     if (await hasOpenInvitationWithRole(transaction, organizationId, name, engine.now())) {
@@ -110,6 +113,11 @@ export async function deleteRole(
     const note = { organizationId, targetType: "role", targetId: name, details: auditedFields(role) } as const;
     await recordAudit(transaction, engine, act, note);
   });
+}
+
+/** The entity tag of everything in a role that can be changed. */
+export function etagOfRole({ roleId, name, ...role }: Pick<NewRole, "roleId" | keyof RoleFields>): string {
+  return etagOf({ roleId, name, description: role.description, permissions: [...role.permissions].sort() });
 }
 
 function rejectBuiltIn(nameOrId: string): void {

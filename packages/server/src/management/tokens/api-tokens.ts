@@ -18,6 +18,7 @@ import type { Transaction } from "../../store/home/database.ts";
 import type { CallerAct, ManagementParts, RevokingParts } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor } from "../act/grants.ts";
+import { etagOf, requireUnchanged } from "../act/precondition.ts";
 import { transactAnew } from "../act/repetition.ts";
 import { requireRoom } from "../organizations/maximums.ts";
 import { type NamedBounds, nameBounds, readBoundTo, requireFitting, unbound } from "./bound-to.ts";
@@ -115,6 +116,7 @@ export async function updateApiToken(
     const { tokenHash, previousTokenHash, ...token } = found;
     // A longer life and a wider bound are grants too, and to narrow a token is to take away.
     requireAll(granted, [...token.permissions, ...(permissions ?? [])]);
+    requireUnchanged(act, "API token", etagOfToken(token));
     const bound = boundTo && (await readBoundTo(transaction, organizationId, boundTo));
     const changed: ApiToken = {
       ...token,
@@ -151,11 +153,18 @@ export async function revokeApiToken(
     const token = await lockApiToken(transaction, organizationId, tokenId);
     if (token === undefined) throw notFound("API token");
     requireAll(granted, token.permissions);
+    requireUnchanged(act, "API token", etagOfToken(token));
     await revokeApiTokenRow(transaction, organizationId, tokenId, engine.now());
     await recordTokenAudit(parts, transaction, act, token, auditedFields(token));
     return token;
   });
   forgetSecrets(parts, revoked);
+}
+
+/** The entity tag of everything in a token that can be changed; to use it changes nothing. */
+export function etagOfToken(token: ApiToken): string {
+  const { tokenId, tokenPrefix, previousExpiresAt } = token;
+  return etagOf({ ...auditedFields(token), tokenId, tokenPrefix, previousExpiresAt });
 }
 
 /** Lets this node forget the secrets of a token that was changed, so that the change holds here at once. */

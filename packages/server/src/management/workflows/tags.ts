@@ -7,6 +7,7 @@ import { findVersionNumber } from "../../store/workflows/versions.ts";
 import { lockWorkflow, type WorkflowKey } from "../../store/workflows/workflows.ts";
 import type { CallerAct, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
+import { etagOf, requireUnchanged } from "../act/precondition.ts";
 import { transactOnce } from "../act/repetition.ts";
 import { requireRoom } from "../organizations/maximums.ts";
 
@@ -31,6 +32,7 @@ export async function setWorkflowVersionTag<Answer extends object>(
     const versionNumber = await findVersionNumber(transaction, workflow, versionId);
     if (versionNumber === undefined) throw notFound("version of this workflow");
     const from = await findTag(transaction, workflow, tag);
+    requireUnchanged(act, "tag of this workflow", from && etagOfTag(from));
     const pointed = { workflowId, tag, versionId, versionNumber, updatedBy: by, updatedAt: at };
     if (from === undefined) await requireRoom(transaction, parts, act, workflow, "tagsPerWorkflow");
     await setTag(transaction, organizationId, pointed);
@@ -46,6 +48,7 @@ export async function deleteTag(parts: ManagementParts, act: CallerAct, { tag, .
   const { organizationId, workflowId } = workflow;
   await changeTag(parts, act, workflow, async (transaction, changedAt) => {
     const from = await findTag(transaction, workflow, tag);
+    if (from !== undefined) requireUnchanged(act, "tag of this workflow", etagOfTag(from));
     if (!(await deleteTagRow(transaction, workflow, tag))) throw notFound("tag of this workflow");
     const change = { versionId: null, versionNumber: null, changedBy: actorOf(act.caller), changedAt };
     await insertTagChange(transaction, workflow, tag, change);
@@ -70,6 +73,11 @@ async function changeTag<Result extends object>(
     if (!(await lockWorkflow(transaction, workflow))) throw notFound("workflow");
     return await change(transaction, parts.engine.now());
   });
+}
+
+/** The entity tag of what a tag means. */
+export function etagOfTag({ tag, versionId }: Pick<Tag, "tag" | "versionId">): string {
+  return etagOf({ tag, versionId });
 }
 
 function meaningOf(tag: Tag | undefined) {

@@ -1,6 +1,8 @@
 import { actorOf } from "../../auth/authenticator.ts";
+import { currentLanguage } from "../../core/definition/language.ts";
+import { describePlace, type PlacedProblem } from "../../core/definition/placed-problem.ts";
 import { isSameJson } from "../../core/json/json.ts";
-import { type Problem, sentence } from "../../core/problem.ts";
+import { sentence } from "../../core/problem.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { definitionLimits } from "../../engine/plans/definition-limits.ts";
 import { findNewestVersion, insertVersion, type Version } from "../../store/workflows/versions.ts";
@@ -14,7 +16,7 @@ import { noteStoredBytes, requireStoreRoom } from "../organizations/stored-bytes
 export interface NewVersion {
   readonly definition: string;
   /** The problems that its check found; none when it is valid. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly PlacedProblem[];
   /** Registers nothing when the newest version's definition is equal. */
   readonly ifChanged: boolean;
 }
@@ -44,7 +46,7 @@ export async function registerWorkflowVersion<Answer extends object>(
     const version = { versionId: engine.newId(), workflowId, definition, createdBy: actorOf(act.caller), createdAt };
     await requireStoreRoom(transaction, parts, organizationId);
     await requireRoom(transaction, parts, act, workflow, "versionsPerWorkflow");
-    const versionNumber = await insertVersion(transaction, organizationId, version);
+    const versionNumber = await insertVersion(transaction, organizationId, { ...version, language: currentLanguage });
     await noteStoredBytes(transaction, workflow, Buffer.byteLength(definition), createdAt);
     const details = { workflowId, versionNumber };
     const note = { organizationId, targetType: "version", targetId: version.versionId, details } as const;
@@ -53,9 +55,9 @@ export async function registerWorkflowVersion<Answer extends object>(
   });
 }
 
-function invalidDefinition(problems: readonly Problem[]): ServiceError {
+function invalidDefinition(problems: readonly PlacedProblem[]): ServiceError {
   const [first] = problems;
-  const where = first?.pointer ? `at ${first.pointer}: ` : "";
+  const where = first?.pointer ? `at ${describePlace(first)}: ` : "";
   const count = problems.length === 1 ? "One problem" : `${problems.length} problems, the first`;
   const message = sentence(`The definition is not valid. ${count} ${where}${first?.detail}`);
   return new ServiceError("ValidationError", message, { problems });

@@ -72,7 +72,7 @@ export interface Statement<Row> {
 /**
  * - `organization`: names the organization in every table's WHERE or VALUES, so that it goes to one shard.
  * - `global`: a small table with its own key (users, nodes), no organization's.
- * - `maintenance`: reads candidates over all organizations; only maintenance duties run it.
+ * - `maintenance`: reads candidates over all organizations; only maintenance duties run it, and whoever reads the metrics of the nodes.
  */
 export type Scope = "organization" | "global" | "maintenance";
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import {
   type Database,
@@ -42,7 +43,8 @@ export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
       await engine.run(() => engine.pool.query(`VACUUM (ANALYZE) ${pg.escapeIdentifier(table)}`));
     },
     async close() {
-      await Promise.all([...new Set([engine.pool, requests.pool, reads.pool])].map((pool) => pool.end()));
+      const ended = Promise.all([...new Set([engine.pool, requests.pool, reads.pool])].map((pool) => pool.end()));
+      await Promise.race([ended, delay(closeTimeoutMs, undefined, { ref: false })]);
       await options.closeHome();
     },
   };
@@ -61,6 +63,9 @@ export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
     requests: ofRequests,
   };
 }
+
+/** A node that stops does not wait for longer: a connection that hangs may never be given back. */
+const closeTimeoutMs = 5_000;
 
 function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
   return async (statement, values) => {

@@ -55,14 +55,15 @@ function addRow({ kept, repeated, consumed }: EventRows, { organizationId, jobId
   const at = new Date(change.at).toISOString();
   if (change.type === "kept") {
     const { eventId: event_id, outcome, sentBy: sent_by, address } = change;
-    const addressed = { for_step: address?.step, for_visit: address?.visit };
+    const addressed = { for_branch: address?.branch, for_step: address?.step, for_visit: address?.visit };
     // As text, since a JSON null in a record becomes SQL's NULL: a payload of null is not the same as none.
     const payload = change.payload === undefined ? undefined : JSON.stringify(change.payload);
     kept.set(name, { ...key, event_id, payload, outcome, sent_by, received_at: at, ...addressed });
   } else if (change.type === "repeated") {
     repeated.set(name, { ...key, last_duplicate_at: at, count: (repeated.get(name)?.count ?? 0) + 1 });
   } else {
-    const consumption = { consumed_at: at, consumed_by_step: change.step, consumed_by_visit: change.visit };
+    const { branch: consumed_by_branch, step: consumed_by_step, visit: consumed_by_visit } = change;
+    const consumption = { consumed_at: at, consumed_by_branch, consumed_by_step, consumed_by_visit };
     const arrived = kept.get(name);
     // The event that lets a job go on is mostly the one that just arrived: one row, written once.
     if (arrived === undefined) consumed.push({ ...key, ...consumption });
@@ -74,12 +75,12 @@ const insertEvents = statement<never>(
   "insert_job_events",
   "organization",
   `INSERT INTO job_event (organization_id, job_id, event_number, event_id, payload, outcome, sent_by, received_at, consumed_at,
-     consumed_by_step, consumed_by_visit, for_step, for_visit)
+     consumed_by_branch, consumed_by_step, consumed_by_visit, for_branch, for_step, for_visit)
    SELECT organization_id, job_id, event_number, event_id, payload::json, outcome, sent_by, received_at, consumed_at,
-     consumed_by_step, consumed_by_visit, for_step, for_visit
+     consumed_by_branch, consumed_by_step, consumed_by_visit, for_branch, for_step, for_visit
    FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, event_number integer, event_id text, payload text,
-     outcome text, sent_by json, received_at timestamptz, consumed_at timestamptz, consumed_by_step text,
-     consumed_by_visit integer, for_step text, for_visit integer)`,
+     outcome text, sent_by json, received_at timestamptz, consumed_at timestamptz, consumed_by_branch text,
+     consumed_by_step text, consumed_by_visit integer, for_branch text, for_step text, for_visit integer)`,
 );
 
 /** A repeated event is acknowledged by a write too, so that the acknowledgement survives a failover as the event does. */
@@ -99,18 +100,18 @@ const consumeEvents = statement<never>(
   "consume_job_events",
   "organization",
   `UPDATE job_event
-   SET consumed_at = consumed.consumed_at, consumed_by_step = consumed.consumed_by_step,
-     consumed_by_visit = consumed.consumed_by_visit
+   SET consumed_at = consumed.consumed_at, consumed_by_branch = consumed.consumed_by_branch,
+     consumed_by_step = consumed.consumed_by_step, consumed_by_visit = consumed.consumed_by_visit
    FROM json_to_recordset($1) AS consumed (organization_id uuid, job_id uuid, event_number integer, consumed_at timestamptz,
-     consumed_by_step text, consumed_by_visit integer)
+     consumed_by_branch text, consumed_by_step text, consumed_by_visit integer)
    WHERE job_event.organization_id = ANY($2::uuid[]) AND job_event.job_id = ANY($3::uuid[])
      AND job_event.organization_id = consumed.organization_id AND job_event.job_id = consumed.job_id
      AND job_event.event_number = consumed.event_number`,
 );
 
 /**
- * The kept events with these ids on these jobs, for ids that a version does not list: of those the job's state keeps no note,
- * since anybody may send any number of them.
+ * The unmatched events that are kept with these ids on these jobs. The job's state keeps no note of them, since anybody may send any
+ * number of them.
  */
 export async function findKeptEvents(
   transaction: Transaction,
@@ -201,9 +202,13 @@ export interface KeptEvent {
   readonly receivedAt: Timestamp;
   readonly duplicateCount: number;
   readonly lastDuplicateAt: Timestamp | null;
+  /** Null for the main line. */
+  readonly consumedByBranch: string | null;
   readonly consumedByStep: string | null;
   readonly consumedByVisit: number | null;
   readonly consumedAt: Timestamp | null;
+  /** Null for the main line. */
+  readonly branch: string | null;
   /** The step and the visit that it was sent for; null: for whichever wait comes first. */
   readonly step: string | null;
   readonly visit: number | null;
@@ -220,8 +225,9 @@ const listEventRows = statement<KeptEvent>(
   "organization",
   `SELECT event_number AS "eventNumber", event_id AS "eventId", payload, payload IS NOT NULL AS "hasPayload", outcome,
      sent_by AS "sentBy", received_at AS "receivedAt", duplicate_count AS "duplicateCount",
-     last_duplicate_at AS "lastDuplicateAt", consumed_by_step AS "consumedByStep", consumed_by_visit AS "consumedByVisit",
-     consumed_at AS "consumedAt", for_step AS step, for_visit AS visit
+     last_duplicate_at AS "lastDuplicateAt", consumed_by_branch AS "consumedByBranch",
+     consumed_by_step AS "consumedByStep", consumed_by_visit AS "consumedByVisit",
+     consumed_at AS "consumedAt", for_branch AS branch, for_step AS step, for_visit AS visit
    FROM job_event
    WHERE organization_id = $1 AND job_id = $2 AND event_number > $3
    ORDER BY event_number

@@ -17,13 +17,13 @@ const fixedColumns = {
   tag: "text",
   input: "json",
   submitted_by: "json",
+  parent: "json",
   created_at: "timestamptz",
 };
 
 const changingColumns = {
   sequence: "integer",
   lease_epoch: "integer",
-  node_id: "uuid",
   state: "json",
   short_state: "json",
   started_at: "timestamptz",
@@ -31,12 +31,15 @@ const changingColumns = {
   finished_at: "timestamptz",
 };
 /** These follow from the state and are there for indexes and constraints. */
-const derivedColumns = { status: "text", wake_at: "timestamptz", awaiting_event_ids: "text[]" };
+const derivedColumns = {
+  status: "text",
+  wake_at: "timestamptz",
+  timeout_at: "timestamptz",
+  awaiting_event_ids: "text[]",
+  call_count: "integer",
+};
 
-/** A job's update writes this one only when a call begins with it. */
-const begunColumn = { begun_epoch: "integer" };
-
-export const writtenColumns = { ...fixedColumns, ...changingColumns, ...derivedColumns, ...begunColumn };
+export const writtenColumns = { ...fixedColumns, ...changingColumns, ...derivedColumns };
 export const updatedColumns = { ...changingColumns, ...derivedColumns };
 
 /** A job without what can be large. */
@@ -54,19 +57,16 @@ export const wholeState = "coalesce(short_state, state)";
 export interface WrittenJob extends Omit<Job, "state"> {
   readonly state: StoredState;
   readonly wakeAt: Timestamp | null;
+  /** When the whole job is ended. */
+  readonly timeoutAt: Timestamp | null;
   /** The events that a waiting job lacks; null for any other job. */
   readonly awaitingEventIds: readonly string[] | null;
-  /** The epoch of a call that begins with this write; null leaves what the row has. */
-  readonly begunEpoch: number | null;
+  /** How many calls it owes or has under way. */
+  readonly callCount: number;
 }
 
 export function writtenPartOf(job: WrittenJob): Row<typeof writtenColumns> {
-  return { ...fixedPartOf(job), ...changedPartOf(job) };
-}
-
-/** Answers the columns that an update writes. */
-export function changedPartOf(job: WrittenJob): Row<typeof updatedColumns & typeof begunColumn> {
-  return { ...updatedPartOf(job), begun_epoch: job.begunEpoch };
+  return { ...fixedPartOf(job), ...updatedPartOf(job) };
 }
 
 function fixedPartOf(job: Omit<Job, "state">): Row<typeof fixedColumns> {
@@ -80,24 +80,32 @@ function fixedPartOf(job: Omit<Job, "state">): Row<typeof fixedColumns> {
     tag: job.tag,
     input: job.input,
     submitted_by: job.submittedBy,
+    // Left out, it is NULL.
+    parent: job.parent ?? undefined,
     created_at: isoOrNull(job.createdAt),
   };
 }
 
-function updatedPartOf(job: WrittenJob): Row<typeof updatedColumns> {
+export function updatedPartOf(job: WrittenJob): Row<typeof updatedColumns> {
   return {
     sequence: job.sequence,
     lease_epoch: job.leaseEpoch,
-    node_id: job.nodeId,
-    state: job.state.values === undefined ? job.state : null,
-    short_state: job.state.values === undefined ? null : job.state,
+    state: isShort(job.state) ? null : job.state,
+    short_state: isShort(job.state) ? job.state : null,
     started_at: isoOrNull(job.startedAt),
     updated_at: isoOrNull(job.updatedAt),
     finished_at: isoOrNull(job.finishedAt),
     status: job.state.status,
     wake_at: isoOrNull(job.wakeAt),
+    timeout_at: isoOrNull(job.timeoutAt),
     awaiting_event_ids: job.awaitingEventIds,
+    call_count: job.callCount,
   };
+}
+
+/** Releases from before branches do not know those of a state, and must not go on without them either. */
+function isShort({ values, branches }: StoredState): boolean {
+  return values !== undefined || branches !== undefined;
 }
 
 type Row<Columns> = Readonly<Record<keyof Columns, unknown>>;

@@ -16,6 +16,10 @@ export interface JobSearch {
   readonly awaitingEventId: string | null;
   /** Only jobs that wait for events now, or only those that do not. */
   readonly isWaiting: boolean | null;
+  /** Only jobs that no other job made; null: all. */
+  readonly isTopLevel: boolean | null;
+  /** Only the children of this job. */
+  readonly parentJobId: string | null;
   /** Only jobs of these workflows; null: of all. */
   readonly workflowIds: readonly string[] | null;
 }
@@ -42,10 +46,10 @@ export async function listJobs(
 ): Promise<JobRow[]> {
   const narrowed = await narrowToWorkflow(db, search);
   if (narrowed === undefined) return [];
-  const statement = order === "newest" ? listNewestJobRows : listOldestJobRows;
+  const asked = statementsFor(narrowed)[order];
   const found: JobRow[] = [];
   for await (const { from, to } of slicesOf(db, narrowed, order, fromJobId)) {
-    found.push(...(await db.query(statement, [...searchValues(narrowed), from, to, limit - found.length])));
+    found.push(...(await db.query(asked, [...searchValues(narrowed), from, to, limit - found.length])));
     if (found.length === limit) break;
   }
   return found;
@@ -57,7 +61,7 @@ export async function countJobs(db: Reader, search: JobSearch, max: number): Pro
   if (narrowed === undefined) return 0;
   let count = 0;
   for await (const { from, to } of slicesOf(db, narrowed, "newest", null)) {
-    const [row] = await db.query(countJobRows, [...searchValues(narrowed), from, to, max - count]);
+    const [row] = await db.query(statementsFor(narrowed).count, [...searchValues(narrowed), from, to, max - count]);
     count += row?.count ?? 0;
     if (count === max) break;
   }
@@ -93,7 +97,8 @@ interface Slice {
 
 /** All at once, or in slices of `sliceRows` rows between which others have their turn. The first is short, since most pages are found in it. */
 async function* slicesOf(db: Reader, search: JobSearch, order: Order, fromJobId: string | null): AsyncGenerator<Slice> {
-  const { sliceRows } = db;
+  // The children of a job are found without a walk through others.
+  const sliceRows = search.parentJobId === null ? db.sliceRows : null;
   let from = fromJobId;
   for (let rows = sliceRows === null ? null : Math.ceil(sliceRows / 10); rows !== null; rows = sliceRows) {
     const statement = order === "newest" ? findNewestSliceEnd : findOldestSliceEnd;
@@ -141,45 +146,52 @@ const matches = `
      AND ($9::text IS NULL OR awaiting_event_ids @> ARRAY[$9])
      AND ($10::uuid[] IS NULL OR workflow_id = ANY($10))
      AND ($11::boolean IS NULL OR (awaiting_event_ids IS NOT NULL) = $11)
-     AND ($12::integer IS NULL OR version_number = $12)`;
+     AND ($12::integer IS NULL OR version_number = $12)
+     AND ($13::boolean IS NULL OR (parent IS NULL) = $13)`;
 
-const fromNewest = "($13::uuid IS NULL OR job_id < $13) AND ($14::uuid IS NULL OR job_id >= $14)";
-const fromOldest = "($13::uuid IS NULL OR job_id > $13) AND ($14::uuid IS NULL OR job_id <= $14)";
+const fromNewest = "($15::uuid IS NULL OR job_id < $15) AND ($16::uuid IS NULL OR job_id >= $16)";
+const fromOldest = "($15::uuid IS NULL OR job_id > $15) AND ($16::uuid IS NULL OR job_id <= $16)";
 
 /** A state may be large, and one path into it costs a walk through it: one for each row at most. */
 const columns = `${plainJobColumns}, status, awaiting_event_ids AS "awaitingEventIds",
      CASE WHEN status = 'RUNNING' THEN ${wholeState} #>> '{step,name}' END AS "stepName",
      CASE WHEN status = 'FAILED' THEN ${wholeState} -> 'error' END AS error`;
 
-const listNewestJobRows = statement<JobRow>(
-  "list_newest_jobs",
-  "organization",
-  `SELECT ${columns}
-   FROM job
-   WHERE ${matches} AND ${fromNewest}
-   ORDER BY job_id DESC
-   LIMIT $15`,
-  "each-time",
+/** Statements of their own for the children of a job: with both in one condition, joined by OR, the planner goes through all jobs. */
+const anyJobs = searchStatements("jobs", "$14::uuid IS NULL");
+const childJobs = searchStatements(
+  "jobs_of_parent",
+  "job_id IN (SELECT child_job.job_id FROM child_job WHERE child_job.organization_id = $1 AND child_job.parent_job_id = $14::uuid)",
 );
 
-const listOldestJobRows = statement<JobRow>(
-  "list_oldest_jobs",
-  "organization",
-  `SELECT ${columns}
-   FROM job
-   WHERE ${matches} AND ${fromOldest}
-   ORDER BY job_id
-   LIMIT $15`,
-  "each-time",
-);
+function searchStatements(name: string, isMeant: string) {
+  const list = (order: Order, isBehind: string, direction: "ASC" | "DESC") =>
+    statement<JobRow>(
+      `list_${order}_${name}`,
+      "organization",
+      `SELECT ${columns}
+       FROM job
+       WHERE ${matches} AND ${isMeant} AND ${isBehind}
+       ORDER BY job_id ${direction}
+       LIMIT $17`,
+      "each-time",
+    );
+  return {
+    newest: list("newest", fromNewest, "DESC"),
+    oldest: list("oldest", fromOldest, "ASC"),
+    count: statement<{ count: number }>(
+      `count_${name}`,
+      "organization",
+      `SELECT count(*) AS count
+       FROM (SELECT 1 FROM job WHERE ${matches} AND ${isMeant} AND ${fromNewest} LIMIT $17) AS counted`,
+      "each-time",
+    ),
+  };
+}
 
-const countJobRows = statement<{ count: number }>(
-  "count_jobs",
-  "organization",
-  `SELECT count(*) AS count
-   FROM (SELECT 1 FROM job WHERE ${matches} AND ${fromNewest} LIMIT $15) AS counted`,
-  "each-time",
-);
+function statementsFor({ parentJobId }: JobSearch) {
+  return parentJobId === null ? anyJobs : childJobs;
+}
 
 function searchValues(search: JobSearch): unknown[] {
   const { createdAfter, createdBefore } = search;
@@ -197,6 +209,8 @@ function searchValues(search: JobSearch): unknown[] {
     search.workflowIds,
     search.isWaiting,
     search.versionNumber,
+    search.isTopLevel,
+    search.parentJobId,
   ];
 }
 

@@ -82,3 +82,21 @@ const readValueRows = statement<ReadValue>(
    WHERE bytes_so_far <= $3 OR place < $4
    ORDER BY place`,
 );
+
+/** Reads the values of one job with these numbers, in their order. */
+export async function readValueRange(
+  transaction: Transaction,
+  { organizationId, jobId }: JobKey,
+  { first, count }: { readonly first: number; readonly count: number },
+): Promise<Pick<ReadValue, "valueNumber" | "text">[]> {
+  return await transaction.query(readRangeRows, [organizationId, jobId, first, first + count - 1]);
+}
+
+const readRangeRows = statement<Pick<ReadValue, "valueNumber" | "text">>(
+  "read_job_value_range",
+  "organization",
+  `SELECT value_number AS "valueNumber", value::text AS text
+   FROM job_value
+   WHERE organization_id = $1 AND job_id = $2 AND value_number BETWEEN $3 AND $4
+   ORDER BY value_number`,
+);

@@ -12,11 +12,11 @@ import {
 } from "../home/database.ts";
 import {
   assignmentsOf,
-  changedPartOf,
   namesOf,
   plainJobColumns,
   typesOf,
   updatedColumns,
+  updatedPartOf,
   valuesOf,
   type WrittenJob,
   wholeState,
@@ -32,6 +32,12 @@ export type { WrittenJob } from "./job-columns.ts";
 export interface JobKey {
   readonly organizationId: string;
   readonly jobId: string;
+}
+
+/** Jobs that a search passes over. */
+export interface LeftOutJobs {
+  readonly versionIds: readonly string[];
+  readonly jobIds: readonly string[];
 }
 
 /** A job as its row has it: without the values that are stored apart from it. */
@@ -58,30 +64,38 @@ export async function lockJobs(
   maxBytes: number,
 ): Promise<LockedJobs> {
   if (keys.length === 0) return { locked: [], held: [] };
-  const locked = await askTogether(
-    keys,
-    (part) => transaction.query(lockJobRows, keyColumns(part, jobIdOf)),
-    eachAlone,
-  );
-  const states = await readLarge(
-    transaction,
-    readStateRows,
-    locked.filter(({ state }) => state === null),
-    maxBytes,
-  );
+  const rows = await askTogether(keys, (part) => transaction.query(lockJobRows, keyColumns(part, jobIdOf)), eachAlone);
+  const locked = await withStates(transaction, rows, maxBytes);
   const found = new Set(locked.map(({ jobId }) => jobId));
   return {
-    locked: locked.map((job) => {
-      const state = job.state ?? states.get(job.jobId);
-      if (state === undefined) throw new Error(`The state of job ${job.jobId} is not in the store.`);
-      return { ...job, state };
-    }),
+    locked,
     // A row that was passed over still exists. This look comes later, so a job that is missing from it as well is gone.
     held: await readStandings(
       transaction,
       keys.filter(({ jobId }) => !found.has(jobId)),
     ),
   };
+}
+
+/** Reads jobs without locking them, bounded as `lockJobs` is. Jobs that do not exist are missing from the answer. */
+export async function readUnlockedJobs(
+  db: Queryable,
+  keys: readonly JobKey[],
+  maxBytes: number,
+): Promise<readonly LockedJob[]> {
+  const rows = await askInParts(keys, (part) => db.query(readJobRows, keyColumns(part, jobIdOf)), eachAlone);
+  return await withStates(db, rows, maxBytes);
+}
+
+/** Adds the states that are too large to come with their rows. */
+async function withStates(db: Queryable, rows: readonly FoundJob[], maxBytes: number): Promise<LockedJob[]> {
+  const large = rows.filter(({ state }) => state === null);
+  const states = await readLarge(db, readStateRows, large, maxBytes);
+  return rows.map((job) => {
+    const state = job.state ?? states.get(job.jobId);
+    if (state === undefined) throw new Error(`The state of job ${job.jobId} is not in the store.`);
+    return { ...job, state };
+  });
 }
 
 /** The inputs of these jobs, by job id, bounded as `lockJobs` is. */
@@ -138,9 +152,9 @@ const jobColumns = `${plainJobColumns}, ${wholeState} AS state, input`;
 const isStateSmall = `pg_column_size(${wholeState}) <= 4096`;
 const isInputSmall = `${mostBytes("input")} <= 65536`;
 
-const lockJobRows = statement<Omit<LockedJob, "state"> & { state: StoredState | null }>(
-  "lock_jobs",
-  "organization",
+type FoundJob = Omit<LockedJob, "state"> & { readonly state: StoredState | null };
+
+const jobRows = (lock: "FOR UPDATE SKIP LOCKED" | "") =>
   `SELECT found.*
    FROM unnest($2::uuid[], $3::uuid[]) AS wanted (wanted_organization_id, wanted_job_id)
    CROSS JOIN LATERAL (
@@ -148,10 +162,12 @@ const lockJobRows = statement<Omit<LockedJob, "state"> & { state: StoredState | 
        CASE WHEN ${isInputSmall} THEN input END AS input
      FROM job
      WHERE organization_id = ANY($1::uuid[]) AND organization_id = wanted_organization_id AND job_id = wanted_job_id
-     FOR UPDATE SKIP LOCKED
+     ${lock}
      OFFSET 0
-   ) AS found`,
-);
+   ) AS found`;
+
+const lockJobRows = statement<FoundJob>("lock_jobs", "organization", jobRows("FOR UPDATE SKIP LOCKED"));
+const readJobRows = statement<FoundJob>("read_unlocked_jobs", "organization", jobRows(""));
 
 const wantedJobs = "unnest($2::uuid[], $3::uuid[]) AS wanted (wanted_organization_id, wanted_job_id)";
 const isWantedJob =
@@ -202,7 +218,7 @@ export async function updateJobs(transaction: Transaction, updates: readonly Job
   const keyed = updates.map(({ before, after }) => {
     const { organizationId, jobId } = after;
     const found = { sequence_before: before.sequence, lease_epoch_before: before.leaseEpoch };
-    const changed = { organization_id: organizationId, job_id: jobId, ...changedPartOf(after), ...found };
+    const changed = { organization_id: organizationId, job_id: jobId, ...updatedPartOf(after), ...found };
     return { organizationId, jobId, changed };
   });
   const written = await askTogether(
@@ -220,9 +236,9 @@ const updateJobRows = statement<{ jobId: string }>(
   "update_jobs",
   "organization",
   `UPDATE job
-   SET ${assignmentsOf(updatedColumns, "changed")}, begun_epoch = coalesce(changed.begun_epoch, job.begun_epoch)
-   FROM json_to_recordset($1) AS changed (organization_id uuid, job_id uuid, ${typesOf(updatedColumns)}, begun_epoch integer,
-     sequence_before integer, lease_epoch_before integer)
+   SET ${assignmentsOf(updatedColumns, "changed")}
+   FROM json_to_recordset($1) AS changed (organization_id uuid, job_id uuid, ${typesOf(updatedColumns)}, sequence_before integer,
+     lease_epoch_before integer)
    WHERE job.organization_id = ANY($2::uuid[]) AND job.job_id = ANY($3::uuid[])
      AND job.organization_id = changed.organization_id AND job.job_id = changed.job_id
      AND job.sequence = changed.sequence_before AND job.lease_epoch = changed.lease_epoch_before

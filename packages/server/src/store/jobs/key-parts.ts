@@ -12,7 +12,7 @@ export interface PartSize {
  * For statements that name their rows by two arrays, `organization_id = ANY($1) AND job_id = ANY($2)`. That means every pair of the two: for 400 jobs of
  * 400 organizations these are 160,000 look-ups, or a scan of the whole table, which the planner then prefers. A batch of few organizations stays one statement.
  */
-const everyPair: PartSize = { organizations: 8, keys: Number.MAX_SAFE_INTEGER };
+export const everyPair: PartSize = { organizations: 8, keys: Number.MAX_SAFE_INTEGER };
 
 /**
  * For statements that join such rows with what is given for each of them. The planner takes the rows for few and compares every one with every

@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import type { VersionKey } from "../workflows/versions.ts";
-import type { JobKey } from "./jobs.ts";
+import type { JobKey, LeftOutJobs } from "./jobs.ts";
 
 /** A job whose timer is due. A candidate only: the guard is the state machine's, under the row's lock. */
 export interface DueJob extends JobKey {
@@ -25,6 +25,26 @@ const findDueJobRows = statement<DueJob>(
    WHERE wake_at <= $1
    ORDER BY wake_at
    LIMIT $2`,
+);
+
+/** Jobs whose whole time is up, the longest first. Ending one takes no room for a call, so that none waits for it. */
+export async function findTimedOutJobs(
+  db: Queryable,
+  now: Timestamp,
+  { versionIds, jobIds }: LeftOutJobs,
+  limit: number,
+): Promise<JobKey[]> {
+  return await db.query(findTimedOutJobRows, [new Date(now).toISOString(), versionIds, jobIds, limit]);
+}
+
+const findTimedOutJobRows = statement<JobKey>(
+  "find_timed_out_jobs",
+  "maintenance",
+  `SELECT organization_id AS "organizationId", job_id AS "jobId"
+   FROM job
+   WHERE timeout_at <= $1 AND finished_at IS NULL AND version_id <> ALL($2::uuid[]) AND job_id <> ALL($3::uuid[])
+   ORDER BY timeout_at
+   LIMIT $4`,
 );
 
 export interface DueVersion extends VersionKey {
@@ -111,8 +131,11 @@ export async function findNextWake(db: Queryable, now: Timestamp): Promise<Times
   return row?.wakeAt ?? null;
 }
 
-const findNextWakeRow = statement<{ wakeAt: Timestamp }>(
+const findNextWakeRow = statement<{ wakeAt: Timestamp | null }>(
   "find_next_wake",
   "maintenance",
-  `SELECT wake_at AS "wakeAt" FROM job WHERE wake_at > $1 ORDER BY wake_at LIMIT 1`,
+  `SELECT least(
+     (SELECT wake_at FROM job WHERE wake_at > $1 ORDER BY wake_at LIMIT 1),
+     (SELECT timeout_at FROM job WHERE timeout_at > $1 AND finished_at IS NULL ORDER BY timeout_at LIMIT 1)
+   ) AS "wakeAt"`,
 );

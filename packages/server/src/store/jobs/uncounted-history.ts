@@ -1,3 +1,4 @@
+import type { StepRunKey } from "../../core/job/history.ts";
 import type { CountedEntry, JobEnd } from "../../core/job/job-counts.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
@@ -59,10 +60,13 @@ const findLastUncountedRow = statement<HistoryPosition>(
    LIMIT 1`,
 );
 
+/** An entry of the main line has no branch: its name is empty. */
+const branchOfEntry = "coalesce(entry ->> 'branch', '')";
+
 /** Inputs and outputs stay in the store: they may be large, and nobody counts them. */
 const slimEntries = `
-  (SELECT json_agg(json_build_object('type', entry ->> 'type', 'at', entry -> 'at', 'step', entry ->> 'step', 'visit', entry -> 'visit')
-     ORDER BY number)
+  (SELECT json_agg(json_build_object('type', entry ->> 'type', 'at', entry -> 'at', 'branch', ${branchOfEntry},
+     'step', entry ->> 'step', 'visit', entry -> 'visit') ORDER BY number)
    FROM json_array_elements(job_history.entries) WITH ORDINALITY AS numbered (entry, number))`;
 
 const uncountedColumns = `
@@ -183,33 +187,32 @@ const markCountedRows = statement<{ marked: number }>(
    RETURNING 1 AS marked`,
 );
 
-export interface StepOfRow extends HistoryPosition {
-  readonly step: string;
-  readonly visit: number;
-}
+/** A run of a step that succeeded in the row. */
+export interface RunOfRow extends HistoryPosition, Required<StepRunKey> {}
 
 /** When steps began, by the job's entries before the row. */
 export async function findStepStarts(
   db: Queryable,
   organizationId: string,
-  steps: readonly StepOfRow[],
-): Promise<(StepOfRow & { readonly startedAt: Timestamp })[]> {
-  if (steps.length === 0) return [];
-  const columns = [steps.map(({ step }) => step), steps.map(({ visit }) => visit)];
-  return await db.query(findStepStartRows, [organizationId, ...positionArrays(steps), ...columns]);
+  runs: readonly RunOfRow[],
+): Promise<(RunOfRow & { readonly startedAt: Timestamp })[]> {
+  if (runs.length === 0) return [];
+  const keys = [runs.map(({ branch }) => branch), runs.map(({ step }) => step), runs.map(({ visit }) => visit)];
+  return await db.query(findStepStartRows, [organizationId, ...positionArrays(runs), ...keys]);
 }
 
-const findStepStartRows = statement<StepOfRow & { startedAt: Timestamp }>(
+const findStepStartRows = statement<RunOfRow & { startedAt: Timestamp }>(
   "find_step_starts",
   "organization",
-  `SELECT wanted.job_id AS "jobId", wanted.first_sequence AS "firstSequence", wanted.step, wanted.visit, earlier.at AS "startedAt"
-   FROM unnest($2::uuid[], $3::integer[], $4::text[], $5::integer[]) AS wanted (job_id, first_sequence, step, visit)
+  `SELECT wanted.job_id AS "jobId", wanted.first_sequence AS "firstSequence", wanted.branch, wanted.step, wanted.visit,
+     earlier.at AS "startedAt"
+   FROM unnest($2::uuid[], $3::integer[], $4::text[], $5::text[], $6::integer[]) AS wanted (job_id, first_sequence, branch, step, visit)
    CROSS JOIN LATERAL (
      SELECT (entry ->> 'at')::bigint AS at
      FROM job_history CROSS JOIN LATERAL json_array_elements(job_history.entries) AS entry
      WHERE job_history.organization_id = $1 AND job_history.job_id = wanted.job_id
        AND job_history.first_sequence < wanted.first_sequence AND entry ->> 'type' = 'step.started'
-       AND entry ->> 'step' = wanted.step AND (entry ->> 'visit')::integer = wanted.visit
+       AND ${branchOfEntry} = wanted.branch AND entry ->> 'step' = wanted.step AND (entry ->> 'visit')::integer = wanted.visit
      ORDER BY job_history.first_sequence DESC
      LIMIT 1
    ) AS earlier`,

@@ -7,7 +7,7 @@ export interface UserSession {
   readonly userId: string;
   readonly sessionId: string;
   /**
-   * The proof of who it is: `password`, `link` for a link of `stepwell dev`, `device` for a device and `application` for an organization's client that was
+   * The proof of who it is: `password`, `link` for a link of `stepwell dev` or an invitation, `device` for a device and `application` for an organization's client that was
    * let in from a browser, or an issuer outside.
    */
   readonly signedInBy: string;

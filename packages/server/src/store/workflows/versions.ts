@@ -1,3 +1,4 @@
+import type { Language } from "../../core/definition/language.ts";
 import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 import { askInParts, askTogether, everyPairJoined } from "../jobs/key-parts.ts";
@@ -96,11 +97,14 @@ function distinct<Value>(values: readonly Value[]): Value[] {
   return [...new Set(values)];
 }
 
+export interface LoadedDefinition {
+  readonly versionId: string;
+  readonly definition: string;
+  readonly language: Language;
+}
+
 /** The definition texts of these versions, which never change. */
-export async function loadDefinitions(
-  db: Queryable,
-  keys: readonly VersionKey[],
-): Promise<{ versionId: string; definition: string }[]> {
+export async function loadDefinitions(db: Queryable, keys: readonly VersionKey[]): Promise<LoadedDefinition[]> {
   if (keys.length === 0) return [];
   return await askInParts(keys, (part) =>
     db.query(loadDefinitionRows, [
@@ -110,10 +114,10 @@ export async function loadDefinitions(
   );
 }
 
-const loadDefinitionRows = statement<{ versionId: string; definition: string }>(
+const loadDefinitionRows = statement<LoadedDefinition>(
   "load_definitions",
   "organization",
-  `SELECT version_id AS "versionId", definition
+  `SELECT version_id AS "versionId", definition, language
    FROM workflow_version
    WHERE organization_id = ANY($1::uuid[]) AND version_id = ANY($2::uuid[])`,
 );
@@ -138,7 +142,7 @@ export interface WholeVersion extends Version {
 export async function insertVersion(
   transaction: Transaction,
   organizationId: string,
-  version: Omit<WholeVersion, "versionNumber">,
+  version: Omit<WholeVersion, "versionNumber"> & { readonly language: Language },
 ): Promise<number> {
   const [row] = await transaction.query(insertVersionRow, [
     organizationId,
@@ -147,6 +151,7 @@ export async function insertVersion(
     version.definition,
     JSON.stringify(version.createdBy),
     new Date(version.createdAt).toISOString(),
+    version.language,
   ]);
   if (row === undefined) throw new Error("The new version was not written.");
   return row.versionNumber;
@@ -155,8 +160,8 @@ export async function insertVersion(
 const insertVersionRow = statement<{ versionNumber: number }>(
   "insert_version",
   "organization",
-  `INSERT INTO workflow_version (organization_id, version_id, workflow_id, version_number, definition, created_by, created_at)
-   SELECT $1::uuid, $2::uuid, $3::uuid, COALESCE(max(version_number), 0) + 1, $4::text, $5::json, $6::timestamptz
+  `INSERT INTO workflow_version (organization_id, version_id, workflow_id, version_number, definition, created_by, created_at, language)
+   SELECT $1::uuid, $2::uuid, $3::uuid, COALESCE(max(version_number), 0) + 1, $4::text, $5::json, $6::timestamptz, $7::integer
    FROM workflow_version
    WHERE organization_id = $1::uuid AND workflow_id = $3::uuid
    RETURNING version_number AS "versionNumber"`,
@@ -217,6 +222,28 @@ const findNewestVersionRow = statement<WholeVersion>(
   `SELECT ${versionColumns}, definition
    FROM workflow_version
    WHERE organization_id = $1 AND workflow_id = $2
+   ORDER BY version_number DESC
+   LIMIT 1`,
+);
+
+/** The newest of a workflow's last hundred versions whose text is this one. */
+export async function findVersionWithText(
+  db: Queryable,
+  { organizationId, workflowId }: WorkflowKey,
+  definition: string,
+): Promise<Version | undefined> {
+  const [row] = await db.query(findVersionRowWithText, [organizationId, workflowId, definition]);
+  return row;
+}
+
+const findVersionRowWithText = statement<Version>(
+  "find_version_with_text",
+  "organization",
+  `SELECT ${versionColumns}
+   FROM (
+     SELECT * FROM workflow_version WHERE organization_id = $1 AND workflow_id = $2 ORDER BY version_number DESC LIMIT 100
+   ) AS newest
+   WHERE definition = $3
    ORDER BY version_number DESC
    LIMIT 1`,
 );

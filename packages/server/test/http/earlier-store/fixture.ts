@@ -50,11 +50,13 @@ export interface EarlierTable {
 }
 
 /** Written by `write.ts`. */
-export function readEarlierStore(): EarlierStore {
-  return JSON.parse(gunzipSync(readFileSync(fixtureFile)).toString("utf8")) as EarlierStore;
+export function readEarlierStore(schema: number): EarlierStore {
+  return JSON.parse(gunzipSync(readFileSync(fixtureFile(schema))).toString("utf8")) as EarlierStore;
 }
 
-export const fixtureFile = new URL("schema-8.json.gz", import.meta.url);
+export function fixtureFile(schema: number): URL {
+  return new URL(`schema-${schema}.json.gz`, import.meta.url);
+}
 
 /** Answers an operation's whole body, and of a list all pages as one. */
 export async function readAll(

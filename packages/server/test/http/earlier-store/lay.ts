@@ -55,13 +55,17 @@ async function fill(database: Database, { tables }: EarlierStore): Promise<void>
  * What depends on how long ago the store was written: keys that are kept for a day are as if they were new, timers that were to go off within a day are
  * due, and those of a year go on.
  */
-async function passOver(database: Database, { writtenAt }: EarlierStore): Promise<void> {
+async function passOver(database: Database, { schema, writtenAt }: EarlierStore): Promise<void> {
   for (const table of ["idempotency_key", "user_idempotency_key"]) {
     await database.query(said(`UPDATE ${table} SET created_at = now()`), []);
   }
   const now = Date.now();
+  const states = schema < 11 ? ["state"] : ["state", "short_state"];
+  const moved = states.map(
+    (column) => `${column} = regexp_replace(${column}::text, '"wakeAt": ?[0-9]+', '"wakeAt":' || moved.ms)::json`,
+  );
   const move = `UPDATE job
-    SET wake_at = to_timestamp(moved.ms / 1000.0), state = regexp_replace(state::text, '"wakeAt": ?[0-9]+', '"wakeAt":' || moved.ms)::json
+    SET wake_at = to_timestamp(moved.ms / 1000.0), ${moved.join(", ")}
     FROM (
       SELECT organization_id, job_id, CASE WHEN wake_at > $1::timestamptz + interval '1 day' THEN $2::bigint ELSE $3::bigint END AS ms
       FROM job WHERE wake_at IS NOT NULL

@@ -93,6 +93,43 @@ export const costlyDefinition = defined(
   },
 );
 
+/** Waits and sleeps in turn until an event says that it is enough, and tells what expressions remember of the way. Earlier builds refuse it. */
+export const reviewDefinition = defined(
+  [
+    {
+      ...typed(waitStep("review", ["reviewed"], "tell"), "any", "any"),
+      transitionToStep: {
+        choose: [{ if: "has(events.reviewed.payload) && events.reviewed.payload.again", then: "pause" }],
+        else: "tell",
+      },
+    },
+    typed(
+      {
+        name: "pause",
+        integrationDetails: { type: "/service/delay", config: { seconds: 120 } },
+        transitionToStep: "review",
+      },
+      "any",
+      "any",
+    ),
+    typed(
+      {
+        name: "tell",
+        integrationDetails: { type: "/service/transform" },
+        input: {
+          notes: "${ steps.review.input.notes }",
+          by: "${ events.reviewed.payload.by }",
+          hasPaused: "${ has(steps.pause.output) }",
+        },
+        transitionToStep: null,
+      },
+      "any",
+      "any",
+    ),
+  ],
+  { any: open },
+);
+
 export const documentOf = (orderId: string) => `The document of ${orderId}. `.repeat(200);
 
 /** What the functions answer. `held` is what becomes of an order whose mood is `held`. */

@@ -1,6 +1,7 @@
 /**
- * Writes `schema-8.json.gz` anew: runs the service of an earlier build on a PostgreSQL server of its own, makes a store by its HTTP API in which jobs stand
- * in every way that a job can, kills the node, and exports all rows. The build is a clone that was built; the one that wrote the file is of commit 5048d70.
+ * Writes a file like `schema-20.json.gz` for a build: runs its service on a PostgreSQL server of its own, makes a store by its HTTP API in which jobs stand
+ * in every way that a job can, kills the node, and exports all rows. The build is a clone that was built. `schema-8.json.gz` is of commit 5048d70,
+ * `schema-17.json.gz` of c0df69a, `schema-20.json.gz` of 3aa973d0, each written by this program as it was then.
  *
  *   node packages/server/test/http/earlier-store/write.ts CLONE
  */
@@ -29,12 +30,16 @@ import {
   hastyDefinition,
   orderDefinition,
   patientDefinition,
+  reviewDefinition,
   roundsDefinition,
   severalDefinition,
 } from "./workflows.ts";
 
 const [, , clone = ""] = process.argv;
 const program = [join(clone, "packages/cli/dist/main.js")];
+
+/** A state that names large values by their numbers has a column of its own. */
+const state = "coalesce(short_state, state)";
 
 const functions = await FunctionServer.start(functionAnswers(() => {}));
 const homes = await openStoreHomes("postgres");
@@ -66,6 +71,9 @@ const service = new ServiceProcess({
 await service.ready();
 const database = new pg.Client({ connectionString: environment.DATABASE_URL });
 await database.connect();
+
+/** Definitions that only early builds register, or only later ones. */
+const onlySome = { costly: costlyDefinition, review: reviewDefinition };
 
 const api = new Client(baseUrl, owner.token, { organizationId: owner.organizationId });
 const jobIds: Record<string, string> = {};
@@ -108,7 +116,7 @@ const fixture: EarlierStore = {
   tables: await exportTables(),
 };
 const content = gzipSync(JSON.stringify(fixture), { level: 9 });
-writeFileSync(fixtureFile, content);
+writeFileSync(fixtureFile(fixture.schema), content);
 process.stdout.write(`${content.length} bytes\n`);
 await database.end();
 await functions.stop();
@@ -160,10 +168,9 @@ async function deployAll(): Promise<Readonly<Record<string, RegisteredVersion>>>
     patient: patientDefinition,
     several: severalDefinition,
     chain: chainDefinition,
-    costly: costlyDefinition,
   };
   const made: Record<string, RegisteredVersion> = {};
-  for (const [name, definition] of Object.entries(definitions)) {
+  for (const [name, definition] of Object.entries({ ...definitions, ...(await takenOf(onlySome)) })) {
     const { body } = await keyed<{ workflowId: string }>("RegisterWorkflow", { body: { name } });
     workflowIds[name] = body.workflowId;
     made[name] = await registerVersion(api, body.workflowId, definition);
@@ -179,6 +186,19 @@ async function deployAll(): Promise<Readonly<Record<string, RegisteredVersion>>>
   const unused = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "unused" } });
   await api.call("DeleteWorkflow", { params: unused.body });
   return { ...made, second };
+}
+
+/** Those of the definitions that the build registers. */
+async function takenOf(definitions: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  const { body } = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "tried" } });
+  const params = { workflowId: body.workflowId };
+  const taken: Record<string, string> = {};
+  for (const [name, definition] of Object.entries(definitions)) {
+    const { valid } = (await api.call("ValidateWorkflowVersion", { params, body: { definition } })).body;
+    if (valid === true) taken[name] = definition;
+  }
+  await api.call("DeleteWorkflow", { params });
+  return taken;
 }
 
 async function tag({ workflowId, versionId }: RegisteredVersion, name: string): Promise<void> {
@@ -241,8 +261,8 @@ function isWaiting({ phase }: Stand): boolean {
 }
 
 async function until(name: string, stands: Standing): Promise<void> {
-  const find = `SELECT status, state #>> '{step,phase}' AS phase, state #>> '{step,name}' AS step,
-    (state #>> '{step,visit}')::integer AS visit, node_id IS NOT NULL AS owned FROM job WHERE job_id = $1`;
+  const find = `SELECT status, ${state} #>> '{step,phase}' AS phase, ${state} #>> '{step,name}' AS step,
+    (${state} #>> '{step,visit}')::integer AS visit, call_count > 0 AS owned FROM job WHERE job_id = $1`;
   for (let attempt = 0; attempt < 500; attempt += 1) {
     const { rows } = await database.query(find, [jobIds[name]]);
     if (rows.length === 1 && stands(rows[0])) return;
@@ -300,7 +320,14 @@ async function restJobs(): Promise<void> {
   await send("two", "b", { payload: { from: "b" } });
   await until("two", ({ phase, step }) => phase === "waiting" && step === "two");
   await send("two", "z");
-  await submit("costly", "costly", { kind: "costly" }, isWaiting);
+  if (versions.costly !== undefined) await submit("costly", "costly", { kind: "costly" }, isWaiting);
+  if (versions.review !== undefined) {
+    const notes = { notes: "r".repeat(3_000) };
+    await submit("reviewing", "review", notes, isWaiting);
+    await submit("pausing", "review", notes, isWaiting);
+    await send("pausing", "reviewed", { payload: { again: true, by: "Ada" } });
+    await until("pausing", ({ phase }) => phase === "delayed");
+  }
   await submit("patient", "patient", {}, isWaiting);
   await submit("hasty", "hasty", { left: "alone" }, isWaiting);
   await submit("unlucky", "order", { orderId: "order-7", mood: "unlucky" }, ({ phase }) => phase === "retrying");
@@ -397,7 +424,7 @@ async function stopAmidChains(): Promise<void> {
     await Promise.all(submitted);
     await database.query("BEGIN");
     await database.query("LOCK TABLE job_history IN SHARE MODE");
-    const { rows } = await database.query("SELECT job_id FROM job WHERE state #>> '{step,phase}' = 'next'");
+    const { rows } = await database.query(`SELECT job_id FROM job WHERE ${state} #>> '{step,phase}' = 'next'`);
     if (rows.length > 0) {
       await service.kill();
       await database.query("COMMIT");

@@ -1,0 +1,149 @@
+import { NIL } from "uuid";
+import { callNameOf } from "../../core/job/call.ts";
+import type { NewChild } from "../../core/job/fact.ts";
+import { branchField, type ParentStep } from "../../core/job/job-state.ts";
+import type { JsonObject, JsonValue } from "../../core/json/json.ts";
+import { bytesOfJson } from "../../core/json/json-size.ts";
+import { JsonText } from "../../core/json/json-text.ts";
+import { quoted } from "../../core/problem.ts";
+import { ServiceError, type ServiceErrorCode } from "../../core/service-error.ts";
+import type { Database } from "../../store/home/database.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
+import type { VersionChoice } from "../../store/workflows/versions.ts";
+import { listWorkflows } from "../../store/workflows/workflows.ts";
+import type { OwedCall } from "../calls/owed-calls.ts";
+import type { SubmitCommand } from "../commit/command.ts";
+import type { Done } from "../commit/group-commit.ts";
+import { CallIsOverError, TooManyChildrenError } from "../commit/new-children.ts";
+import type { WholeJob } from "../engine.ts";
+import { failed } from "../executors/call-failure.ts";
+import type { CallResult } from "../executors/executor.ts";
+
+export interface ChildMakerOptions {
+  readonly database: Database;
+  readonly commit: (command: SubmitCommand) => Promise<Done>;
+  /** Counts one more job of the organization. Answers the seconds after which to try again where it submits as many as it may. */
+  readonly count: (organizationId: string) => Promise<number | undefined>;
+  readonly readJob: (key: JobKey) => Promise<WholeJob | undefined>;
+}
+
+/** Makes the jobs that steps of other jobs ask for. */
+export class ChildMaker {
+  readonly #options: ChildMakerOptions;
+  /** Ids of workflows by organization and name. A name may have come to mean another one; then the id is known to nobody. */
+  readonly #workflowIds = new Map<string, string>();
+
+  constructor(options: ChildMakerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes the child of a call, or lets the one go on that an earlier attempt has made. Answers the outcome of the call; undefined where the child brings it, or
+   * where the call is another's or over.
+   */
+  async make(call: Pick<OwedCall, "job" | "effect">): Promise<CallResult | undefined> {
+    const { child } = call.effect;
+    if (child === undefined) throw new Error(`The call of ${call.effect.step} makes no child.`);
+    const restSeconds = await this.#options.count(call.job.organizationId);
+    if (restSeconds !== undefined) return { ...failed("postponed", tooMany), retryAfterMs: restSeconds * 1_000 };
+    try {
+      const { answer } = await this.#submit(call, child);
+      if (!child.isAwaited) return { type: "succeeded", output: { jobId: child.jobId } };
+      return answer.isOver === true ? await this.#outputOf(call.job, child.jobId) : undefined;
+    } catch (error) {
+      if (error instanceof CallIsOverError) return undefined;
+      if (error instanceof TooManyChildrenError) {
+        return failed("permanent", { code: "TooManyChildren", message: error.message });
+      }
+      if (!(error instanceof ServiceError)) throw error;
+      return failed(kindOf(error.code), { code: "ChildNotStarted", message: refusal(child, error) });
+    }
+  }
+
+  async #submit(call: Pick<OwedCall, "job" | "effect">, child: NewChild): Promise<Done> {
+    const { organizationId } = call.job;
+    const known = this.#knownId(organizationId, child.workflow);
+    const workflowId = known ?? (await this.#findId(organizationId, child.workflow));
+    try {
+      return await this.#options.commit(commandOf(call, child, workflowId));
+    } catch (error) {
+      const isForgotten = this.#workflowIds.delete(`${organizationId} ${child.workflow}`);
+      if (!(isForgotten && known !== undefined && error instanceof ServiceError && error.code === "NotFoundError")) {
+        throw error;
+      }
+      return await this.#options.commit(commandOf(call, child, await this.#findId(organizationId, child.workflow)));
+    }
+  }
+
+  #knownId(organizationId: string, workflow: string): string | undefined {
+    return uuid.test(workflow) ? workflow.toLowerCase() : this.#workflowIds.get(`${organizationId} ${workflow}`);
+  }
+
+  async #findId(organizationId: string, name: string): Promise<string> {
+    const search = { organizationId, name, workflowIds: null, afterName: null, limit: 1 };
+    const [found] = await listWorkflows(this.#options.database, search);
+    // The child of an earlier attempt goes on without its workflow; only the commit knows whether there is one.
+    if (found === undefined) return NIL;
+    if (this.#workflowIds.size >= maxKnownIds) this.#workflowIds.clear();
+    this.#workflowIds.set(`${organizationId} ${name}`, found.workflowId);
+    return found.workflowId;
+  }
+
+  /** The output of a child that had succeeded before this call asked for it. */
+  async #outputOf({ organizationId }: OwedCall["job"], jobId: string): Promise<CallResult> {
+    const output = (await this.#options.readJob({ organizationId, jobId }))?.output ?? null;
+    const value: JsonValue = output instanceof JsonText ? output.toJSON() : output;
+    return { type: "succeeded", output: value };
+  }
+}
+
+const tooMany = {
+  code: "ChildNotStarted",
+  message: "The organization submits as many jobs a minute as it may, those included that jobs begin.",
+} as const;
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const maxKnownIds = 10_000;
+
+function commandOf(
+  { job, effect }: Pick<OwedCall, "job" | "effect">,
+  child: NewChild,
+  workflowId: string,
+): SubmitCommand {
+  const { organizationId, submittedBy } = job;
+  const { jobId, version, isAwaited, timeoutAt } = child;
+  const input = effect.input as JsonObject;
+  const choice: VersionChoice =
+    "tag" in version ? { by: "tag", tag: version.tag } : { by: "versionNumber", versionNumber: version.versionNumber };
+  return {
+    type: "submit",
+    organizationId,
+    jobId,
+    workflowId,
+    choice,
+    input,
+    submittedBy,
+    origin: { parent: parentStepOf(job, effect), call: callNameOf(effect), isAwaited, timeoutAt },
+    answer: (_job, verdict) => ({ isOver: verdict.type === "ignored" }),
+    bytes: bytesOfJson(input),
+  };
+}
+
+function parentStepOf({ jobId, parent }: OwedCall["job"], { branch, step, visit }: OwedCall["effect"]): ParentStep {
+  const place = { ...branchField(branch), step, visit };
+  return { jobId, rootJobId: parent?.rootJobId ?? jobId, depth: (parent?.depth ?? 0) + 1, ...place };
+}
+
+/** Whether trying again may help: an input that does not fit never will, and a tag may be set until then. */
+function kindOf(code: ServiceErrorCode): "permanent" | "ordinary" | "transient" {
+  if (code === "ValidationError") return "permanent";
+  return code === "RateLimitError" || code === "UnavailableError" ? "transient" : "ordinary";
+}
+
+function refusal({ workflow, version }: NewChild, { code, message, problems }: ServiceError): string {
+  const which = "tag" in version ? `the tag ${quoted(version.tag)}` : `a version ${version.versionNumber}`;
+  if (code === "NotFoundError") {
+    return `The organization has no workflow ${quoted(workflow)}, or it has not ${which}. Register it, or set the tag, and resume this job.`;
+  }
+  const listed = problems.map(({ pointer, detail }) => ` ${pointer} ${detail}.`);
+  return `No job of ${quoted(workflow)} could be begun. ${message}${listed.slice(0, 5).join("")}`;
+}

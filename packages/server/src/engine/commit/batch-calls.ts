@@ -1,0 +1,92 @@
+import { callsOf, compareCalls } from "../../core/job/call.ts";
+import type { CallEffect } from "../../core/job/fact.ts";
+import type { Job, Timestamp } from "../../core/job/job-state.ts";
+import type { ChangedCalls, HandedTask, MadeCall } from "../../store/jobs/job-calls.ts";
+import type { NewTask, TaskOffers } from "../tasks/task-offers.ts";
+
+/** One job that a batch changed, as far as its calls are concerned. `before` is undefined for a job that the batch creates. */
+export interface CallingJob {
+  readonly before: Job | undefined;
+  readonly job: Job;
+  /** The calls that its changes asked for. A later one may have taken back what an earlier one did. */
+  readonly effects: readonly CallEffect[];
+  /** Those that the job owes in the end. */
+  calls: readonly NewCall[];
+}
+
+export interface NewCall {
+  readonly effect: CallEffect;
+  /** Whether it is written down as begun with the change, or a worker holds the task; otherwise its begin has to be noted first. */
+  readonly begun: boolean;
+}
+
+export interface CallTerms {
+  readonly now: Timestamp;
+  /** Says of each call of this batch in turn whether it will begin as soon as the batch is committed. */
+  readonly beginsAtOnce: (organizationId: string) => boolean;
+  /** Offers the tasks of this batch. Left out: they wait until somebody looks for them. */
+  readonly offers?: TaskOffers | undefined;
+}
+
+/** Finds out which calls the jobs owe once the batch is committed, and offers the tasks among them to workers that wait here. Answers what is to be written. */
+export function settleCalls(changed: readonly CallingJob[], terms: CallTerms): readonly ChangedCalls[] {
+  const tasks: NewTask[] = [];
+  const calls = changed.flatMap((calling) => {
+    calling.calls = newCalls(calling, terms);
+    const found = changedCalls(calling);
+    for (const { made } of found) tasks.push(...made.flatMap((call) => newTask(calling.job, call, terms.now)));
+    return found;
+  });
+  if (tasks.length === 0 || terms.offers === undefined) return calls;
+  const workers = terms.offers.offer(tasks);
+  let place = 0;
+  const offered = (call: MadeCall) => (call.task === undefined ? call : { ...call, worker: workers[place++] });
+  return calls.map((job) => ({ ...job, made: job.made.map(offered) }));
+}
+
+/** Notes the tasks that workers hold from their beginning: nobody needs to look for a worker for these. */
+export function noteHandedTasks(
+  changed: readonly CallingJob[],
+  handed: readonly HandedTask[],
+  { offers }: CallTerms,
+): void {
+  if (handed.length === 0) return;
+  offers?.note(handed);
+  const names = new Set(handed.map(({ jobId, branch }) => `${jobId} ${branch}`));
+  for (const calling of changed) {
+    calling.calls = calling.calls.map((call) =>
+      names.has(`${calling.job.jobId} ${call.effect.branch}`) ? { ...call, begun: true } : call,
+    );
+  }
+}
+
+function newCalls({ job, effects }: CallingJob, { beginsAtOnce }: CallTerms): readonly NewCall[] {
+  if (effects.length === 0) return [];
+  const epochs = new Set(callsOf(job.state).map(({ epoch }) => epoch));
+  const owed = effects.filter(({ epoch }) => epochs.has(epoch));
+  return owed.map((effect) => ({ effect, begun: mayBeginAtOnce(effect) && beginsAtOnce(job.organizationId) }));
+}
+
+/** A suspect begins when it is alone, which only its node knows; a task when a worker takes it. */
+function mayBeginAtOnce({ isSuspect, task }: CallEffect): boolean {
+  return !isSuspect && task === undefined;
+}
+
+/** Nothing for a job whose calls stay as they were, and so for one that makes none. */
+function changedCalls({ before, job, calls }: CallingJob): ChangedCalls[] {
+  const { made, ended } = compareCalls(before?.state, job.state);
+  if (made.length === 0 && ended.length === 0) return [];
+  const { organizationId, jobId, versionId, workflowId, state } = job;
+  const known = new Map(calls.map((call) => [call.effect.epoch, call]));
+  const marked = made.map((call) => {
+    const { begun = false, effect } = known.get(call.epoch) ?? {};
+    return { ...call, begun, task: effect?.task };
+  });
+  return [{ organizationId, jobId, versionId, workflowId, made: marked, ended, callCount: callsOf(state).length }];
+}
+
+function newTask(job: Job, { task, branch, step, visit, epoch }: MadeCall, dueAt: Timestamp): NewTask[] {
+  if (task === undefined) return [];
+  const { organizationId, jobId, workflowId, versionId } = job;
+  return [{ job, organizationId, jobId, workflowId, versionId, branch, step, visit, epoch, dueAt, ...task }];
+}

@@ -1,0 +1,12 @@
+import type { StepError } from "../../core/job/job-state.ts";
+import type { CallFailure } from "./executor.ts";
+
+export function failed(kind: CallFailure["kind"], error: StepError): CallFailure {
+  return { type: "failed", kind, error };
+}
+
+/** Somebody else's words, of a length for people, and without what PostgreSQL refuses or changes. */
+export function bounded(text: string, maxLength = 1_000): string {
+  const isLong = text.length > maxLength;
+  return `${text.slice(0, maxLength)}${isLong ? "…" : ""}`.toWellFormed().replaceAll("\0", "");
+}

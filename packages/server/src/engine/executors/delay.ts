@@ -1,0 +1,50 @@
+import { type Delay, maxDelaySeconds, readDelay } from "../../core/definition/delay.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import type { Problem } from "../../core/problem.ts";
+import { isConstant } from "./constant.ts";
+import type { Executor } from "./executor.ts";
+
+const seconds: JsonObject = { type: "number", minimum: 0, maximum: maxDelaySeconds };
+const until: JsonObject = { type: "string", format: "date-time" };
+
+/** `/service/delay`: sleeps for a time, or until a moment. */
+export const delay: Executor = {
+  type: "/service/delay",
+  title: "Delay",
+  summary: "Sleeps for some seconds, or until a time; the output is the input.",
+  behaviour: "delay",
+  configSchema: {
+    type: "object",
+    properties: {
+      seconds: {
+        description: `For how long it sleeps, from when the job enters the step: at most ${maxDelaySeconds} (a year). Give this or \`until\`.`,
+        ...seconds,
+      },
+      until: {
+        description: "The time until which it sleeps, as in 2026-01-31T12:00:00Z; one that has passed is no sleep.",
+        ...until,
+      },
+    },
+    additionalProperties: false,
+  },
+  expressionFields: { seconds, until },
+  checkConfig,
+  delayOf,
+};
+
+function checkConfig(config: JsonObject): Problem[] {
+  const read = readDelay({ ...config, ...stoodIn(config) });
+  return "problem" in read ? [{ pointer: read.field === "" ? "" : `/${read.field}`, detail: read.problem }] : [];
+}
+
+/** The time that an expression gives is known only when a job comes to the step; until then a valid one stands in for it. */
+function stoodIn(config: JsonObject): JsonObject {
+  const right: JsonObject = { seconds: 0, until: "2026-01-31T12:00:00Z" };
+  return Object.fromEntries(Object.entries(right).filter(([field]) => !isConstant(config[field] ?? null)));
+}
+
+function delayOf(config: JsonObject): Delay {
+  const read = readDelay(config);
+  if ("problem" in read) throw new Error(`The config of a delay ${read.problem}.`);
+  return read;
+}

@@ -1,0 +1,76 @@
+import type { ItemsRule } from "../../core/definition/executor-kind.ts";
+import { maxItems } from "../../core/definition/fork-result.ts";
+import type { JsonObject } from "../../core/json/json.ts";
+import type { Problem } from "../../core/problem.ts";
+import type { Executor } from "./executor.ts";
+
+/** Enough that short calls overlap, and few enough that what they call is not flooded. */
+const defaultConcurrency = 10;
+const items: JsonObject = { type: "array", maxItems };
+
+/** `/service/forEach`: runs other steps of the definition once for each item of a list. */
+export const forEach: Executor = {
+  type: "/service/forEach",
+  title: "For each",
+  summary:
+    "Runs a body of other steps once for each item of a list; the output is what they give, in the order of the items.",
+  behaviour: "fork",
+  configSchema: {
+    type: "object",
+    properties: {
+      items: {
+        description: `The list: an expression such as \${ input.orders }, or a list. At most ${maxItems} items.`,
+        ...items,
+      },
+      step: {
+        description: "The step where the body begins. It ends with the transition null, and reads its item as `item`.",
+        type: "string",
+      },
+      concurrency: {
+        description: `How many items run at once at most. Left out: ${defaultConcurrency}.`,
+        type: "integer",
+        minimum: 1,
+        maximum: 1_000,
+      },
+      onItemFailure: {
+        description:
+          "What the failure of an item does: it fails the step and cancels the other items (fail, the default), or it is one of the results (collect).",
+        enum: ["fail", "collect"],
+      },
+      maxFailures: {
+        description: "With collect: how many items may fail. One more fails the step with TooManyFailures.",
+        type: "integer",
+        minimum: 0,
+        maximum: maxItems,
+      },
+      output: {
+        description:
+          "What the step gives: the list of the results (list, the default), or only how many items succeeded and failed (counts).",
+        enum: ["list", "counts"],
+      },
+    },
+    required: ["items", "step"],
+    additionalProperties: false,
+  },
+  // How long a list is, few schemas say: a longer one fails the step.
+  expressionFields: { items: { type: "array" } },
+  checkConfig,
+  forkRule,
+};
+
+function checkConfig({ maxFailures, onItemFailure }: JsonObject): Problem[] {
+  if (maxFailures === undefined || onItemFailure === "collect") return [];
+  const detail = 'counts failures that are collected; set `onItemFailure` to "collect", or leave it out';
+  return [{ pointer: "/maxFailures", detail }];
+}
+
+function forkRule({ step, concurrency, onItemFailure, maxFailures, output }: JsonObject): ItemsRule {
+  return {
+    kind: "items",
+    step: String(step),
+    concurrency: typeof concurrency === "number" ? concurrency : defaultConcurrency,
+    onItemFailure: onItemFailure === "collect" ? "collect" : "fail",
+    maxFailures: typeof maxFailures === "number" ? maxFailures : undefined,
+    output: output === "counts" ? "counts" : "list",
+  };
+}

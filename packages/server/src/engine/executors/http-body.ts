@@ -1,0 +1,59 @@
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import type { Dispatcher } from "undici";
+
+type Answer = Pick<Dispatcher.ResponseData, "headers" | "body">;
+
+/** The bytes of an answer's body, unpacked. Nothing is read or unpacked beyond `maxBytes`: a few bytes may hold gigabytes. */
+export async function readBody({ headers, body }: Answer, maxBytes: number): Promise<Buffer> {
+  const { bytes, isWhole } = await read(body, maxBytes);
+  if (!isWhole) throw new BodyTooLargeError(maxBytes);
+  const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
+  if (encoding === "identity" || bytes.length === 0) return bytes;
+  const unpack = unpackers.get(encoding);
+  if (unpack === undefined)
+    throw new UnreadableBodyError("is packed in a way that was not asked for (Content-Encoding)");
+  try {
+    return await unpack(bytes, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") throw new BodyTooLargeError(maxBytes);
+    throw new UnreadableBodyError(`cannot be unpacked from ${encoding}`);
+  }
+}
+
+/** The beginning of a body, as much as a message can show. Empty where the body is packed, or breaks off. */
+export async function beginningOf({ headers, body }: Answer): Promise<Buffer> {
+  const { bytes } = await read(body, maxShownBytes).catch(() => ({ bytes: Buffer.alloc(0) }));
+  return headers["content-encoding"] === undefined ? bytes : Buffer.alloc(0);
+}
+
+/** The message goes on from the address that answered. */
+export class BodyTooLargeError extends Error {
+  constructor(maxBytes: number, what = "answered with a body") {
+    super(`${what} larger than ${maxBytes} bytes`);
+  }
+}
+
+/** The body came whole, and is not what the headers say of it. The message ends a sentence about it. */
+export class UnreadableBodyError extends Error {}
+
+const maxShownBytes = 2_048;
+
+const unpackers = new Map([
+  ["gzip", promisify(gunzip)],
+  ["x-gzip", promisify(gunzip)],
+  ["deflate", promisify(inflate)],
+  ["br", promisify(brotliDecompress)],
+]);
+
+async function read(body: Answer["body"], maxBytes: number): Promise<{ bytes: Buffer; isWhole: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    // Leaving the loop closes the connection.
+    if (length > maxBytes) return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isWhole: false };
+  }
+  return { bytes: Buffer.concat(chunks), isWhole: true };
+}

@@ -1,0 +1,104 @@
+import { refusal } from "../outbound/address-rule.ts";
+import { NotConnectedError, RefusedAddressError, UnresolvedNameError } from "../outbound/guarded-connector.ts";
+import { failed } from "./call-failure.ts";
+import type { CallFailure } from "./executor.ts";
+import { BodyTooLargeError, UnreadableBodyError } from "./http-body.ts";
+import { InterimAnswersError, RedirectError } from "./http-exchange.ts";
+import { type HttpRequest, placeOf } from "./http-request.ts";
+
+/** The request that failed, as far as its message tells of it. */
+export interface FailedRequest {
+  readonly request: HttpRequest;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Turns what was thrown on the way into a failure that says what happened. It names neither the query nor a header, which may hold secrets. A defect of
+ * ours is thrown on.
+ */
+export function failureOf(error: unknown, call: FailedRequest): CallFailure {
+  const place = placeOf(call.request);
+  const fail = (kind: CallFailure["kind"], type: string, happened: string) =>
+    failed(kind, { code: "ExecutorError", message: `${place} ${happened}`, type });
+  if (call.signal.aborted) return abandoned(place, call);
+  if (error instanceof BodyTooLargeError) return tooLarge(place, error);
+  // The request was carried out, and its answer would be the same again.
+  if (error instanceof UnreadableBodyError)
+    return fail("permanent", "UnreadableBody", `answered with a body that ${error.message}.`);
+  if (error instanceof RedirectError) return fail("permanent", error.type, `${error.message}.`);
+  if (error instanceof InterimAnswersError)
+    return fail("ordinary", "InvalidAnswer", "goes on to announce an answer that does not come.");
+  if (error instanceof NotConnectedError) return unconnected(error.cause, fail);
+  const fault = faultOf(error);
+  const { code } = fault;
+  if (isInvalid(fault))
+    return fail("ordinary", "InvalidAnswer", `answered with something that is not HTTP as it should be (${code}).`);
+  if (!isBrokenConnection(code)) throw error;
+  const kind = isRepeatable(call.request) ? "transient" : "ordinary";
+  return fail(
+    kind,
+    "ConnectionBroken",
+    `gave no whole answer: the connection broke (${code}). The request may have been carried out.`,
+  );
+}
+
+type Fail = (kind: CallFailure["kind"], type: string, happened: string) => CallFailure;
+
+function unconnected(cause: Error, fail: Fail): CallFailure {
+  if (cause instanceof RefusedAddressError)
+    return fail("permanent", "AddressRefused", `leads to an address that ${refusal}.`);
+  const { code } = faultOf(cause);
+  if (cause instanceof UnresolvedNameError) {
+    return fail("transient", "NameNotResolved", `cannot be reached: its name does not resolve (${code}).`);
+  }
+  if (isCertificateProblem(code)) {
+    return fail("ordinary", "CertificateRejected", `cannot be called: its TLS certificate is not accepted (${code}).`);
+  }
+  return fail("transient", "ConnectionFailed", `cannot be reached: there is no connection (${code}).`);
+}
+
+/** The dispatcher, whose signal it is, has its own words for what happened; these are for other callers. */
+function abandoned(place: string, { signal, timeoutMs }: FailedRequest): CallFailure {
+  if ((signal.reason as { name?: unknown } | undefined)?.name === "TimeoutError") {
+    return failed("ordinary", { code: "Timeout", message: `${place} did not answer within ${timeoutMs / 1000} s.` });
+  }
+  return failed("ordinary", { code: "ExecutorError", message: `${place} was given up before it answered.` });
+}
+
+function tooLarge(place: string, error: BodyTooLargeError): CallFailure {
+  const message = `${place} ${error.message}. Ask for less of it, or for where it is.`;
+  return failed("permanent", { code: "OutputTooLarge", message });
+}
+
+/** Whether the same request twice does the same as once, as HTTP defines these methods. */
+function isRepeatable({ method }: HttpRequest): boolean {
+  return method !== "POST" && method !== "PATCH";
+}
+
+interface Fault {
+  readonly name: string;
+  readonly code: string;
+}
+
+function faultOf(error: unknown): Fault {
+  const { name, code } = (error ?? {}) as { readonly name?: unknown; readonly code?: unknown };
+  return { name: String(name), code: String(code ?? name) };
+}
+
+/** The library's names for what its parser does not take, headers without an end, and a body of another length than was announced. */
+function isInvalid({ name, code }: Fault): boolean {
+  return (
+    name === "HTTPParserError" || code === "UND_ERR_HEADERS_OVERFLOW" || code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"
+  );
+}
+
+/** The library's names, the system's (ECONNRESET), and those of TLS. */
+function isBrokenConnection(code: string): boolean {
+  return /^(UND_ERR_(SOCKET|ABORTED|CLOSED|DESTROYED)|E[A-Z0-9]+|ERR_SSL_\w+)$/.test(code);
+}
+
+/** OpenSSL's names for the reasons not to trust a certificate, as Node passes them on. */
+function isCertificateProblem(code: string): boolean {
+  return /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH)/.test(code);
+}

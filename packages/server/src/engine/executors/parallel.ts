@@ -1,0 +1,62 @@
+import type { BranchesRule } from "../../core/definition/executor-kind.ts";
+import { isJsonObject, type JsonObject } from "../../core/json/json.ts";
+import type { Problem } from "../../core/problem.ts";
+import type { Executor } from "./executor.ts";
+
+/** `/service/parallel`: runs other steps of the definition side by side. */
+export function parallel({ maxNameLength }: { maxNameLength: number }): Executor {
+  return {
+    type: "/service/parallel",
+    title: "Parallel",
+    summary: "Runs branches of other steps side by side; the output is what each of them gives, by name.",
+    behaviour: "fork",
+    configSchema: {
+      type: "object",
+      properties: {
+        branches: {
+          description:
+            "The branches: for each name, the step where the branch begins. It ends with the transition null.",
+          type: "object",
+          propertyNames: {
+            type: "string",
+            minLength: 1,
+            maxLength: maxNameLength,
+            pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]*$",
+          },
+          additionalProperties: { type: "string" },
+          minProperties: 1,
+          maxProperties: 1_000,
+        },
+        until: {
+          description:
+            "When the step ends: when all branches have (the default), or when any has succeeded, which cancels the others.",
+          enum: ["all", "any"],
+        },
+      },
+      required: ["branches"],
+      additionalProperties: false,
+    },
+    checkConfig,
+    forkRule,
+  };
+}
+
+/** Two branches cannot begin at one step, since each has steps of its own. */
+function checkConfig(config: JsonObject): Problem[] {
+  const seen = new Map<string, string>();
+  return startsIn(config).flatMap(({ name, step }) => {
+    const earlier = seen.get(step);
+    seen.set(step, earlier ?? name);
+    if (earlier === undefined) return [];
+    return [{ pointer: "/branches", detail: `"${earlier}" and "${name}" begin at the same step; give each its own` }];
+  });
+}
+
+function forkRule(config: JsonObject): BranchesRule {
+  return { kind: "branches", branches: startsIn(config), until: config.until === "any" ? "any" : "all" };
+}
+
+function startsIn({ branches = null }: JsonObject): BranchesRule["branches"] {
+  const named = isJsonObject(branches) ? Object.entries(branches) : [];
+  return named.flatMap(([name, step]) => (typeof step === "string" ? [{ name, step }] : []));
+}

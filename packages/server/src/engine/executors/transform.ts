@@ -1,0 +1,11 @@
+import type { Executor } from "./executor.ts";
+
+/** `/service/transform`: the output is what the step's `input` makes. */
+export const transform: Executor = {
+  type: "/service/transform",
+  title: "Transform",
+  summary: "The output is what the step's input makes; nothing is called.",
+  behaviour: "pass",
+  needsInput: true,
+  configSchema: { type: "object", additionalProperties: false },
+};

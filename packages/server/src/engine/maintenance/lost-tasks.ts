@@ -1,0 +1,84 @@
+import { callNameOf } from "../../core/job/call.ts";
+import type { UntimedFact } from "../../core/job/fact.ts";
+import { type Database, shortLockTimeoutMs } from "../../store/home/database.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
+import { everyPairJoined, partsOf } from "../../store/jobs/key-parts.ts";
+import { type FoundTask, findLostTasks, findTimedOutTasks, takeLostTasks } from "../../store/jobs/tasks.ts";
+import { inHalves } from "../in-halves.ts";
+import type { Plans } from "../plans/plans.ts";
+import type { Duty } from "./duty.ts";
+import { JobTelling } from "./job-telling.ts";
+
+export interface LostTasksOptions {
+  readonly database: Database;
+  readonly nodeId: string;
+  readonly everyMs: number;
+  readonly plans: Plans;
+  /** Tells a job a fact, and answers whether that changed it. */
+  readonly report: (key: JobKey, fact: UntimedFact) => Promise<boolean>;
+  /** Told how many leases had run out. */
+  readonly onLost: (count: number) => void;
+  /** From 0 up to 1, for the jitter of the next attempt. */
+  readonly random: () => number;
+}
+
+const maxTasksAtOnce = 500;
+
+/**
+ * Ends the leases of workers that were not heard of in time, so that others get their tasks, and the attempts whose whole time is up. A node that dies after it
+ * took a task over is followed by another one, as for any call that a dead node held.
+ */
+export function lostTasksDuty(options: LostTasksOptions): Duty {
+  const { database, everyMs, plans, report, random } = options;
+  const telling = new JobTelling<FoundTask>();
+  return {
+    name: "lost-tasks",
+    everyMs,
+    async runOnce() {
+      const leftOut = plans.parking.leftOut();
+      const lost = await readableOf(plans, database, await findLostTasks(database, leftOut, maxTasksAtOnce));
+      const taken = await takeOver(options, lost);
+      const timedOut = await readableOf(plans, database, await findTimedOutTasks(database, leftOut, maxTasksAtOnce));
+      const ended = await telling.tell(timedOut, (task) =>
+        report(task, { type: "step.failed", ...callNameOf(task), failure: timeout(task), random: random() }),
+      );
+      const isMore = taken === maxTasksAtOnce || (timedOut.length === maxTasksAtOnce && ended.isAnyChanged);
+      return isMore ? { againInMs: 0 } : undefined;
+    },
+  };
+}
+
+/** A job with which this node cannot go on is left to a node that can. */
+async function readableOf(plans: Plans, database: Database, tasks: readonly FoundTask[]): Promise<FoundTask[]> {
+  if (tasks.length === 0) return [];
+  const readable = await plans.findReadable(database, tasks);
+  return tasks.filter(({ versionId }) => readable.has(versionId));
+}
+
+/** Answers how many were taken. */
+async function takeOver(options: LostTasksOptions, tasks: readonly FoundTask[]): Promise<number> {
+  const { database, nodeId, plans, report, onLost } = options;
+  let count = 0;
+  const own = (part: readonly FoundTask[]) =>
+    database.transaction((transaction) => takeLostTasks(transaction, nodeId, part), {
+      lockTimeoutMs: shortLockTimeoutMs,
+    });
+  for (const group of Map.groupBy(tasks, ({ organizationId }) => database.groupOf(organizationId)).values()) {
+    for (const part of partsOf(group, everyPairJoined)) {
+      const taken = await inHalves(part, own, (task, error) => plans.parking.parkJob(task, error));
+      count += taken.length;
+      onLost(taken.length);
+      await Promise.all(
+        taken.map((task) => report(task, { type: "step.interrupted", ...callNameOf(task), isNodeDead: true })),
+      );
+    }
+  }
+  return count;
+}
+
+function timeout({ step, isTask }: FoundTask) {
+  const message = !isTask
+    ? `The job that ${step} began was not done within the step's \`timeoutSeconds\`, which count from when it was to begin. It is cancelled.`
+    : `No worker was done with ${step} within its \`timeoutSeconds\`, which count from when the task was due.`;
+  return { error: { code: "Timeout", message }, kind: "ordinary" } as const;
+}

@@ -1,0 +1,66 @@
+import type { Agent } from "undici";
+import type { AddressRule } from "./address-rule.ts";
+import { guardedConnector, type ResolveHost } from "./guarded-connector.ts";
+
+/**
+ * The connections of each organization, kept open for its next call. No organization uses another's: what one of them sent over a connection must not be
+ * able to reach the answer of the next. How many connections there are is bounded by the calls under way (`maxCalls`).
+ *
+ * The library is loaded with the first call: it takes some 25 MB, which a service that calls nothing need not pay.
+ */
+export class Agents {
+  readonly #rule: AddressRule;
+  readonly #resolve: ResolveHost | undefined;
+  /** The agents by organization, the least recently used one first. */
+  readonly #agents = new Map<string, Agent>();
+
+  constructor(rule: AddressRule, resolve?: ResolveHost) {
+    this.#rule = rule;
+    this.#resolve = resolve;
+  }
+
+  async of(organizationId: string): Promise<Agent> {
+    const undici = await import("undici");
+    const agent = this.#agents.get(organizationId) ?? this.#newAgent(undici);
+    this.#agents.delete(organizationId);
+    this.#agents.set(organizationId, agent);
+    this.#evict();
+    return agent;
+  }
+
+  get size(): number {
+    return this.#agents.size;
+  }
+
+  /** Cuts off the calls that are still under way. */
+  close(): void {
+    for (const agent of this.#agents.values()) void agent.destroy();
+    this.#agents.clear();
+  }
+
+  #newAgent(undici: typeof import("undici")): Agent {
+    return new undici.Agent({
+      connect: guardedConnector(undici.buildConnector, this.#rule, this.#resolve),
+      allowH2: false,
+      maxHeaderSize: maxHeaderBytes,
+      // The call's own signal bounds it as a whole.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveMaxTimeout: maxIdleMs,
+    });
+  }
+
+  #evict(): void {
+    for (const [organizationId, agent] of this.#agents) {
+      if (this.#agents.size <= maxAgents) return;
+      this.#agents.delete(organizationId);
+      // It ends once the calls that are under way on it have ended.
+      void agent.close();
+    }
+  }
+}
+
+const maxAgents = 200;
+const maxHeaderBytes = 32 * 1024;
+/** An idle connection is kept no longer, whatever the other side offers. */
+const maxIdleMs = 30_000;

@@ -1,0 +1,109 @@
+import { Resolver, lookup as systemLookup } from "node:dns/promises";
+import type { LookupFunction } from "node:net";
+import type { buildConnector } from "undici";
+import { type AddressRule, addressOf } from "./address-rule.ts";
+
+/** The addresses of a name, IPv4 first; throws when it has none. */
+export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
+
+/**
+ * Connects to addresses that the rule allows, and to no other. A name is resolved once for each connection, and the connection goes to one of just those
+ * addresses, so an answer that is another one the next time (DNS rebinding) changes nothing. TLS goes on to check the certificate against the name.
+ */
+export function guardedConnector(
+  build: typeof buildConnector,
+  rule: AddressRule,
+  resolve: ResolveHost = hostResolver(rule),
+): buildConnector.connector {
+  const lookup = guardedLookup(rule, resolve);
+  const connect = build({
+    allowH2: false,
+    timeout: connectTimeoutMs,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: attemptTimeoutMs,
+    lookup,
+  });
+  return (options, callback) => {
+    const { hostname } = options;
+    // An address is not looked up, so the look-up's rule does not see it.
+    const literal = addressOf(hostname);
+    if (literal !== undefined && !rule.allowsAddress(literal)) {
+      callback(new NotConnectedError(new RefusedAddressError()), null);
+      return;
+    }
+    connect(options, (error, socket) => {
+      if (error !== null) {
+        callback(new NotConnectedError(error), null);
+        return;
+      }
+      // The second lock on the same door: what was really connected to.
+      if (!rule.allowsHost(hostname) && !rule.allowsAddress(socket.remoteAddress ?? "")) {
+        socket.destroy();
+        callback(new NotConnectedError(new RefusedAddressError()), null);
+        return;
+      }
+      callback(null, socket);
+    });
+  };
+}
+
+/** No connection came about, so nothing was sent. `cause` says why. */
+export class NotConnectedError extends Error {
+  override readonly cause: Error;
+
+  constructor(cause: Error) {
+    super(cause.message);
+    this.name = "NotConnectedError";
+    this.cause = cause;
+  }
+}
+
+export class RefusedAddressError extends Error {}
+
+/** The name has no address now. `code` is the resolver's, such as ENOTFOUND. */
+export class UnresolvedNameError extends Error {
+  readonly code: string;
+
+  constructor(code: string) {
+    super(`The name does not resolve (${code}).`);
+    this.code = code;
+  }
+}
+
+const connectTimeoutMs = 10_000;
+/** The time for one of several addresses before the next one is tried. The platform's own is shorter than a connection around the world may take. */
+const attemptTimeoutMs = 2_000;
+
+/** Answers all addresses of a name that the rule allows: with `autoSelectFamily` the platform asks for all, and tries one after the other. */
+function guardedLookup(rule: AddressRule, resolve: ResolveHost): LookupFunction {
+  return (hostname, _options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const allowed = rule.allowsHost(hostname) ? addresses : addresses.filter((one) => rule.allowsAddress(one));
+        if (allowed.length === 0) return callback(new RefusedAddressError(), []);
+        return callback(
+          null,
+          allowed.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+        );
+      },
+      (error: { code?: unknown }) => callback(new UnresolvedNameError(String(error.code ?? "no answer")), []),
+    );
+  };
+}
+
+/**
+ * Names that the operator lists are resolved by the system: /etc/hosts and search domains count. Others ask the name servers directly. The system's
+ * look-up holds a thread of the process for as long as a name server takes, and strangers' slow names would hold up everybody's. The name servers are
+ * those of the system unless others are given.
+ */
+export function hostResolver(rule: AddressRule, nameServers?: readonly string[]): ResolveHost {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  if (nameServers !== undefined) resolver.setServers(nameServers);
+  return async (hostname) => {
+    if (rule.allowsHost(hostname)) return (await systemLookup(hostname, { all: true })).map(({ address }) => address);
+    const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const addresses = [ipv4, ipv6].flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+    if (addresses.length === 0 && ipv4.status === "rejected") throw ipv4.reason;
+    return addresses;
+  };
+}

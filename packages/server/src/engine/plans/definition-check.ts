@@ -1,0 +1,34 @@
+import type { Config } from "../../config.ts";
+import { parseDefinition } from "../../core/definition/definition.ts";
+import { type PlacedProblem, placeProblems } from "../../core/definition/placed-problem.ts";
+import { quoted } from "../../core/problem.ts";
+import { executorCatalog } from "../executors/catalog.ts";
+import { definitionLimits } from "./definition-limits.ts";
+
+/** The findings about a new definition: it is valid when there are no problems. */
+export interface DefinitionFindings {
+  readonly problems: PlacedProblem[];
+  /** Things that may go wrong when a job runs. */
+  readonly warnings: PlacedProblem[];
+}
+
+/** A definition that is to be checked, and where it is to be registered. */
+export interface DefinitionToCheck {
+  readonly text: string;
+  /** The name of the workflow of which it is to be a version; undefined where none is known. */
+  readonly nameOfWorkflow?: string | undefined;
+}
+
+/** The check of new definitions as these settings have it, in the thread that calls it. */
+export function definitionCheck(config: Config): (toCheck: DefinitionToCheck) => DefinitionFindings {
+  const executors = executorCatalog(config);
+  const limits = definitionLimits(config);
+  return ({ text, nameOfWorkflow }) => {
+    const parsed = parseDefinition(text, executors, limits);
+    if ("problems" in parsed) return { problems: parsed.problems, warnings: parsed.warnings };
+    const { definition, warnings } = parsed;
+    if (nameOfWorkflow === undefined || definition.workflowName === nameOfWorkflow) return { problems: [], warnings };
+    const detail = `is not the name of the workflow, which is ${quoted(nameOfWorkflow)}; pages and messages show that one, and \`stepwell deploy\` would register the definition in another workflow`;
+    return { problems: [], warnings: [...placeProblems(text, [{ pointer: "/workflowName", detail }]), ...warnings] };
+  };
+}

@@ -1,0 +1,35 @@
+import { BranchFolder, type ForkRun, type ForkSearch } from "../../core/job/branch-runs.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import type { Queryable } from "../../store/home/database.ts";
+import type { JobKey } from "../../store/jobs/jobs.ts";
+import { type BranchFold, foldBranches } from "./job-history.ts";
+
+/** Each may hold 10,000 branches, in some 2 MB. */
+const maxFolds = 8;
+
+/**
+ * The steps of long jobs whose branches were asked for last. A history only grows: the next page of a list, and the same page while the job moves, read what has
+ * come since, and not all of it again.
+ */
+export class RecentForks {
+  readonly #folds = new Map<string, BranchFold & { turn: Promise<unknown> }>();
+
+  async read(db: Queryable, key: JobKey, plan: Plan, search: ForkSearch): Promise<ForkRun | undefined> {
+    const { organizationId, jobId } = key;
+    const name = JSON.stringify([organizationId, jobId, search.parent, search.step, search.visit]);
+    const fold = this.#folds.get(name) ?? {
+      folder: new BranchFolder(plan, search),
+      reached: 0,
+      turn: Promise.resolve(),
+    };
+    // The Map keeps the order of insertion, so that the first is the one that was asked for longest ago.
+    this.#folds.delete(name);
+    this.#folds.set(name, fold);
+    const [oldest = name] = this.#folds.keys();
+    if (this.#folds.size > maxFolds) this.#folds.delete(oldest);
+    const reading = fold.turn.then(() => foldBranches(db, key, fold));
+    fold.turn = reading.catch(() => undefined);
+    await reading;
+    return fold.folder.run;
+  }
+}

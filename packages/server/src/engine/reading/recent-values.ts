@@ -1,0 +1,52 @@
+import type { JsonValue } from "../../core/json/json.ts";
+import { sizeOfJson } from "../../core/json/json-size.ts";
+import type { ValueKey } from "../../store/jobs/job-values.ts";
+
+export interface RecentValue {
+  readonly value: JsonValue;
+  /** Undefined for the input of a job, which has a column. */
+  readonly bytes: number | undefined;
+}
+
+/**
+ * The larger values of jobs that this node read last. A value never changes once it is written, and a job with branches needs the list of its items in each of thousands of
+ * commits: without this, each of them would read and parse it again.
+ */
+export class RecentValues {
+  readonly #values = new Map<string, RecentValue & { readonly size: number }>();
+  #totalSize = 0;
+
+  get(key: ValueKey): RecentValue | undefined {
+    const name = nameOf(key);
+    const known = this.#values.get(name);
+    if (known === undefined) return undefined;
+    // The first of a Map are those that were asked for longest ago.
+    this.#values.delete(name);
+    this.#values.set(name, known);
+    return known;
+  }
+
+  /** Only for values that are committed. */
+  add(key: ValueKey, { value, bytes }: RecentValue): void {
+    const name = nameOf(key);
+    const size = sizeOfJson(value, maxSize);
+    if (size < minSize || size > maxSize || this.#values.has(name)) return;
+    this.#values.set(name, { value, bytes, size });
+    this.#totalSize += size;
+    for (const [oldest, { size: freed }] of this.#values) {
+      if (this.#totalSize <= maxTotalSize) return;
+      this.#values.delete(oldest);
+      this.#totalSize -= freed;
+    }
+  }
+}
+
+/** In characters and members, roughly. A smaller value is read about as quickly as it is found here. */
+const minSize = 4_000;
+const maxSize = 2_000_000;
+/** Some ten megabytes of text, and a few times as much in memory. */
+const maxTotalSize = 8_000_000;
+
+function nameOf({ organizationId, jobId, valueNumber }: ValueKey): string {
+  return `${organizationId} ${jobId} ${valueNumber}`;
+}

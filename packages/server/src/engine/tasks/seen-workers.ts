@@ -1,0 +1,50 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Database } from "../../store/home/database.ts";
+import { deleteIdleQueues, deleteOldWorkers, noteWorkers, type SeenWorker } from "../../store/jobs/task-queues.ts";
+import type { Duty } from "../maintenance/duty.ts";
+
+/** Remembers which workers asked, and writes it down off the path of their requests. */
+export class SeenWorkers {
+  readonly #database: Database;
+  readonly #now: () => Timestamp;
+  /** By organization. */
+  #seen = new Map<string, Map<string, SeenWorker>>();
+
+  constructor(database: Database, now: () => Timestamp) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  /** Beyond a bound, names of an organization are forgotten: it may make up as many as it likes. */
+  note({ organizationId, queue, worker }: SeenWorker): void {
+    const ofOrganization = this.#seen.get(organizationId) ?? new Map<string, SeenWorker>();
+    if (ofOrganization.size >= maxWorkersOfOne) return;
+    this.#seen.set(organizationId, ofOrganization.set(`${queue} ${worker}`, { organizationId, queue, worker }));
+  }
+
+  /** `waiting` are those that wait now, however long ago they asked. */
+  duty(everyMs: number, waiting: () => Iterable<SeenWorker>): Duty {
+    return {
+      name: "seen-workers",
+      everyMs,
+      runOnce: async () => {
+        for (const worker of waiting()) this.note(worker);
+        const seen = [...this.#seen.values()].flatMap((ofOne) => [...ofOne.values()]);
+        this.#seen = new Map();
+        const groups = Map.groupBy(seen, ({ organizationId }) => this.#database.groupOf(organizationId));
+        for (const group of groups.values()) {
+          for (let first = 0; first < group.length; first += maxAtOnce) {
+            const part = group.slice(first, first + maxAtOnce);
+            await this.#database.transaction((transaction) => noteWorkers(transaction, part, this.#now()));
+          }
+        }
+        const gone = await deleteOldWorkers(this.#database, maxAtOnce);
+        await deleteIdleQueues(this.#database, gone);
+        return gone.length === maxAtOnce ? { againInMs: 0 } : undefined;
+      },
+    };
+  }
+}
+
+const maxWorkersOfOne = 1_000;
+const maxAtOnce = 500;

@@ -1,0 +1,96 @@
+import { callingStep } from "../../core/job/call.ts";
+import type { CallingStep, Job } from "../../core/job/job-state.ts";
+import { inputNumbersIn } from "../../core/job/stored-state.ts";
+import { isUnread } from "../../core/job/unread-value.ts";
+import { sizeOfJson } from "../../core/json/json-size.ts";
+import type { Database } from "../../store/home/database.ts";
+import { type LockedJob, readUnlockedJobs } from "../../store/jobs/jobs.ts";
+import type { TakenTask } from "../../store/jobs/tasks.ts";
+import { openValues } from "../commit/open-values.ts";
+import { inHalves } from "../in-halves.ts";
+import type { RecentJobs } from "../reading/recent-jobs.ts";
+import type { RecentValues } from "../reading/recent-values.ts";
+
+/** A task with everything that its worker is told. */
+export interface Task extends TakenTask {
+  readonly job: Job;
+  readonly stand: CallingStep;
+}
+
+export interface TaskInputsOptions {
+  readonly database: Database;
+  readonly recent: RecentJobs;
+  /** Left out: every value is read anew. */
+  readonly recentValues?: RecentValues;
+  /** Bounds what one read brings of several jobs. */
+  readonly maxBytes: number;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface ReadTasks {
+  readonly read: readonly Task[];
+  /** Those that are too much at once. */
+  readonly unread: readonly TakenTask[];
+}
+
+/**
+ * Adds to tasks what their jobs say of them, of as many as one node may well hold in memory. A task whose job goes on without it by now is left out. So is one
+ * that cannot be read, as if its worker had been lost: it comes again after its lease.
+ */
+export async function readTasks(
+  options: TaskInputsOptions,
+  taken: readonly TakenTask[],
+  knownJob: (task: TakenTask) => Job | undefined = () => undefined,
+): Promise<ReadTasks> {
+  const { recent, onFailure } = options;
+  // A call never changes while it keeps its epoch, so it does not matter whether the snapshot is the newest. A commit that only noted something has not read
+  // what the call receives.
+  const read = taken
+    .flatMap((task) => {
+      const job = knownJob(task) ?? recent.get(task.jobId)?.job;
+      return job === undefined ? [] : taskOf(job, task);
+    })
+    .filter(({ stand }) => !isUnread(stand.input));
+  const isKnown = new Set(read.map(({ jobId, branch }) => `${jobId} ${branch}`));
+  const others = taken.filter(({ jobId, branch }) => !isKnown.has(`${jobId} ${branch}`));
+  let size = 0;
+  for (let first = 0; first < others.length; first += maxReadAtOnce) {
+    if (size > maxReadSize) return { read, unread: others.slice(first) };
+    const found = await inHalves(
+      others.slice(first, first + maxReadAtOnce),
+      (part) => readFromStore(options, part),
+      (_task, error) => onFailure(error),
+    );
+    read.push(...found);
+    size += found.reduce((sum, { stand }) => sum + sizeOfJson(stand.input, maxReadSize), 0);
+  }
+  return { read, unread: [] };
+}
+
+/** Inputs of up to a megabyte each. */
+const maxReadAtOnce = 32;
+/** In characters and members: enough for the answers of some workers. Five polls for a hundred tasks would otherwise bring 500 MB into memory, of which most goes back into the queue. */
+const maxReadSize = 8_000_000;
+
+async function readFromStore(
+  { database, maxBytes, recentValues }: TaskInputsOptions,
+  tasks: readonly TakenTask[],
+): Promise<readonly Task[]> {
+  const byJob = Map.groupBy(tasks, ({ jobId }) => jobId);
+  const keys = [...byJob.values()].flatMap(([task]) => task ?? []);
+  const rows = await readUnlockedJobs(database, keys, maxBytes);
+  // The other branches of a job with a thousand are not looked into.
+  const inputsOf = ({ jobId, state }: LockedJob) =>
+    inputNumbersIn(state, new Set(byJob.get(jobId)?.map(({ branch }) => branch)));
+  const opened = await openValues(database, rows, inputsOf, { maxBytes, reasonCount: tasks.length }, recentValues);
+  const jobs = new Map(opened.map(({ job }) => [job.jobId, job]));
+  return tasks.flatMap((task) => {
+    const job = jobs.get(task.jobId);
+    return job === undefined ? [] : taskOf(job, task);
+  });
+}
+
+function taskOf(job: Job, task: TakenTask): Task[] {
+  const stand = callingStep(job.state, task);
+  return stand === undefined ? [] : [{ ...task, job, stand }];
+}

@@ -1,0 +1,81 @@
+import type { Job } from "../../core/job/job-state.ts";
+import type { HandedTask } from "../../store/jobs/job-calls.ts";
+import type { QueueKey, TakenTask } from "../../store/jobs/tasks.ts";
+
+/** A task that a commit makes. */
+export type NewTask = Omit<TakenTask, "place" | "leaseUntil"> & { readonly job: Job };
+
+/**
+ * Offers the tasks that one attempt of a commit makes to workers that wait on this node. They hold their tasks from the beginning: the commit that makes a task is then all that it
+ * waits for, where it would otherwise be looked for and taken by statements of their own.
+ */
+export interface TaskOffers {
+  /**
+   * Answers for each task the name of the worker to which it is offered. Either all tasks of a queue are offered or none: which of them come first is
+   * decided where all that wait are known.
+   */
+  offer(tasks: readonly NewTask[]): readonly (string | undefined)[];
+  /** Notes which of the tasks the workers hold once this attempt is committed. */
+  note(handed: readonly HandedTask[]): void;
+  /** To be called once it is known what became of the attempt. */
+  end(isCommitted: boolean): void;
+}
+
+/** A task that a worker holds from its beginning, since it waited for one. */
+export interface HandedOver<Waiter> {
+  readonly waiter: Waiter;
+  readonly task: NewTask & Pick<HandedTask, "leaseUntil">;
+}
+
+export interface WaiterOffersOptions<Waiter extends { readonly worker: string }> {
+  /** Reserves places of workers that wait for tasks of a queue, one for each of `count` tasks; none where there are fewer. */
+  readonly reserve: (key: QueueKey, count: number) => readonly Waiter[];
+  /** Called once for those that were reserved: hands tasks over, and lets everybody else wait on. */
+  readonly end: (reserved: ReadonlySet<Waiter>, handed: readonly HandedOver<Waiter>[]) => void;
+}
+
+/** Offers tasks to those who wait at the desk of a node. */
+export class WaiterOffers<Waiter extends { readonly worker: string }> implements TaskOffers {
+  readonly #options: WaiterOffersOptions<Waiter>;
+  readonly #reserved = new Set<Waiter>();
+  readonly #free = new Map<string, Waiter[]>();
+  readonly #offered = new Map<string, { readonly waiter: Waiter; readonly task: NewTask }>();
+  #handed: readonly HandedOver<Waiter>[] = [];
+
+  constructor(options: WaiterOffersOptions<Waiter>) {
+    this.#options = options;
+  }
+
+  offer(tasks: readonly NewTask[]): readonly (string | undefined)[] {
+    for (const [name, [first, ...others]] of Map.groupBy(tasks, queueOf)) {
+      if (first === undefined) continue;
+      const waiters = this.#options.reserve(first, 1 + others.length);
+      for (const waiter of waiters) this.#reserved.add(waiter);
+      this.#free.set(name, [...waiters].reverse());
+    }
+    return tasks.map((task) => {
+      const waiter = this.#free.get(queueOf(task))?.pop();
+      if (waiter !== undefined) this.#offered.set(nameOf(task), { waiter, task });
+      return waiter?.worker;
+    });
+  }
+
+  note(handed: readonly HandedTask[]): void {
+    this.#handed = handed.flatMap(({ leaseUntil, ...name }) => {
+      const offered = this.#offered.get(nameOf(name));
+      return offered === undefined ? [] : { waiter: offered.waiter, task: { ...offered.task, leaseUntil } };
+    });
+  }
+
+  end(isCommitted: boolean): void {
+    if (this.#reserved.size > 0) this.#options.end(this.#reserved, isCommitted ? this.#handed : []);
+  }
+}
+
+function queueOf({ organizationId, queue }: QueueKey): string {
+  return `${organizationId} ${queue}`;
+}
+
+function nameOf({ jobId, branch }: Pick<HandedTask, "jobId" | "branch">): string {
+  return `${jobId} ${branch}`;
+}

@@ -1,0 +1,63 @@
+import type { FastifyRequest, onRequestHookHandler } from "fastify";
+import { Type } from "typebox";
+import { ServiceError } from "../../core/service-error.ts";
+import type { Precondition } from "../../management/act/precondition.ts";
+
+const ifMatch = Type.Optional(
+  Type.String({
+    description:
+      "The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist.",
+    example: '"dGhlIHN0YXRlIHlvdSByZWFk"',
+  }),
+);
+
+/** Declared by every operation that changes something which has an ETag; any other change rejects the header (`rejectPrecondition`). */
+export const PreconditionHeaders = Type.Object({ "If-Match": ifMatch });
+
+/** Declared by an operation that creates what is not there yet. */
+export const CreatingPreconditionHeaders = Type.Object({
+  "If-Match": ifMatch,
+  "If-None-Match": Type.Optional(
+    Type.String({
+      pattern: "^\\*$",
+      description: "With `*` the thing is only created: where it exists, the answer is 412, and nothing is done.",
+      example: "*",
+    }),
+  ),
+});
+
+/** Undefined when the request carries none. Throws 400 for a header that says nothing. */
+export function preconditionOf({ headers }: FastifyRequest): Precondition | undefined {
+  const { "if-match": match, "if-none-match": noneMatch } = headers;
+  if (match === undefined && noneMatch === undefined) return undefined;
+  if (noneMatch !== undefined && noneMatch.trim() !== "*") {
+    throw new ServiceError("ValidationError", "If-None-Match of a change must be `*`. Use If-Match for an ETag.");
+  }
+  return { ifMatch: match === undefined ? undefined : readTags(match.trim()), ifNone: noneMatch !== undefined };
+}
+
+/** A precondition is never accepted and ignored: a client that sends one takes the change for safe. */
+export function rejectPrecondition(declared: object | undefined): onRequestHookHandler | undefined {
+  const refused = ["If-Match", "If-None-Match"].filter((name) => !(name in (declared ?? {})));
+  if (refused.length === 0) return undefined;
+  return (request, _reply, done) => {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const found = isRead ? undefined : refused.find((name) => request.headers[name.toLowerCase()] !== undefined);
+    if (found === undefined) return done();
+    throw new ServiceError("ValidationError", `This operation takes no ${found}. Leave the header out.`);
+  };
+}
+
+/** A proxy that compresses an answer marks its ETag as weak. Ours stands for a state and not for bytes, so the mark makes no difference. */
+function readTags(text: string): readonly string[] | "any" {
+  if (text === "*") return "any";
+  if (!listForm.test(text)) {
+    throw new ServiceError(
+      "ValidationError",
+      'If-Match must be an ETag as an answer gave it, with its quotes (If-Match: "abc"), several of them with commas between, or `*`.',
+    );
+  }
+  return [...text.matchAll(/"[^"]*"/g)].map(([tag]) => tag);
+}
+
+const listForm = /^(?:W\/)?"[!#-~]*"(?:\s*,\s*(?:W\/)?"[!#-~]*")*$/;

@@ -1,0 +1,53 @@
+import { Type } from "typebox";
+import type { JsonValue } from "../../core/json/json.ts";
+import { maxPriority } from "../../core/task-queue.ts";
+import { prepareTaskWorkflow } from "../../management/tasks/task-workflow.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { IdempotencyHeaders } from "../door/idempotency.ts";
+import { AnyJson, closed } from "../door/schemas.ts";
+import { waitSecondsSchema } from "../door/waiting.ts";
+import { SubmittedSchema, submitJob } from "../jobs/jobs.ts";
+import { QueueParams } from "./task-polls.ts";
+
+/** SubmitTask: work for a worker without a workflow of one's own. */
+export function submitTaskRoute(app: App, parts: ServerParts): void {
+  app.post(
+    "/organizations/:organizationId/task-queues/:queue/tasks",
+    {
+      config: { cost: 2, unaudited: "The job says who submitted it." },
+      schema: {
+        operationId: "SubmitTask",
+        "x-permission": "job:submit",
+        tags: ["tasks"],
+        summary: "Submit a single task",
+        description:
+          "Puts a task into the queue, without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds` the answer comes when it is done, or the time is up, and is the whole job, with the worker's answer as its `output`.",
+        params: QueueParams,
+        querystring: closed({ waitSeconds: waitSecondsSchema(parts.config) }),
+        headers: IdempotencyHeaders,
+        body: closed({
+          input: Type.Optional({
+            ...AnyJson,
+            description: "What the worker receives: any JSON value. Left out: `{}`.",
+          }),
+          priority: Type.Optional(
+            Type.Integer({
+              minimum: -maxPriority,
+              maximum: maxPriority,
+              description: "Tasks with a higher priority are handed out first. Left out: 0.",
+            }),
+          ),
+        }),
+        response: { 201: SubmittedSchema },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId, queue } = request.params;
+      const { input = {}, priority = 0 } = request.body as { readonly input?: JsonValue; readonly priority?: number };
+      const { workflowId, versionId } = await prepareTaskWorkflow(parts, organizationId);
+      const choice = { by: "versionId", versionId } as const;
+      const submission = { workflowId, choice, input: { queue, priority, input } };
+      return await submitJob(parts, submission, { request, reply, waitSeconds: request.query.waitSeconds });
+    },
+  );
+}

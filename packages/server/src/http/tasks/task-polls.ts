@@ -1,0 +1,79 @@
+import { Type } from "typebox";
+import { queueNamePattern } from "../../core/task-queue.ts";
+import type { App, ServerParts } from "../door/app.ts";
+import { isStillAllowed, requireStillAllowed } from "../door/authorization.ts";
+import { largeAnswer } from "../door/large-answer.ts";
+import { closed, nameSchema } from "../door/schemas.ts";
+import { deadlineIn, waitSecondsSchema, whenGone } from "../door/waiting.ts";
+import { renderTask, TaskSchema } from "./render-task.ts";
+
+const QueueName = Type.String({
+  pattern: queueNamePattern,
+  "x-rule": "must be 1 to 100 of the characters A-Z, a-z, 0-9, `_`, `.` and `-`, and not begin with a dot",
+  description: "The queue.",
+  example: "thumbnails",
+});
+
+export const QueueParams = Type.Object({
+  organizationId: Type.String({ format: "uuid", description: "The organization." }),
+  queue: QueueName,
+});
+
+const maxTasks = 100;
+
+/** PollTasks: a worker asks for work. */
+export function taskPollRoutes(app: App, parts: ServerParts): void {
+  const { engine, config } = parts;
+  app.post(
+    "/organizations/:organizationId/task-queues/:queue/poll",
+    {
+      config: {
+        cost: 1,
+        repetition: "without-effect",
+        unaudited: "Workers poll by the thousands; the job's history has what became of each task.",
+      },
+      schema: {
+        operationId: "PollTasks",
+        "x-permission": "task:work",
+        tags: ["tasks"],
+        summary: "Take tasks from a queue",
+        description:
+          "Answers up to `maxTasks` tasks, which the worker then holds by their leases. With `waitSeconds` the answer comes as soon as there is a task, or, without one, when the time is up. It takes no Idempotency-Key: when the answer is lost, its tasks come again after their leases. Of the tasks that wait, those with the highest `priority` come first, and among these each workflow in its turn.",
+        params: QueueParams,
+        querystring: closed({ waitSeconds: waitSecondsSchema(config) }),
+        body: closed({
+          maxTasks: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: maxTasks,
+              description: "How many tasks the worker takes at once. Left out: 1.",
+            }),
+          ),
+          worker: Type.Optional(
+            nameSchema(
+              100,
+              "The worker's name for people, such as its host and process. Left out: the id of the token or user.",
+            ),
+          ),
+        }),
+        response: {
+          200: Type.Object({ tasks: Type.Array(TaskSchema) }, { title: "PolledTasks", description: "The tasks." }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organizationId, queue } = request.params;
+      const { waitSeconds = 0 } = request.query;
+      const { maxTasks: wanted = 1, worker = request.caller.principal.id } = request.body;
+      const signal = whenGone(reply);
+      const deadline = deadlineIn(waitSeconds);
+      const tasks = await engine.pollTasks({ organizationId, queue, worker, maxTasks: wanted, deadline, signal });
+      const mayHave = waitSeconds === 0 || (await isStillAllowed(request, "task:work", parts));
+      if (mayHave && !signal.aborted) return await largeAnswer(reply, { tasks: tasks.map(renderTask) });
+      // Nobody has seen them: they need not wait for their leases.
+      await engine.putTasksBack(tasks);
+      if (!mayHave) await requireStillAllowed(request, "task:work", parts);
+      return { tasks: [] };
+    },
+  );
+}

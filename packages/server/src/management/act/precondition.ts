@@ -1,0 +1,45 @@
+import { hash } from "node:crypto";
+import type { JsonObject } from "../../core/json/json.ts";
+import { ServiceError } from "../../core/service-error.ts";
+
+/** The state in which the caller wants to find a thing: the change is made in that state and in no other. */
+export interface Precondition {
+  /** The entity tags of If-Match, as `etagOf` makes them; `any`: there must be such a thing, in whatever state. */
+  readonly ifMatch: readonly string[] | "any" | undefined;
+  /** There must be no such thing so far. */
+  readonly ifNone: boolean;
+}
+
+/**
+ * Throws 412 unless the thing is as the caller's precondition wants it; `etag` is undefined where there is none. To be called with what was read under the lock
+ * that the change takes: so of two callers who read the same state, one wins and the other is told.
+ */
+export function requireUnchanged(
+  { precondition }: { readonly precondition: Precondition | undefined },
+  kind: string,
+  etag: string | undefined,
+): void {
+  const { ifMatch, ifNone = false } = precondition ?? {};
+  if (ifNone && etag !== undefined) {
+    throw failed(
+      `The ${kind} exists already. Leave If-None-Match out to change it as it is, or send its ETag (${etag}) in If-Match.`,
+    );
+  }
+  if (ifMatch === undefined) return;
+  if (etag === undefined) {
+    throw failed(`There is no such ${kind}, so it cannot be as If-Match says. Leave If-Match out to create it.`);
+  }
+  if (ifMatch === "any" || ifMatch.includes(etag)) return;
+  throw failed(
+    `The ${kind} was changed after you read it, and nothing was done: its ETag is ${etag} now. Read it again, and send the change with that ETag in If-Match if you still want it. If you repeat a request whose answer was lost, the first attempt may have made the change.`,
+  );
+}
+
+/** Makes the entity tag of a state, the same for equal states, in the quotes that belong to it. */
+export function etagOf(state: JsonObject): string {
+  return `"${hash("sha256", JSON.stringify(state), "base64url").slice(0, 22)}"`;
+}
+
+function failed(detail: string): ServiceError {
+  return new ServiceError("PreconditionFailedError", detail);
+}

@@ -1,0 +1,441 @@
+import type { CallName } from "../../core/job/call.ts";
+import type { Task } from "../../core/job/fact.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { JsonValue } from "../../core/json/json.ts";
+import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import type { VersionKey } from "../workflows/versions.ts";
+import { type JobKey, keyArrays, type LeftOutJobs } from "./jobs.ts";
+import { askInParts, askTogether, everyPair, everyPairJoined, organizationsOf } from "./key-parts.ts";
+
+/** Names one call of one job. */
+export interface CallKey extends JobKey, CallName {}
+
+/** How one commit changes the calls of a job. */
+export interface ChangedCalls extends JobKey {
+  readonly versionId: string;
+  readonly workflowId: string;
+  readonly ended: readonly CallName[];
+  readonly made: readonly MadeCall[];
+  /** How many the job has then. */
+  readonly callCount: number;
+}
+
+export interface MadeCall extends CallName {
+  /** Whether it begins as soon as the commit has landed. */
+  readonly begun: boolean;
+  /** Left out for a call that a node makes. */
+  readonly task?: Task | undefined;
+  /** A worker that waits for a task of this queue. It holds the task from the beginning, unless the queue is paused or another task waits in it. */
+  readonly worker?: string | undefined;
+}
+
+/** A task that a worker holds from its beginning. */
+export interface HandedTask {
+  readonly jobId: string;
+  readonly branch: string;
+  readonly leaseUntil: Timestamp;
+}
+
+/** Writes the calls that jobs make, as this node's or as tasks, and deletes those that are over. Answers the tasks that their workers hold now. */
+export async function writeCalls(
+  transaction: Transaction,
+  { nodeId, readyAt }: { readonly nodeId: string; readonly readyAt: Timestamp },
+  jobs: readonly ChangedCalls[],
+): Promise<readonly HandedTask[]> {
+  const made = jobs.flatMap((job) => job.made.map((call) => rowOf(job, call)));
+  const ended = jobs.filter((job) => job.ended.length > 0);
+  const [, , written] = await Promise.all([
+    deleteAllCalls(
+      transaction,
+      ended.filter(({ callCount }) => callCount === 0),
+    ),
+    deleteCalls(
+      transaction,
+      ended.flatMap((job) => (job.callCount === 0 ? [] : job.ended.map((call) => ({ ...job, ...call })))),
+    ),
+    made.length === 0
+      ? []
+      : transaction.query(made.some((row) => "queue" in row) ? putTaskRows : putCallRows, [
+          JSON.stringify(made),
+          organizationsOf(jobs),
+          nodeId,
+          new Date(readyAt).toISOString(),
+        ]),
+  ]);
+  if (written.length !== made.length) throw new Error(`Of ${made.length} calls ${written.length} were written.`);
+  return written.flatMap(({ leaseUntil, ...call }) => (leaseUntil == null ? [] : { ...call, leaseUntil }));
+}
+
+/** The branch may have had a task before. */
+const noTask = `queue = NULL, priority = NULL, workflow_id = NULL, queued_at = NULL, heartbeat_ms = NULL, timeout_at = NULL,
+     child_job_id = NULL, worker = NULL, taken_at = NULL, lease_until = NULL, progress = NULL`;
+/** A task that no worker has taken. */
+export const isWaiting = "job_call.queue IS NOT NULL AND job_call.lease_until IS NULL";
+
+/** Calls that nodes make have no lease of their own, and are answered without one. */
+type WrittenCall = Omit<HandedTask, "leaseUntil"> & { readonly leaseUntil?: Timestamp | null };
+
+const writtenCallColumns = `job_call.job_id AS "jobId", job_call.branch`;
+
+const putCallRows = statement<WrittenCall>(
+  "put_job_calls",
+  "organization",
+  `INSERT INTO job_call (organization_id, job_id, branch, version_id, step, visit, epoch, node_id, begun, ready_at)
+   SELECT organization.organization_id, job_id, branch, version_id, step, visit, epoch, $3::uuid, begun, $4::timestamptz
+   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, branch text, version_id uuid, step text, visit integer, epoch integer,
+     begun boolean)
+   JOIN organization ON organization.organization_id = new.organization_id
+   WHERE organization.organization_id = ANY($2::uuid[])
+   ON CONFLICT (organization_id, job_id, branch) DO UPDATE
+   SET step = excluded.step, visit = excluded.visit, epoch = excluded.epoch, node_id = excluded.node_id, begun = excluded.begun,
+     ready_at = excluded.ready_at, ${noTask}
+   RETURNING ${writtenCallColumns}`,
+);
+
+/**
+ * The statement for calls of which some are tasks, which no node holds; `put_job_calls` is that for all others. A query with a LIMIT looks whether another task
+ * waits: of an EXISTS the planner might list all that wait.
+ */
+const putTaskRows = statement<WrittenCall>(
+  "put_tasks",
+  "organization",
+  `INSERT INTO job_call (organization_id, job_id, branch, version_id, step, visit, epoch, node_id, begun, ready_at,
+     queue, priority, workflow_id, queued_at, heartbeat_ms, timeout_at, worker, taken_at, lease_until)
+   SELECT organization.organization_id, job_id, branch, version_id, step, visit, epoch, CASE WHEN queue IS NULL THEN $3::uuid END,
+     begun OR turn.is_next, $4::timestamptz, queue, priority, workflow_id, CASE WHEN queue IS NOT NULL THEN $4::timestamptz END, heartbeat_ms, timeout_at,
+     CASE WHEN turn.is_next THEN worker END, CASE WHEN turn.is_next THEN now() END,
+     CASE WHEN turn.is_next THEN now() + heartbeat_ms * interval '1 millisecond' END
+   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, branch text, version_id uuid, step text, visit integer, epoch integer,
+     begun boolean, queue text, priority smallint, workflow_id uuid, heartbeat_ms integer, timeout_at timestamptz, worker text)
+   JOIN organization ON organization.organization_id = new.organization_id
+   CROSS JOIN LATERAL (
+     SELECT CASE WHEN new.worker IS NULL THEN false ELSE
+       (SELECT 1 FROM task_queue
+        WHERE task_queue.organization_id = ANY($2::uuid[]) AND task_queue.organization_id = new.organization_id
+          AND task_queue.queue = new.queue AND paused_at IS NOT NULL LIMIT 1) IS NULL
+       AND (SELECT 1 FROM job_call
+        WHERE job_call.organization_id = ANY($2::uuid[]) AND job_call.organization_id = new.organization_id
+          AND job_call.queue = new.queue AND ${isWaiting} LIMIT 1) IS NULL END AS is_next
+     OFFSET 0
+   ) AS turn
+   WHERE organization.organization_id = ANY($2::uuid[])
+   ON CONFLICT (organization_id, job_id, branch) DO UPDATE
+   SET step = excluded.step, visit = excluded.visit, epoch = excluded.epoch, node_id = excluded.node_id, begun = excluded.begun,
+     ready_at = excluded.ready_at, queue = excluded.queue, priority = excluded.priority, workflow_id = excluded.workflow_id,
+     queued_at = excluded.queued_at, heartbeat_ms = excluded.heartbeat_ms, timeout_at = excluded.timeout_at, worker = excluded.worker,
+     taken_at = excluded.taken_at, lease_until = excluded.lease_until, progress = NULL, child_job_id = NULL
+   RETURNING ${writtenCallColumns}, job_call.lease_until AS "leaseUntil"`,
+);
+
+function rowOf({ organizationId, jobId, versionId, workflowId }: ChangedCalls, { task, worker, ...call }: MadeCall) {
+  const { branch, step, visit, epoch, begun } = call;
+  const row = {
+    organization_id: organizationId,
+    job_id: jobId,
+    version_id: versionId,
+    branch,
+    step,
+    visit,
+    epoch,
+    begun,
+  };
+  if (task === undefined) return row;
+  const { queue, priority, heartbeatMs, timeoutAt } = task;
+  return {
+    ...row,
+    ...{ queue, priority },
+    workflow_id: workflowId,
+    heartbeat_ms: heartbeatMs,
+    timeout_at: timeoutAt === null ? null : new Date(timeoutAt).toISOString(),
+    ...(worker !== undefined && { worker }),
+  };
+}
+
+/** Deletes the calls of jobs that have none any more. These are nearly all jobs whose calls end, and their statement needs no join. */
+async function deleteAllCalls(transaction: Transaction, jobs: readonly JobKey[]): Promise<void> {
+  await askTogether(jobs, (part) => transaction.query(deleteCallsOfJobs, keyArrays(part)), everyPair);
+}
+
+const deleteCallsOfJobs = statement<never>(
+  "delete_calls_of_jobs",
+  "organization",
+  "DELETE FROM job_call WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])",
+);
+
+/** Deletes these calls of jobs that have other calls, which stay. */
+async function deleteCalls(transaction: Transaction, calls: readonly CallKey[]): Promise<void> {
+  await askTogether(calls, (part) => transaction.query(deleteCallRows, callArrays(part)), everyPairJoined);
+}
+
+export const wantedCalls = "unnest($1::uuid[], $2::uuid[], $3::text[], $4::integer[])";
+// The branches bound what is read of a job with thousands of calls: without them all of its calls are compared with all that are wanted.
+export const isWantedCall = `job_call.organization_id = ANY($1::uuid[]) AND job_call.job_id = ANY($2::uuid[]) AND job_call.branch = ANY($3::text[])
+     AND job_call.organization_id = wanted.organization_id AND job_call.job_id = wanted.job_id AND job_call.branch = wanted.branch
+     AND job_call.epoch = wanted.epoch`;
+
+const deleteCallRows = statement<never>(
+  "delete_calls",
+  "organization",
+  `DELETE FROM job_call
+   USING ${wantedCalls} AS wanted (organization_id, job_id, branch, epoch)
+   WHERE ${isWantedCall}`,
+);
+
+export const callColumns = `organization_id AS "organizationId", job_id AS "jobId", branch, step, visit, epoch`;
+
+export interface HeldCall extends CallKey {
+  readonly nodeId: string;
+}
+
+/** A call with its holder: a node, or, where `queue` is not null, the worker that took the task, if one has. */
+export interface CallRow extends CallKey {
+  readonly nodeId: string | null;
+  readonly readyAt: Timestamp;
+  readonly queue: string | null;
+  /** The child job that was made for the call. */
+  readonly childJobId: string | null;
+  readonly timeoutAt: Timestamp | null;
+  readonly worker: string | null;
+  readonly takenAt: Timestamp | null;
+  readonly leaseUntil: Timestamp | null;
+  /** The last that the worker said of how far it has come. */
+  readonly progress: JsonValue | null;
+}
+
+/** The calls that a job owes or has under way now. */
+export async function findCalls(db: Queryable, { organizationId, jobId }: JobKey): Promise<CallRow[]> {
+  return await db.query(findCallRows, [organizationId, jobId]);
+}
+
+const findCallRows = statement<CallRow>(
+  "find_calls",
+  "organization",
+  `SELECT ${callColumns}, node_id AS "nodeId", ready_at AS "readyAt", queue, child_job_id AS "childJobId", timeout_at AS "timeoutAt", worker, taken_at AS "takenAt",
+     lease_until AS "leaseUntil", progress
+   FROM job_call WHERE organization_id = $1 AND job_id = $2`,
+);
+
+/** How many calls of an organization each node holds, begun or in line. */
+export async function countHeldCalls(
+  db: Queryable,
+  organizationId: string,
+): Promise<{ nodeId: string; count: number }[]> {
+  return await db.query(countHeldCallRows, [organizationId]);
+}
+
+const countHeldCallRows = statement<{ nodeId: string; count: number }>(
+  "count_held_calls",
+  "organization",
+  `SELECT node_id AS "nodeId", count(*) AS count
+   FROM job_call
+   WHERE organization_id = $1 AND node_id IS NOT NULL
+   GROUP BY node_id`,
+);
+
+/** Whether the call is still to be made, by this node. */
+export async function holdsCall(db: Queryable, nodeId: string, call: CallKey): Promise<boolean> {
+  const { organizationId, jobId, branch, epoch } = call;
+  const rows = await db.query(findHeldCall, [organizationId, jobId, branch, epoch, nodeId]);
+  return rows.length > 0;
+}
+
+const findHeldCall = statement<{ found: number }>(
+  "find_held_call",
+  "organization",
+  `SELECT 1 AS found FROM job_call
+   WHERE organization_id = $1 AND job_id = $2 AND branch = $3 AND epoch = $4 AND node_id = $5`,
+);
+
+/** A candidate for a takeover, and the version by which its job goes on. */
+export interface FoundCall extends HeldCall, VersionKey {}
+
+const foundCallColumns = `${callColumns}, version_id AS "versionId", node_id AS "nodeId"`;
+
+/** Calls that are held by nodes which are not among the living. */
+export async function findOrphanedCalls(
+  db: Queryable,
+  livingNodeIds: readonly string[],
+  leftOut: LeftOutJobs,
+  limit: number,
+): Promise<FoundCall[]> {
+  return await db.query(findOrphanedCallRows, [livingNodeIds, leftOut.versionIds, leftOut.jobIds, limit]);
+}
+
+const findOrphanedCallRows = statement<FoundCall>(
+  "find_orphaned_calls",
+  "maintenance",
+  `SELECT ${foundCallColumns}
+   FROM job_call
+   WHERE node_id IS NOT NULL AND node_id <> ALL($1::uuid[]) AND version_id <> ALL($2::uuid[]) AND job_id <> ALL($3::uuid[])
+   LIMIT $4`,
+);
+
+/**
+ * Calls that a node has held for `ageMs`, in the order of their jobs and branches, those behind `after`. They are sorted for each search: a node's
+ * bounds keep them to some thousands, of which the index by node finds all, and one more column in it would be written with every call.
+ */
+export async function findCallsOfNode(
+  db: Queryable,
+  {
+    nodeId,
+    ageMs,
+    after,
+  }: {
+    readonly nodeId: string;
+    readonly ageMs: number;
+    readonly after: Pick<CallKey, "jobId" | "branch"> | undefined;
+  },
+  leftOut: LeftOutJobs,
+  limit: number,
+): Promise<FoundCall[]> {
+  const [jobId, branch] = [after?.jobId ?? null, after?.branch ?? ""];
+  return await db.query(findCallRowsOfNode, [nodeId, ageMs, jobId, branch, leftOut.versionIds, leftOut.jobIds, limit]);
+}
+
+const findCallRowsOfNode = statement<FoundCall>(
+  "find_calls_of_node",
+  "maintenance",
+  `SELECT ${foundCallColumns}
+   FROM job_call
+   WHERE node_id = $1 AND ready_at < now() - $2::integer * interval '1 millisecond'
+     AND ($3::uuid IS NULL OR (job_id, branch) > ($3::uuid, $4::text)) AND version_id <> ALL($5::uuid[]) AND job_id <> ALL($6::uuid[])
+   ORDER BY job_id, branch
+   LIMIT $7`,
+);
+
+export interface TakenCall extends CallKey {
+  /** Whether it had begun on the earlier node, so that it may have taken that node down. */
+  readonly hadBegun: boolean;
+}
+
+/**
+ * Takes calls over from a dead node, of one group of organizations. Answers those that are now ours; the others were taken by somebody else, or
+ * are over. A call keeps its epoch, and its mark if it had begun, until this node has told its job: then the job makes another call, and what the dead
+ * node still sends of this one is dropped.
+ */
+export async function takeOverCalls(
+  db: Queryable,
+  nodeId: string,
+  deadNodeId: string,
+  calls: readonly CallKey[],
+): Promise<TakenCall[]> {
+  return await askInParts(
+    calls,
+    (part) => db.query(takeOverCallRows, [...callArrays(part), nodeId, deadNodeId]),
+    everyPairJoined,
+  );
+}
+
+const changedCallColumns = `job_call.organization_id AS "organizationId", job_call.job_id AS "jobId", job_call.branch, job_call.step,
+     job_call.visit, job_call.epoch`;
+
+const takeOverCallRows = statement<TakenCall>(
+  "take_over_calls",
+  "organization",
+  `UPDATE job_call
+   SET node_id = $5
+   FROM ${wantedCalls} AS wanted (organization_id, job_id, branch, epoch)
+   WHERE ${isWantedCall} AND job_call.node_id = $6
+   RETURNING ${changedCallColumns}, job_call.begun AS "hadBegun"`,
+);
+
+export interface LockedCalls {
+  readonly locked: readonly CallKey[];
+  /** Calls whose rows another transaction holds. */
+  readonly held: readonly CallKey[];
+}
+
+/** Locks calls that this node holds, so that each stays until the children for it are made. It waits for no other transaction; a call in neither list is over, or another's. */
+export async function lockCalls(
+  transaction: Transaction,
+  nodeId: string,
+  calls: readonly CallKey[],
+): Promise<LockedCalls> {
+  if (calls.length === 0) return { locked: [], held: [] };
+  const ask = (rows: typeof lockCallRows) =>
+    askTogether(calls, (part) => transaction.query(rows, [...callArrays(part), nodeId]), everyPairJoined);
+  const locked = await ask(lockCallRows);
+  if (locked.length === calls.length) return { locked, held: [] };
+  const known = new Set(locked.map(placeOf));
+  return { locked, held: (await ask(readHeldCallRows)).filter((call) => !known.has(placeOf(call))) };
+}
+
+function placeOf({ jobId, branch, epoch }: CallKey): string {
+  return `${jobId} ${epoch} ${branch}`;
+}
+
+const heldCallRows = (lock: "FOR UPDATE OF job_call SKIP LOCKED" | "") =>
+  `SELECT ${changedCallColumns}
+   FROM job_call
+   JOIN ${wantedCalls} AS wanted (organization_id, job_id, branch, epoch) ON ${isWantedCall}
+   WHERE job_call.organization_id = ANY($1::uuid[]) AND job_call.node_id = $5
+   ${lock}`;
+
+const lockCallRows = statement<CallKey>(
+  "lock_calls",
+  "organization",
+  heldCallRows("FOR UPDATE OF job_call SKIP LOCKED"),
+);
+const readHeldCallRows = statement<CallKey>("read_held_calls", "organization", heldCallRows(""));
+
+/** A call that goes over from its node to the child that was made for it. */
+export interface HandedOverCall extends CallKey {
+  readonly childId: string;
+  readonly timeoutAt: Timestamp | null;
+}
+
+/** Hands calls over to the children that were made for them in the same transaction, which has locked their rows. */
+export async function handOverCalls(transaction: Transaction, calls: readonly HandedOverCall[]): Promise<void> {
+  if (calls.length === 0) return;
+  const hand = (part: readonly HandedOverCall[]) => {
+    const rows = part.map(({ organizationId, jobId, branch, epoch, childId, timeoutAt }) => ({
+      organization_id: organizationId,
+      job_id: jobId,
+      branch,
+      epoch,
+      child_job_id: childId,
+      timeout_at: timeoutAt === null ? null : new Date(timeoutAt).toISOString(),
+    }));
+    return transaction.query(handOverCallRows, [JSON.stringify(rows), ...keyArrays(part)]);
+  };
+  await askTogether(calls, hand, everyPairJoined);
+}
+
+const handOverCallRows = statement<never>(
+  "hand_over_calls",
+  "organization",
+  `UPDATE job_call
+   SET node_id = NULL, begun = true, child_job_id = given.child_job_id, timeout_at = given.timeout_at
+   FROM json_to_recordset($1) AS given (organization_id uuid, job_id uuid, branch text, epoch integer, child_job_id uuid,
+     timeout_at timestamptz)
+   WHERE job_call.organization_id = ANY($2::uuid[]) AND job_call.job_id = ANY($3::uuid[])
+     AND job_call.organization_id = given.organization_id AND job_call.job_id = given.job_id AND job_call.branch = given.branch
+     AND job_call.epoch = given.epoch`,
+);
+
+/** Notes that calls begin, of one group of organizations. Answers those that the node still holds; the others it must not begin. */
+export async function markBegun(db: Queryable, nodeId: string, calls: readonly CallKey[]): Promise<CallKey[]> {
+  return await askInParts(calls, (part) => db.query(markBegunRows, [...callArrays(part), nodeId]), everyPairJoined);
+}
+
+const markBegunRows = statement<CallKey>(
+  "mark_calls_begun",
+  "organization",
+  `UPDATE job_call
+   SET begun = true
+   FROM ${wantedCalls} AS wanted (organization_id, job_id, branch, epoch)
+   WHERE ${isWantedCall} AND job_call.node_id = $5
+   RETURNING ${changedCallColumns}`,
+);
+
+/** The keys of calls as parallel arrays, in their order: each row is one call, and the first two name the key to the planner as well. */
+export function callArrays(calls: readonly CallKey[]): [string[], string[], string[], number[]] {
+  const keyOf = ({ organizationId, jobId, branch }: CallKey) => organizationId + jobId + branch;
+  const sorted = calls.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return [
+    sorted.map((call) => call.organizationId),
+    sorted.map((call) => call.jobId),
+    sorted.map((call) => call.branch),
+    sorted.map((call) => call.epoch),
+  ];
+}

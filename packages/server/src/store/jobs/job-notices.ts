@@ -1,0 +1,107 @@
+import type { ChildOutcome } from "../../core/job/fact.ts";
+import type { Timestamp } from "../../core/job/job-state.ts";
+import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import type { JobKey } from "./jobs.ts";
+import { askInParts, everyPairJoined, organizationsOf } from "./key-parts.ts";
+
+/** A notice that one job owes another. `branch`, `step`, `visit` and `epoch` name the parent's call that it is about. */
+export interface JobNotice extends JobKey {
+  readonly senderJobId: string;
+  readonly branch: string;
+  readonly step: string;
+  readonly visit: number;
+  readonly epoch: number;
+  /** How the child ended, to its parent; null, to a child, says that the parent does not wait any more. */
+  readonly outcome: ChildOutcome | null;
+}
+
+/** Writes notices with the changes that they are about. One that is there still is replaced. */
+export async function insertNotices(
+  transaction: Transaction,
+  { nodeId, at }: { readonly nodeId: string; readonly at: Timestamp },
+  notices: readonly JobNotice[],
+): Promise<void> {
+  if (notices.length === 0) return;
+  const rows = notices.map(({ organizationId, jobId, senderJobId, ...notice }) => ({
+    organization_id: organizationId,
+    job_id: jobId,
+    sender_job_id: senderJobId,
+    ...notice,
+  }));
+  const values = [JSON.stringify(rows), organizationsOf(notices), nodeId, new Date(at).toISOString()];
+  const written = await transaction.query(insertNoticeRows, values);
+  if (written.length !== notices.length)
+    throw new Error(`Of ${notices.length} notices ${written.length} were written.`);
+}
+
+// JSON null is not SQL's NULL: json_to_recordset gives the one for the other.
+const insertNoticeRows = statement<{ jobId: string }>(
+  "insert_job_notices",
+  "organization",
+  `INSERT INTO job_notice (organization_id, job_id, sender_job_id, epoch, branch, step, visit, outcome, node_id, said_at)
+   SELECT organization.organization_id, job_id, sender_job_id, epoch, branch, step, visit, outcome, $3::uuid, $4::timestamptz
+   FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, sender_job_id uuid, epoch integer, branch text, step text,
+     visit integer, outcome json)
+   JOIN organization ON organization.organization_id = new.organization_id
+   WHERE organization.organization_id = ANY($2::uuid[])
+   ON CONFLICT (organization_id, job_id, sender_job_id, epoch) DO UPDATE
+   SET outcome = excluded.outcome, node_id = excluded.node_id, said_at = excluded.said_at
+   RETURNING job_id AS "jobId"`,
+);
+
+/**
+ * The notices that this node should deliver, the oldest first: its own, and those of others after `lateMs`. As many as `limit`, and as have no more than `maxBytes`
+ * together, but one in any case.
+ */
+export async function findNotices(
+  db: Queryable,
+  { nodeId, lateMs }: { readonly nodeId: string; readonly lateMs: number },
+  leftOutJobIds: readonly string[],
+  { limit, maxBytes }: { readonly limit: number; readonly maxBytes: number },
+): Promise<JobNotice[]> {
+  return await db.query(findNoticeRows, [nodeId, lateMs, leftOutJobIds, limit, maxBytes]);
+}
+
+const findNoticeRows = statement<JobNotice>(
+  "find_job_notices",
+  "maintenance",
+  `SELECT organization_id AS "organizationId", job_id AS "jobId", sender_job_id AS "senderJobId", epoch, branch, step, visit, outcome
+   FROM (
+     SELECT found.*, row_number() OVER in_order AS place, sum(octet_length(coalesce(outcome::text, ''))) OVER in_order AS bytes_so_far
+     FROM (
+       SELECT * FROM job_notice
+       WHERE (node_id = $1 OR said_at < now() - $2::integer * interval '1 millisecond') AND job_id <> ALL($3::uuid[])
+       ORDER BY said_at
+       LIMIT $4
+     ) AS found
+     WINDOW in_order AS (ORDER BY said_at, job_id, sender_job_id, epoch ROWS UNBOUNDED PRECEDING)
+   ) AS measured
+   WHERE place = 1 OR bytes_so_far <= $5
+   ORDER BY place`,
+);
+
+/** Deletes notices that were delivered. */
+export async function deleteNotices(db: Queryable, notices: readonly JobNotice[]): Promise<void> {
+  await askInParts(
+    notices,
+    (part) =>
+      db.query(deleteNoticeRows, [
+        organizationsOf(part),
+        part.map(({ jobId }) => jobId),
+        part.map(({ organizationId }) => organizationId),
+        part.map(({ senderJobId }) => senderJobId),
+        part.map(({ epoch }) => epoch),
+      ]),
+    everyPairJoined,
+  );
+}
+
+const deleteNoticeRows = statement<never>(
+  "delete_job_notices",
+  "organization",
+  `DELETE FROM job_notice
+   USING unnest($3::uuid[], $2::uuid[], $4::uuid[], $5::integer[]) AS delivered (organization_id, job_id, sender_job_id, epoch)
+   WHERE job_notice.organization_id = ANY($1::uuid[]) AND job_notice.job_id = ANY($2::uuid[])
+     AND job_notice.organization_id = delivered.organization_id AND job_notice.job_id = delivered.job_id
+     AND job_notice.sender_job_id = delivered.sender_job_id AND job_notice.epoch = delivered.epoch`,
+);

@@ -1,0 +1,244 @@
+import type { Timestamp } from "../../core/job/job-state.ts";
+import type { JsonValue } from "../../core/json/json.ts";
+import { type Queryable, statement } from "../home/database.ts";
+import type { VersionKey } from "../workflows/versions.ts";
+import { type CallKey, callArrays, callColumns, isWaiting, isWantedCall, wantedCalls } from "./job-calls.ts";
+import type { LeftOutJobs } from "./jobs.ts";
+import { askInParts, eachAlone, everyPairJoined, organizationsOf } from "./key-parts.ts";
+
+/** A queue of tasks of one organization. */
+export interface QueueKey {
+  readonly organizationId: string;
+  readonly queue: string;
+}
+
+/** Those of these queues in which tasks wait. */
+export async function findQueuesWithTasks(db: Queryable, queues: readonly QueueKey[]): Promise<QueueKey[]> {
+  const ask = (part: readonly QueueKey[]) =>
+    db.query(findQueueRowsWithTasks, [
+      organizationsOf(part),
+      part.map(({ organizationId }) => organizationId),
+      part.map(({ queue }) => queue),
+    ]);
+  return await askInParts(queues, ask, eachAlone);
+}
+
+const findQueueRowsWithTasks = statement<QueueKey>(
+  "find_queues_with_tasks",
+  "organization",
+  `SELECT wanted_organization_id AS "organizationId", wanted_queue AS queue
+   FROM unnest($2::uuid[], $3::text[]) AS wanted (wanted_organization_id, wanted_queue)
+   CROSS JOIN LATERAL (
+     SELECT 1 FROM job_call
+     WHERE job_call.organization_id = ANY($1::uuid[]) AND job_call.organization_id = wanted_organization_id
+       AND job_call.queue = wanted_queue AND ${isWaiting}
+     LIMIT 1 OFFSET 0
+   ) AS found`,
+);
+
+/** The tasks of one workflow that wait in a queue with one priority. */
+export interface WaitingLine {
+  readonly priority: number;
+  readonly workflowId: string;
+}
+
+/**
+ * The lines of tasks that wait in a queue, up to `count` of those with the highest priority: in the order of their workflows, from the one that follows `after`. Behind
+ * them, where there are lower priorities, one line of those. None while the queue is paused. It goes from one to the next by the index, however many there
+ * are and however long each of them is.
+ */
+export async function findWaitingLines(
+  db: Queryable,
+  { organizationId, queue }: QueueKey,
+  after: string | undefined,
+  count: number,
+): Promise<WaitingLine[]> {
+  return await db.query(findWaitingLineRows, [organizationId, queue, after ?? firstId, count]);
+}
+
+/** No workflow has these ids: all are between them. */
+const [firstId, lastId] = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
+
+const isNotPaused = `NOT EXISTS (
+       SELECT 1 FROM task_queue WHERE task_queue.organization_id = $1 AND task_queue.queue = $2 AND paused_at IS NOT NULL)`;
+const waitsHere = `job_call.organization_id = $1 AND job_call.queue = $2 AND ${isWaiting}`;
+
+// Round 0 is from `after` to the last workflow, round 1 from the first one up to `after`. Both bounds are those of the index: a filter would go through all tasks behind it.
+const findWaitingLineRows = statement<WaitingLine>(
+  "find_waiting_lines",
+  "organization",
+  `WITH RECURSIVE highest AS (
+     SELECT priority FROM job_call WHERE ${waitsHere} AND ${isNotPaused} ORDER BY priority DESC LIMIT 1
+   ), line AS (
+     SELECT turn.round, 0 AS place, highest.priority, turn.behind AS workflow_id, turn.up_to
+     FROM highest
+     CROSS JOIN (VALUES (0, $3::uuid, '${lastId}'::uuid), (1, '${firstId}'::uuid, $3::uuid)) AS turn (round, behind, up_to)
+     UNION ALL
+     SELECT line.round, line.place + 1, line.priority, next.workflow_id, line.up_to
+     FROM line
+     CROSS JOIN LATERAL (
+       SELECT job_call.workflow_id FROM job_call
+       WHERE ${waitsHere} AND job_call.priority = line.priority AND job_call.workflow_id > line.workflow_id AND job_call.workflow_id <= line.up_to
+       ORDER BY job_call.workflow_id LIMIT 1
+     ) AS next
+     WHERE line.place < $4
+   )
+   SELECT priority, workflow_id AS "workflowId"
+   FROM (
+     (SELECT round, priority, workflow_id FROM line WHERE place > 0 ORDER BY round, workflow_id LIMIT $4)
+     UNION ALL
+     (SELECT 2, job_call.priority, job_call.workflow_id FROM job_call
+      WHERE ${waitsHere} AND job_call.priority < (SELECT priority FROM highest)
+      ORDER BY job_call.priority DESC LIMIT 1)
+   ) AS found
+   ORDER BY round, workflow_id`,
+);
+
+export interface TakenTask extends CallKey, VersionKey, QueueKey {
+  readonly workflowId: string;
+  /** The place among the workers that the task was dealt to, from 1. */
+  readonly place: number;
+  readonly dueAt: Timestamp;
+  readonly leaseUntil: Timestamp;
+  readonly heartbeatMs: number;
+  readonly timeoutAt: Timestamp | null;
+}
+
+/**
+ * Deals waiting tasks of these lines to workers, `share` of each line at most: the n-th task to the n-th worker. Tasks that another transaction holds are passed
+ * over. From now on each worker holds its task, for as long as its heartbeat says.
+ */
+export async function takeTasks(
+  db: Queryable,
+  { organizationId, queue }: QueueKey,
+  lines: readonly WaitingLine[],
+  share: number,
+  workers: readonly string[],
+): Promise<TakenTask[]> {
+  const [priorities, workflowIds] = [lines.map(({ priority }) => priority), lines.map(({ workflowId }) => workflowId)];
+  return await db.query(takeTaskRows, [organizationId, queue, priorities, workflowIds, share, workers]);
+}
+
+// `epoch` puts the tasks of one job in their order. The index has it not: each call of a chain changes it, and would write the index again.
+// The inner WITH is there so that the rows are chosen once, whatever the plan: a subquery might be run again for each row that it is joined to.
+const takeTaskRows = statement<TakenTask>(
+  "take_tasks",
+  "organization",
+  `UPDATE job_call
+   SET begun = true, worker = ($6::text[])[due.place], taken_at = now(), lease_until = now() + heartbeat_ms * interval '1 millisecond'
+   FROM (
+     WITH chosen AS MATERIALIZED (
+       SELECT found.job_id, found.branch, (row_number() OVER ())::integer AS place
+       FROM unnest($3::smallint[], $4::uuid[]) AS line (priority, workflow_id)
+       CROSS JOIN LATERAL (
+         SELECT job_call.job_id, job_call.branch FROM job_call
+         WHERE job_call.organization_id = $1 AND job_call.queue = $2 AND ${isWaiting} AND job_call.priority = line.priority
+           AND job_call.workflow_id = line.workflow_id AND ${isNotPaused}
+         ORDER BY job_call.queued_at, job_call.job_id, job_call.epoch
+         LIMIT $5
+         FOR UPDATE SKIP LOCKED
+       ) AS found
+       LIMIT cardinality($6::text[])
+     )
+     SELECT job_id, branch, place FROM chosen
+   ) AS due
+   WHERE job_call.organization_id = $1 AND job_call.job_id = due.job_id AND job_call.branch = due.branch
+   RETURNING job_call.organization_id AS "organizationId", job_call.job_id AS "jobId", job_call.branch, job_call.step, job_call.visit,
+     job_call.epoch, job_call.version_id AS "versionId", job_call.workflow_id AS "workflowId", job_call.queue, due.place, job_call.ready_at AS "dueAt",
+     job_call.lease_until AS "leaseUntil", job_call.heartbeat_ms AS "heartbeatMs", job_call.timeout_at AS "timeoutAt"`,
+);
+
+/** Puts tasks back that no worker has seen. */
+export async function putTasksBack(db: Queryable, calls: readonly CallKey[]): Promise<void> {
+  await askInParts(calls, (part) => db.query(putTaskRowsBack, callArrays(part)), everyPairJoined);
+}
+
+const putTaskRowsBack = statement<never>(
+  "put_tasks_back",
+  "organization",
+  `UPDATE job_call
+   SET begun = false, worker = NULL, taken_at = NULL, lease_until = NULL
+   FROM ${wantedCalls} AS wanted (organization_id, job_id, branch, epoch)
+   WHERE ${isWantedCall} AND job_call.node_id IS NULL`,
+);
+
+/**
+ * Lets a worker hold its task for another heartbeat, and keeps how far it has come; null leaves what it said before. Answers until when; undefined when the task
+ * is not the worker's any more.
+ */
+export async function holdTask(
+  db: Queryable,
+  { organizationId, jobId, branch, epoch }: CallKey,
+  progress: JsonValue,
+): Promise<Timestamp | undefined> {
+  const values = [organizationId, jobId, branch, epoch, progress === null ? null : JSON.stringify(progress)];
+  const [row] = await db.query(holdTaskRow, values);
+  return row?.leaseUntil;
+}
+
+const holdTaskRow = statement<{ leaseUntil: Timestamp }>(
+  "hold_task",
+  "organization",
+  `UPDATE job_call
+   SET lease_until = now() + heartbeat_ms * interval '1 millisecond', progress = coalesce($5::json, progress)
+   WHERE organization_id = $1 AND job_id = $2 AND branch = $3 AND epoch = $4 AND node_id IS NULL AND lease_until IS NOT NULL
+   RETURNING lease_until AS "leaseUntil"`,
+);
+
+/** A task to look after, and the version by which its job goes on. */
+export interface FoundTask extends CallKey, VersionKey {
+  /** False for a call that a child job is to end. */
+  readonly isTask: boolean;
+}
+
+const foundTaskColumns = `${callColumns}, version_id AS "versionId", queue IS NOT NULL AS "isTask"`;
+
+/** Tasks that their workers hold no longer, the longest overdue first. */
+export async function findLostTasks(db: Queryable, leftOut: LeftOutJobs, limit: number): Promise<FoundTask[]> {
+  return await db.query(findLostTaskRows, [leftOut.versionIds, leftOut.jobIds, limit]);
+}
+
+const findLostTaskRows = statement<FoundTask>(
+  "find_lost_tasks",
+  "maintenance",
+  `SELECT ${foundTaskColumns}
+   FROM job_call
+   WHERE lease_until < now() AND node_id IS NULL AND version_id <> ALL($1::uuid[]) AND job_id <> ALL($2::uuid[])
+   ORDER BY lease_until
+   LIMIT $3`,
+);
+
+/**
+ * Takes tasks over from workers that hold them no longer, of one group of organizations: now this node holds them, and owes their jobs the word that the
+ * worker is lost. Answers those that are ours; the others were held on to, taken by another node, or are over.
+ */
+export async function takeLostTasks(db: Queryable, nodeId: string, calls: readonly CallKey[]): Promise<CallKey[]> {
+  return await askInParts(calls, (part) => db.query(takeLostTaskRows, [...callArrays(part), nodeId]), everyPairJoined);
+}
+
+// The coalesce keeps the planner from the index of the leases, in which it would go through all that are lost, for each part of the keys again.
+const takeLostTaskRows = statement<CallKey>(
+  "take_lost_tasks",
+  "organization",
+  `UPDATE job_call
+   SET node_id = $5, ready_at = now()
+   FROM ${wantedCalls} AS wanted (organization_id, job_id, branch, epoch)
+   WHERE ${isWantedCall} AND job_call.node_id IS NULL AND coalesce(job_call.lease_until < now(), false)
+   RETURNING job_call.organization_id AS "organizationId", job_call.job_id AS "jobId", job_call.branch, job_call.step,
+     job_call.visit, job_call.epoch`,
+);
+
+/** Tasks whose whole time is up, the longest overdue first. */
+export async function findTimedOutTasks(db: Queryable, leftOut: LeftOutJobs, limit: number): Promise<FoundTask[]> {
+  return await db.query(findTimedOutTaskRows, [leftOut.versionIds, leftOut.jobIds, limit]);
+}
+
+const findTimedOutTaskRows = statement<FoundTask>(
+  "find_timed_out_tasks",
+  "maintenance",
+  `SELECT ${foundTaskColumns}
+   FROM job_call
+   WHERE timeout_at <= now() AND version_id <> ALL($1::uuid[]) AND job_id <> ALL($2::uuid[])
+   ORDER BY timeout_at
+   LIMIT $3`,
+);

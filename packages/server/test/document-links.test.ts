@@ -1,0 +1,37 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { expect, test } from "vitest";
+
+const root = resolve(import.meta.dirname, "../../..");
+const documents = globSync(["*.md", "docs/*.md", "examples/**/*.md", "packages/*/README.md"], { cwd: root });
+
+test.each(documents)("each link of %s leads to a file that is there, and to a heading in it", (document) => {
+  const targets = [...proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+  const local = targets.filter((target) => !/^[a-z]+:/.test(target));
+  expect(local.filter((target) => !isThere(document, target))).toEqual([]);
+});
+
+function isThere(document: string, target: string): boolean {
+  const [path = "", anchor] = target.split("#");
+  const file = path === "" ? document : join(dirname(document), path);
+  if (!existsSync(join(root, file))) return false;
+  return anchor === undefined || anchorsOf(file).has(anchor);
+}
+
+/** The anchors of a document, as the pages of a repository make them from headings. */
+function anchorsOf(document: string): ReadonlySet<string> {
+  const headings = [...proseOf(document).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => heading);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}_ -]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+}
+
+/** The text of a document without its blocks of code. */
+function proseOf(document: string): string {
+  return readFileSync(join(root, document), "utf8").replace(/^```[\s\S]*?^```/gm, "");
+}

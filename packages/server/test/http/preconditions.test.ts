@@ -1,0 +1,209 @@
+import { randomUUID } from "node:crypto";
+import type { Answer, CallOptions, Client } from "@stepwell/testing/client.ts";
+import { straightDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy, registerVersion } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
+import { describe, expect, test } from "vitest";
+
+/** One kind of thing that has an ETag: how it is made, read, changed in two ways, and removed. */
+interface Kind {
+  readonly read: string;
+  readonly change: string;
+  readonly remove: string;
+  readonly make: (api: Client) => Promise<Made>;
+}
+
+interface Made {
+  readonly created: Answer<unknown>;
+  readonly params: Record<string, string>;
+  readonly bodies: readonly [object, object];
+}
+
+const names = [{ name: "first" }, { name: "second" }] as const;
+
+const kinds: Readonly<Record<string, Kind>> = {
+  role: {
+    read: "GetRole",
+    change: "UpdateRole",
+    remove: "DeleteRole",
+    async make(api) {
+      const body = { name: `role-${randomUUID().slice(0, 8)}x`, permissions: ["job:list", "job:read"] };
+      const created = await api.call<{ roleId: string }>("CreateRole", { body });
+      const bodies = [{ description: "first" }, { permissions: ["job:read"] }] as const;
+      return { created, params: { role: created.body.roleId }, bodies };
+    },
+  },
+  token: {
+    read: "GetApiToken",
+    change: "UpdateApiToken",
+    remove: "RevokeApiToken",
+    async make(api) {
+      const body = { name: "t", permissions: ["job:list"] };
+      const created = await api.call<{ tokenId: string }>("CreateApiToken", { body });
+      return { created, params: { tokenId: created.body.tokenId }, bodies: names };
+    },
+  },
+  tag: {
+    read: "GetTaggedWorkflowVersion",
+    change: "SetWorkflowVersionTag",
+    remove: "DeleteTag",
+    async make(api) {
+      const { workflowId, versionId } = await deploy(api, straightDefinition);
+      const first = await registerVersion(api, workflowId, straightDefinition);
+      const second = await registerVersion(api, workflowId, straightDefinition);
+      const params = { workflowId, tag: "candidate" };
+      const headers = { "if-none-match": "*" };
+      const created = await api.call("SetWorkflowVersionTag", { params, headers, body: { versionId } });
+      return { created, params, bodies: [{ versionId: first.versionId }, { versionId: second.versionId }] };
+    },
+  },
+  organization: {
+    read: "GetOrganization",
+    change: "UpdateOrganization",
+    remove: "DeleteOrganization",
+    async make(api) {
+      const created = await api.call<{ organizationId: string }>("CreateOrganization", {
+        body: { name: "acme", displayName: "Acme" },
+      });
+      const { organizationId } = created.body;
+      return { created, params: { organizationId }, bodies: names };
+    },
+  },
+};
+
+onOneStore((home) => {
+  const service = useService(home);
+
+  /** Sends the change with this If-Match. */
+  function withMatch(made: Made, ifMatch: string, which: 0 | 1 = 0): CallOptions {
+    return { params: made.params, headers: { "if-match": ifMatch }, body: made.bodies[which] };
+  }
+
+  describe.each(Object.entries(kinds))("a %s", (_name, { make, read, change, remove }) => {
+    test("has the same ETag when it was made and when it is read, and another after a change", async () => {
+      const { api } = await service.newOrganization();
+      const made = await make(api);
+      const { params } = made;
+      const etag = made.created.headers.get("etag") ?? "";
+      expect(etag).toMatch(/^"[\w-]{22}"$/);
+      expect((await api.call(read, { params })).headers.get("etag")).toBe(etag);
+      const changed = await api.call(change, withMatch(made, etag));
+      expect(changed.headers.get("etag")).not.toBe(etag);
+      expect((await api.call(read, { params })).headers.get("etag")).toBe(changed.headers.get("etag"));
+    });
+
+    test("is neither changed nor removed by somebody who read it before it was changed", async () => {
+      const { api } = await service.newOrganization();
+      const made = await make(api);
+      const { params } = made;
+      const old = made.created.headers.get("etag") ?? "";
+      await api.call(change, { params, body: made.bodies[0] });
+      const now = await api.call(read, { params });
+      const etag = now.headers.get("etag") ?? "";
+      const { body } = await api.refused(change, "PreconditionFailedError", withMatch(made, old, 1));
+      expect(body.detail).toContain(`its ETag is ${etag} now`);
+      await api.refused(remove, "PreconditionFailedError", { params, headers: { "if-match": old } });
+      expect((await api.call(read, { params })).body).toEqual(now.body);
+      await api.call(remove, { params, headers: { "if-match": `"other", W/${etag}` } });
+    });
+
+    test("is changed by one of those who read it at the same time", async () => {
+      const { api } = await service.newOrganization();
+      const made = await make(api);
+      const etag = made.created.headers.get("etag") ?? "";
+      const writers = Array.from({ length: 8 }, (_, index) =>
+        api.callAny(change, withMatch(made, etag, index % 2 === 0 ? 0 : 1)),
+      );
+      const statuses = (await Promise.all(writers)).map(({ status }) => status);
+      expect(statuses.sort()).toEqual([200, ...Array.from({ length: 7 }, () => 412)]);
+    });
+  });
+
+  test("with If-Match: * the thing must exist, and SetWorkflowVersionTag creates no tag then", async () => {
+    const { api } = await service.newOrganization();
+    const { workflowId, versionId } = await deploy(api, straightDefinition);
+    const params = { workflowId, tag: "new" };
+    const body = { versionId };
+    await api.refused("SetWorkflowVersionTag", "PreconditionFailedError", {
+      params,
+      headers: { "if-match": "*" },
+      body,
+    });
+    await api.refused("GetTaggedWorkflowVersion", "NotFoundError", { params });
+    await api.call("SetWorkflowVersionTag", { params, headers: { "if-none-match": "*" }, body });
+    await api.call("SetWorkflowVersionTag", { params, headers: { "if-match": "*" }, body });
+    const headers = { "if-none-match": "*" };
+    const { body: problem } = await api.refused("SetWorkflowVersionTag", "PreconditionFailedError", {
+      params,
+      headers,
+      body,
+    });
+    expect(problem.detail).toContain("exists already");
+  });
+
+  test("the use of a token and the order of a role's permissions leave the ETag as it is", async () => {
+    const { api } = await service.newOrganization();
+    const { body: created, headers } = await api.call<{ token: string; tokenId: string }>("CreateApiToken", {
+      body: { name: "t", permissions: ["apitoken:read"] },
+    });
+    const params = { tokenId: created.tokenId };
+    const used = await api.as(created.token).call("GetApiToken", { params });
+    expect(used.headers.get("etag")).toBe(headers.get("etag"));
+    await api.call("RotateApiToken", { params });
+    expect((await api.call("GetApiToken", { params })).headers.get("etag")).not.toBe(headers.get("etag"));
+
+    const body = { name: "ordered", permissions: ["job:read", "workflow:read"] };
+    const role = await api.call("CreateRole", { body });
+    const turned = { permissions: ["workflow:read", "job:read"] };
+    const same = await api.call("UpdateRole", { params: { role: "ordered" }, body: turned });
+    expect(same.headers.get("etag")).toBe(role.headers.get("etag"));
+  });
+
+  test.each(["Zk1u", '"', '"a" "b"', "", "W/", '"a",', `${'"a",'.repeat(500)}"`])(
+    "If-Match: %s is 400 and nothing is changed",
+    async (ifMatch) => {
+      const { api } = await service.newOrganization();
+      const body = { name: "other" };
+      const { body: problem } = await api.refused("UpdateOrganization", "ValidationError", {
+        headers: { "if-match": ifMatch },
+        body,
+      });
+      expect(problem.detail).toContain("If-Match must be an ETag");
+    },
+  );
+
+  test("a change that has no ETag refuses If-Match, since it would be without effect", async () => {
+    const { api } = await service.newOrganization();
+    const headers = { "if-match": '"a"' };
+    const { body } = await api.refused("RegisterWorkflow", "ValidationError", { headers, body: { name: "w" } });
+    expect(body.detail).toBe("This operation takes no If-Match. Leave the header out.");
+    await api.refused("UpdateRole", "ValidationError", {
+      params: { role: "none" },
+      headers: { "if-none-match": "*" },
+      body: { description: "x" },
+    });
+    await api.call("GetOrganization", { headers });
+  });
+
+  test("a repetition of a change gets its first answer, though the change has made another ETag", async () => {
+    const { api } = await service.newOrganization();
+    const made = await kinds.tag?.make(api);
+    if (made === undefined) throw new Error("There is no such kind.");
+    const headers = { "if-match": made.created.headers.get("etag") ?? "", "amz-sdk-invocation-id": randomUUID() };
+    const call = () => api.call("SetWorkflowVersionTag", { params: made.params, headers, body: made.bodies[0] });
+    const first = await call();
+    const again = await call();
+    expect([again.headers.get("idempotency-replayed"), again.body]).toEqual(["true", first.body]);
+    expect(again.headers.get("etag")).toBe(first.headers.get("etag"));
+  });
+
+  test("whoever may not change a thing is told that, and not whether the ETag is right", async () => {
+    const organization = await service.newOrganization();
+    const made = await kinds.role?.make(organization.api);
+    const { api } = await service.newMember(organization, ["viewer"]);
+    for (const ifMatch of [made?.created.headers.get("etag") ?? "", '"wrong"']) {
+      await api.refused("UpdateRole", "AuthorizationError", withMatch(made as Made, ifMatch));
+    }
+  });
+});

@@ -1,0 +1,53 @@
+/** One line below a definition in the documentation: its first word, and what follows it. */
+export interface DocumentedLine {
+  readonly word: string;
+  readonly rest: string;
+}
+
+/** A whole definition in the documentation, with what stands below it. */
+export interface DocumentedExample {
+  /** The heading below which it stands. */
+  readonly heading: string;
+  readonly definition: string;
+  /** The lines that say what registering it answers, before any job. */
+  readonly findings: readonly DocumentedLine[];
+  /** The lines of each job, which begin with its input. */
+  readonly runs: readonly (readonly DocumentedLine[])[];
+}
+
+/**
+ * The definitions in a document: each is a `json` block, and the `text` block behind it says what registering it answers or what its jobs do. A `json`
+ * block without such a block is an error of the document, since nothing would try it.
+ */
+export function examplesIn(markdown: string): readonly DocumentedExample[] {
+  const examples: DocumentedExample[] = [];
+  let heading = "";
+  let definition: string | undefined;
+  for (const [, title, language, block = ""] of markdown.matchAll(/^##+ (.*)$|^```(json|text)\n([\s\S]*?)^```$/gm)) {
+    if ((language !== "text") === (definition !== undefined)) throw unpaired(heading);
+    if (title !== undefined) heading = title;
+    if (language === "json") definition = block;
+    else if (language === "text" && definition !== undefined) {
+      examples.push({ heading, definition, ...readTranscript(block) });
+      definition = undefined;
+    }
+  }
+  if (definition !== undefined) throw unpaired(heading);
+  return examples;
+}
+
+function unpaired(heading: string): Error {
+  return new Error(`Below "${heading}", a \`json\` block needs one \`text\` block behind it.`);
+}
+
+function readTranscript(block: string): Pick<DocumentedExample, "findings" | "runs"> {
+  const lines = block.split("\n").flatMap((line): DocumentedLine[] => {
+    const [, word, rest = ""] = /^(\S+)(?: +(.*))?$/.exec(line) ?? [];
+    return word === undefined ? [] : [{ word, rest }];
+  });
+  const starts = lines.flatMap(({ word }, index) => (word === "input" ? index : []));
+  return {
+    findings: lines.slice(0, starts[0]),
+    runs: starts.map((start, index) => lines.slice(start, starts[index + 1])),
+  };
+}
