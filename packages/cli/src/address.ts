@@ -1,8 +1,13 @@
+import { CommandError } from "./exit-code.ts";
+
 /** Where a service is, in the one spelling that sign-ins are kept under: no slash at the end. Throws when it is no such address. */
 export function parseAddress(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
-    throw new Error(`"${text}" is not the address of a service. It looks like https://stepwell.example.com.`);
+    throw new CommandError(
+      "usage",
+      `"${text}" is not the address of a service. It looks like https://stepwell.example.com.`,
+    );
   }
   return url.href.replace(/\/+$/, "");
 }

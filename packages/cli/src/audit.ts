@@ -1,9 +1,10 @@
 import { DirectoryLockedError, describeFinding, readConfig, type SealLink, verifyStoredAudit } from "@stepwell/server";
-import { connect } from "./connection.ts";
-import { print } from "./terminal.ts";
+import { dataOf } from "./answer.ts";
+import { connect, type Place } from "./connection.ts";
+import { CommandError } from "./exit-code.ts";
+import { showNext } from "./terminal.ts";
 
-interface VerifyOptions {
-  readonly organization?: string;
+interface VerifyOptions extends Place {
   readonly expect?: string;
 }
 
@@ -45,41 +46,35 @@ async function* inStore(options: VerifyOptions, expected: SealLink | undefined):
 }
 
 /** Of the one organization that the connection or the option names. */
-async function* byService({ organization, expect }: VerifyOptions): AsyncGenerator<Verified> {
-  const { baseUrl, token, organizationId: known } = await connect();
-  const organizationId = organization ?? known;
-  const query = expect === undefined ? "" : `?expect=${encodeURIComponent(expect)}`;
-  const url = `${baseUrl}/organizations/${encodeURIComponent(organizationId)}/audit/verification${query}`;
-  const response = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
-  const answer = (await response.json()) as VerificationAnswer;
-  if (!response.ok) throw new Error(answer.detail ?? `The service answered ${response.status}.`);
+async function* byService({ expect, ...place }: VerifyOptions): AsyncGenerator<Verified> {
+  const { client, organizationId } = await connect(place);
+  const params = { path: { organizationId }, query: expect === undefined ? {} : { expect } };
+  const answer = dataOf(await client.api.GET("/organizations/{organizationId}/audit/verification", { params }));
   const { findings, newestSeal = null, ...verified } = answer;
   yield { ...verified, organizationId, newestSeal, problems: findings.map(({ detail }) => detail) };
 }
 
-interface VerificationAnswer extends Omit<Verified, "problems" | "newestSeal" | "organizationId"> {
-  readonly newestSeal?: SealLink;
-  readonly findings: readonly { readonly detail: string }[];
-  /** Of an error. */
-  readonly detail?: string;
-}
-
-function report({ organizationId, problems, ...verified }: Verified): void {
-  const { checkedEntries, checkedSeals, unsealedEntries, newestSeal } = verified;
+function report(verified: Verified): void {
+  const { organizationId, problems, checkedEntries, checkedSeals, unsealedEntries, newestSeal } = verified;
   const verdict = problems.length === 0 ? "intact" : "NOT INTACT";
   const counts = `${checkedEntries} entries in ${checkedSeals} seals, ${unsealedEntries} not sealed yet`;
-  print(`organization ${organizationId}: ${verdict}; ${counts}`);
-  for (const problem of problems) print(`  ${problem}`);
-  if (newestSeal !== null) print(`  newest seal ${newestSeal.number}:${newestSeal.hash}`);
+  const seal = newestSeal === null ? undefined : `${newestSeal.number}:${newestSeal.hash}`;
+  const lines = [`organization ${organizationId}: ${verdict}; ${counts}`, ...problems.map((problem) => `  ${problem}`)];
+  if (seal !== undefined) lines.push(`  newest seal ${seal}`);
+  showNext({ value: verified, text: lines.join("\n"), quiet: seal ?? [] });
 }
 
 function parseExpected({ expect, organization }: VerifyOptions): SealLink | undefined {
   if (expect === undefined) return undefined;
   const [, number, hash] = /^([1-9]\d{0,8}):([0-9a-f]{64})$/.exec(expect) ?? [];
   if (number === undefined || hash === undefined) {
-    throw new Error("--expect must be a seal as an earlier `stepwell audit verify` printed it: NUMBER:HASH.");
+    throw new CommandError(
+      "usage",
+      "--expect must be a seal as an earlier `stepwell audit verify` printed it: NUMBER:HASH.",
+    );
   }
   const isOneNamed = organization !== undefined || process.env.STEPWELL_URL !== undefined;
-  if (!isOneNamed) throw new Error("--expect needs --organization: a seal belongs to one organization.");
+  if (!isOneNamed)
+    throw new CommandError("usage", "--expect needs --organization: a seal belongs to one organization.");
   return { number: Number(number), hash };
 }

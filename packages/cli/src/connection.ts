@@ -2,8 +2,17 @@ import { resolve } from "node:path";
 import { createClient, type StepwellClient } from "@stepwell/client";
 import { parseAddress } from "./address.ts";
 import { type DevFile, readDevFile } from "./dev-file.ts";
-import { renewed } from "./renewal.ts";
+import { CommandError } from "./exit-code.ts";
+import { organizationIdOf } from "./organization.ts";
+import { currentProfile, namedProfile, type Profile } from "./stored-profiles.ts";
 import { findSignIn, type SignIn } from "./stored-sign-ins.ts";
+
+/** Options of every command that asks a service. */
+export interface Place {
+  /** Name or id. */
+  readonly organization?: string;
+  readonly profile?: string;
+}
 
 export interface Connection extends Access {
   readonly organizationId: string;
@@ -15,32 +24,31 @@ export interface Access {
   readonly baseUrl: string;
   readonly token: string;
   readonly from: "STEPWELL_TOKEN" | "stepwell login" | "stepwell dev";
-  readonly organizationId: string | undefined;
+  /** Name or id of the one that is chosen; undefined where it follows from the token. */
+  readonly organization: string | undefined;
 }
 
-/** For work in an organization. */
-export async function connect(): Promise<Connection> {
-  const { organizationId, ...access } = await reach();
-  if (organizationId === undefined) {
-    throw new Error("No organization is chosen. Set STEPWELL_ORGANIZATION, or sign in with `--organization NAME`.");
-  }
-  return { ...access, organizationId };
+/** For work in an organization: the one that is named, else the only one that the token belongs to. */
+export async function connect(place: Place): Promise<Connection> {
+  const access = await reach(place);
+  return { ...access, organizationId: await organizationIdOf(access.client, access.organization) };
 }
 
 /**
- * The service is the one that STEPWELL_URL names, else the one that `stepwell dev` started in this directory, else that of the last
- * sign-in: who tries something out here must not change what runs elsewhere. What is shown there is STEPWELL_TOKEN, else the sign-in,
- * else the token of `stepwell dev`, and each only at its own address.
+ * The service is that of the profile that is named, else the one that STEPWELL_URL names, else the one that `stepwell dev` started in this
+ * directory, else that of the profile in use, else that of the last sign-in: commands that try something out here must not change what runs elsewhere. What is shown there is
+ * STEPWELL_TOKEN, else the sign-in, else the token of `stepwell dev`, and each only at its own address.
  */
-export async function reach(): Promise<Access> {
-  const baseUrl = addressHere() ?? findSignIn()?.baseUrl;
-  if (baseUrl === undefined) throw new Error(`No service is known here. ${whatToDo}`);
+export async function reach(place: Place): Promise<Access> {
+  const profile = namedProfile(place.profile) ?? (addressHere() === undefined ? currentProfile() : undefined);
+  const baseUrl = profile?.url ?? addressHere() ?? findSignIn()?.baseUrl;
+  if (baseUrl === undefined) throw new CommandError("notAllowed", `No service is known here. ${whatToDo}`);
   const known = devFileHere();
   const started = known?.baseUrl !== undefined && parseAddress(known.baseUrl) === baseUrl ? known : undefined;
   const signIn = findSignIn(baseUrl);
   const { token, from } = await credential(baseUrl, signIn, started);
-  const organizationId = process.env.STEPWELL_ORGANIZATION ?? signIn?.organizationId ?? started?.organizationId;
-  return { client: createClient({ baseUrl, token }), baseUrl, token, from, organizationId };
+  const organization = place.organization ?? organizationHere(profile) ?? remembered(from, signIn, started);
+  return { client: createClient({ baseUrl, token }), baseUrl, token, from, organization };
 }
 
 /** The service that this environment or this directory names. */
@@ -53,6 +61,18 @@ export function devFileHere(): Partial<DevFile> | undefined {
   return readDevFile(resolve(process.env.STEPWELL_DATA_DIR ?? ".stepwell"));
 }
 
+/** A profile names all of a place, so the environment has no part in it. */
+function organizationHere(profile: Profile | undefined): string | undefined {
+  const named = profile === undefined ? process.env.STEPWELL_ORGANIZATION : profile.organization;
+  return named === "" ? undefined : named;
+}
+
+/** The organization that goes with the credential. A token of STEPWELL_TOKEN may belong to another one than the sign-in. */
+function remembered(from: Access["from"], signIn: SignIn | undefined, started: Partial<DevFile> | undefined) {
+  if (from === "stepwell login") return signIn?.organizationId;
+  return from === "stepwell dev" ? started?.organizationId : undefined;
+}
+
 async function credential(
   baseUrl: string,
   signIn: SignIn | undefined,
@@ -60,9 +80,12 @@ async function credential(
 ): Promise<Pick<Access, "token" | "from">> {
   const { STEPWELL_TOKEN: token } = process.env;
   if (token !== undefined) return { token, from: "STEPWELL_TOKEN" };
-  if (signIn !== undefined) return { token: (await renewed(signIn)).idToken, from: "stepwell login" };
+  if (signIn !== undefined) {
+    const { renewed } = await import("./renewal.ts");
+    return { token: (await renewed(signIn)).idToken, from: "stepwell login" };
+  }
   if (started?.token !== undefined) return { token: started.token, from: "stepwell dev" };
-  throw new Error(`Nobody is signed in at ${baseUrl}. ${whatToDo}`);
+  throw new CommandError("notAllowed", `Nobody is signed in at ${baseUrl}. ${whatToDo}`);
 }
 
 const whatToDo =

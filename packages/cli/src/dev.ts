@@ -14,19 +14,24 @@ import {
   signInLinkUrl,
 } from "@stepwell/server";
 import { type DevFile, readDevFile, writeDevFile } from "./dev-file.ts";
+import { showJobsLive, watchDefinitions } from "./dev-watch.ts";
 import { sampleDefinition, sampleName } from "./sample.ts";
 import { startUntilSignal } from "./serve.ts";
-import { print } from "./terminal.ts";
+import { explain, print, show } from "./terminal.ts";
 
 const email = "owner@localhost";
 const passwordLength = 24;
 
 /** Starts the service with all that a newcomer needs to see a job run; started again, goes on with the same data. */
-export async function dev(open?: StartOptions["open"]): Promise<void> {
-  const config = readConfig({ STEPWELL_LOG_LEVEL: "warn", ...process.env });
+export async function dev({ definitions = [], open }: DevOptions = {}): Promise<void> {
+  const config = readConfig({ ...devSettings, ...process.env });
   const service = await startUntilSignal(config, open);
   try {
-    printWelcome(config, await seed(config, service), await signInLink(service));
+    const seeded = await seed(config, service);
+    const link = await signInLink(service);
+    const text = welcome(config, seeded, link).join("\n");
+    show({ value: { ...seeded.file, signInLink: link }, text, quiet: link });
+    if (definitions.length > 0) await follow(seeded.file, definitions);
   } catch (error) {
     // A service that goes on would keep this process alive, without what the newcomer needs.
     await service.stop();
@@ -34,7 +39,25 @@ export async function dev(open?: StartOptions["open"]): Promise<void> {
   }
 }
 
-/** New with each start, and never in dev.json: it works once. */
+interface DevOptions extends Pick<StartOptions, "open"> {
+  /** Files, or directories of them. */
+  readonly definitions?: readonly string[];
+}
+
+async function follow({ baseUrl, token, organizationId }: DevFile, definitions: readonly string[]): Promise<void> {
+  const place = { client: createClient({ baseUrl, token }), organizationId };
+  await watchDefinitions(place, definitions);
+  print("Changes of these definitions are deployed, and jobs are shown as they move on.");
+  void showJobsLive(place).catch(explain);
+}
+
+/** The defaults that differ from those of `stepwell serve`. Steps may call what runs on the same machine, since here the service has one user. */
+const devSettings = {
+  STEPWELL_LOG_LEVEL: "warn",
+  STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES: "localhost,127.0.0.0/8,::1",
+};
+
+/** The link is new with each start, and never in dev.json: it works once. */
 async function signInLink({ baseUrl, database }: RunningService): Promise<string> {
   const secret = await makeSignInLink(database, email);
   if (secret === undefined) throw new Error(`Nobody here has the e-mail address ${email}.`);
@@ -133,49 +156,54 @@ async function sampleJob(
   return await client.getJob(organizationId, jobId);
 }
 
-function printWelcome(config: Config, { file, job }: Seeded, link: string): void {
+function welcome(config: Config, { file, job }: Seeded, link: string): readonly string[] {
   const { baseUrl, organizationId, token } = file;
   const stepwell = commandLine(config);
   const submission = `${stepwell} submit ${sampleName} --input '{"sku":"STEP-2","count":1}'`;
-  print(`Stepwell is ready at ${baseUrl}`);
-  print();
-  print("Open it signed in, by a link that works once and for ten minutes:");
-  print(`  ${link}`);
-  print();
-  print(`  API document   ${baseUrl}/openapi.json`);
-  print(`  organization   ${organizationId}`);
-  print(`  token          ${token}`);
-  print(`  sign in as     ${file.email}`);
-  print(`  password       ${file.password}`);
-  print();
-  if (job.finishedAt === undefined) printOpenJob(job, file);
-  else printEndedJob(job, file, submission);
-  print();
-  print("Change the sample, deploy it and submit another job:");
-  print(`  npx stepwell sample > ${sampleName}.json`);
-  print(`  ${stepwell} deploy ${sampleName}.json`);
-  print(`  ${submission}`);
+  return [
+    `Stepwell is ready at ${baseUrl}`,
+    "",
+    "Open it signed in, by a link that works once and for ten minutes:",
+    `  ${link}`,
+    "",
+    `  API document   ${baseUrl}/openapi.json`,
+    `  organization   ${organizationId}`,
+    `  token          ${token}`,
+    `  sign in as     ${file.email}`,
+    `  password       ${file.password}`,
+    "",
+    ...(job.finishedAt === undefined ? openJob(job, file) : endedJob(job, file, submission)),
+    "",
+    "Change the sample, deploy it and submit another job:",
+    `  npx stepwell sample > ${sampleName}.json`,
+    `  ${stepwell} deploy ${sampleName}.json`,
+    `  ${submission}`,
+  ];
 }
 
-function printOpenJob(job: Job, { baseUrl, organizationId, token }: DevFile): void {
+function openJob(job: Job, { baseUrl, organizationId, token }: DevFile): readonly string[] {
   const url = `${baseUrl}/organizations/${organizationId}/jobs/${job.jobId}`;
   const missing = job.currentStep?.awaiting?.missingEventIds ?? [];
   const state = missing.length > 0 ? "waits for an approval" : `is ${job.status}`;
-  print(`The sample workflow ${sampleName} runs, and its job ${state}. Look at it:`);
-  print(`  ${curlAs(token)} '${url}'`);
-  for (const eventId of missing) {
-    print("Approve it:");
-    print(`  ${curlAs(token)} -H 'Content-Type: application/json' -d '${JSON.stringify({ eventId })}' '${url}/events'`);
-  }
-  print("See it succeed:");
-  print(`  ${curlAs(token)} '${url}?waitSeconds=10'`);
+  const curl = curlAs(token);
+  const approve = (eventId: string) =>
+    `  ${curl} -H 'Content-Type: application/json' -d '${JSON.stringify({ eventId })}' '${url}/events'`;
+  return [
+    `The sample workflow ${sampleName} runs, and its job ${state}. Look at it:`,
+    `  ${curl} '${url}'`,
+    ...missing.flatMap((eventId) => ["Approve it:", approve(eventId)]),
+    "See it succeed:",
+    `  ${curl} '${url}?waitSeconds=10'`,
+  ];
 }
 
-function printEndedJob(job: Job, { baseUrl, organizationId, token }: DevFile, submission: string): void {
-  print(`The job of the sample workflow ${sampleName} has ended: it is ${job.status}. Look at it:`);
-  print(`  ${curlAs(token)} '${baseUrl}/organizations/${organizationId}/jobs/${job.jobId}'`);
-  print("Submit another one, which waits for an approval again:");
-  print(`  ${submission} --wait 10`);
+function endedJob(job: Job, { baseUrl, organizationId, token }: DevFile, submission: string): readonly string[] {
+  return [
+    `The job of the sample workflow ${sampleName} has ended: it is ${job.status}. Look at it:`,
+    `  ${curlAs(token)} '${baseUrl}/organizations/${organizationId}/jobs/${job.jobId}'`,
+    "Submit another one, which waits for an approval again:",
+    `  ${submission} --wait 10`,
+  ];
 }
 
 function curlAs(token: string): string {

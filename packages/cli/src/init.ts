@@ -1,5 +1,5 @@
 import { initializeOwner, openStore, passwordLinkUrl, readConfig, requireOwnerRequest } from "@stepwell/server";
-import { print } from "./terminal.ts";
+import { show } from "./terminal.ts";
 import { clientUrl } from "./users.ts";
 
 export async function init(options: { email: string; organization: string }): Promise<void> {
@@ -14,17 +14,16 @@ export async function init(options: { email: string; organization: string }): Pr
         "This store has an owner already, and nothing was changed. Start the service with `stepwell serve`. An owner lets others in with an invitation; an owner who lost the password gets another one by `stepwell user reset-link EMAIL`.",
       );
     }
-    print(`organization ${owner.organizationId}`);
-    print(`token        ${owner.token}`);
-    if (owner.passwordLink !== undefined) {
-      print(`password     ${passwordLinkUrl(clientUrl(config), owner.passwordLink.secret)}`);
-      print();
-      print(
-        "Start the service with `stepwell serve` and choose a password at this address: it works once, for three days.",
-      );
-    }
-    print("The token acts as its owner and is shown only now: keep it like a password.");
+    const { organizationId, token, passwordLink } = owner;
+    const link = passwordLink === undefined ? undefined : passwordLinkUrl(clientUrl(config), passwordLink.secret);
+    const lines = [`organization ${organizationId}`, `token        ${token}`];
+    if (link !== undefined) lines.push(`password     ${link}`, "", choosePassword);
+    lines.push("The token acts as its owner and is shown only now: keep it like a password.");
+    show({ value: { organizationId, token, passwordLink: link }, text: lines.join("\n"), quiet: token });
   } finally {
     await database.close();
   }
 }
+
+const choosePassword =
+  "Start the service with `stepwell serve` and choose a password at this address: it works once, for three days.";

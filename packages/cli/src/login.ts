@@ -2,20 +2,23 @@ import { createClient } from "@stepwell/client";
 import * as openid from "openid-client";
 import { parseAddress } from "./address.ts";
 import { addressHere, devFileHere } from "./connection.ts";
+import { CommandError } from "./exit-code.ts";
 import { discover, explained, type IssuedTokens, isPassing, type Provider, tokensIn } from "./open-id.ts";
+import { namedProfile } from "./stored-profiles.ts";
 import { findSignIn, type SignIn, storeSignIn } from "./stored-sign-ins.ts";
-import { print } from "./terminal.ts";
+import { ask, show, warn } from "./terminal.ts";
 
 export interface LoginOptions {
   readonly url?: string;
   /** Name or id. */
   readonly organization?: string;
   readonly insecure?: boolean;
+  readonly profile?: string;
 }
 
 /** By the device flow: the person signs in in a browser, here or on another machine, and no password is typed into a terminal. */
-export async function login({ url, organization, insecure }: LoginOptions): Promise<void> {
-  const baseUrl = parseAddress(url ?? addressHere() ?? "http://localhost:8080");
+export async function login({ url, organization, insecure, profile }: LoginOptions): Promise<void> {
+  const baseUrl = parseAddress(url ?? namedProfile(profile)?.url ?? addressHere() ?? "http://localhost:8080");
   const isInsecure = insecure === true;
   const provider = await discover(baseUrl, isInsecure);
   const before = findSignIn(baseUrl);
@@ -24,8 +27,13 @@ export async function login({ url, organization, insecure }: LoginOptions): Prom
   // At once: whatever fails below, nobody has to sign in again.
   await storeSignIn(signIn);
   if (before !== undefined) await endQuietly(provider, before);
-  print(`Signed in at ${baseUrl} as ${tokens.email}.`);
-  await chooseOrganization(signIn, organization);
+  const chosen = await chooseOrganization(signIn, organization);
+  const { email } = tokens;
+  show({
+    value: { baseUrl, email, organizationId: chosen.organizationId },
+    text: `Signed in at ${baseUrl} as ${email}.\n${chosen.text}`,
+    quiet: chosen.organizationId ?? [],
+  });
   warnOfDevFile(baseUrl);
 }
 
@@ -34,12 +42,12 @@ async function letIn(provider: Provider, baseUrl: string): Promise<IssuedTokens>
   const code = await openid.initiateDeviceAuthorization(provider, { scope }).catch((error: unknown) => {
     throw explained(error, baseUrl);
   });
-  print(`Open  ${addressIn(code.verification_uri)}`);
-  print(`and enter the code  ${code.user_code.replace(/[^\w-]/g, "")}`);
+  ask(`Open  ${addressIn(code.verification_uri)}`);
+  ask(`and enter the code  ${code.user_code.replace(/[^\w-]/g, "")}`);
   if (code.verification_uri_complete !== undefined) {
-    print(`or open  ${addressIn(code.verification_uri_complete)}  and compare the code.`);
+    ask(`or open  ${addressIn(code.verification_uri_complete)}  and compare the code.`);
   }
-  print(`Waiting until you let this command line in, for ${Math.floor(code.expires_in / 60)} minutes …`);
+  ask(`Waiting until you let this command line in, for ${Math.floor(code.expires_in / 60)} minutes …`);
   const signal = AbortSignal.timeout(code.expires_in * 1_000);
   for (;;) {
     try {
@@ -72,35 +80,39 @@ async function endQuietly(provider: Provider, { refreshToken }: SignIn): Promise
   await openid.tokenRevocation(provider, refreshToken).catch(() => undefined);
 }
 
-async function chooseOrganization(signIn: SignIn, wanted: string | undefined): Promise<void> {
+interface Chosen {
+  readonly organizationId?: string;
+  readonly text: string;
+}
+
+async function chooseOrganization(signIn: SignIn, wanted: string | undefined): Promise<Chosen> {
   const client = createClient({ baseUrl: signIn.baseUrl, token: signIn.idToken });
   const { organizations, nextPageToken } = await client.listOrganizations();
-  const isWanted = ({ organizationId, name }: (typeof organizations)[number]) =>
-    wanted === undefined || name === wanted || organizationId === wanted.toLowerCase();
+  const isWanted = ({ organizationId, name, key }: (typeof organizations)[number]) =>
+    wanted === undefined || name === wanted || key === wanted || organizationId === wanted.toLowerCase();
   const [chosen, ...others] = organizations.filter(isWanted);
   if (chosen !== undefined && others.length === 0) {
-    await storeSignIn({ ...signIn, organizationId: chosen.organizationId });
-    print(`Commands work in the organization ${chosen.name} (${chosen.organizationId}).`);
-    return;
+    const { organizationId, name } = chosen;
+    await storeSignIn({ ...signIn, organizationId });
+    return { organizationId, text: `Commands work in the organization ${name} (${organizationId}).` };
   }
-  print(organizations.length === 0 ? "You are a member of no organization yet." : "Your organizations:");
-  for (const { name, organizationId } of organizations) print(`  ${organizationId}  ${name}`);
-  if (nextPageToken !== undefined) print("  and more");
-  if (wanted !== undefined) {
-    const count = chosen === undefined ? "none" : "more than one";
-    throw new Error(
-      `You are signed in, but ${count} of your organizations is ${wanted}. Set STEPWELL_ORGANIZATION to an id.`,
-    );
+  if (organizations.length === 0 && wanted === undefined) return { text: "You are a member of no organization yet." };
+  const lines = organizations.map(({ name, organizationId }) => `  ${organizationId}  ${name}`);
+  if (nextPageToken !== undefined) lines.push("  and more");
+  if (wanted === undefined) {
+    const how = "Choose one: set STEPWELL_ORGANIZATION to its name or id, or sign in with --organization NAME.";
+    return { text: ["Your organizations:", ...lines, how].join("\n") };
   }
-  if (chosen !== undefined)
-    print("Choose one: set STEPWELL_ORGANIZATION to its id, or sign in with --organization NAME.");
+  const count = chosen === undefined ? "none" : "more than one";
+  const what = `You are signed in, but ${count} of your organizations is ${wanted}. You have:`;
+  throw new CommandError(chosen === undefined ? "notFound" : "usage", [what, ...lines].join("\n"));
 }
 
 /** What `stepwell dev` started in this directory comes before a service that is somewhere else. */
 function warnOfDevFile(baseUrl: string): void {
   const started = devFileHere()?.baseUrl;
   if (process.env.STEPWELL_URL !== undefined || started === undefined || parseAddress(started) === baseUrl) return;
-  print(
+  warn(
     `In this directory commands go to ${started}, which \`stepwell dev\` started. Set STEPWELL_URL=${baseUrl} here.`,
   );
 }

@@ -3,7 +3,7 @@ import { parseAddress } from "./address.ts";
 import { addressHere } from "./connection.ts";
 import { discover, explained } from "./open-id.ts";
 import { findSignIn, removeSignIn, type SignIn } from "./stored-sign-ins.ts";
-import { print } from "./terminal.ts";
+import { show } from "./terminal.ts";
 
 /** Ends the session at the service, and then here; here even when the service cannot be reached. */
 export async function logout({ url }: { readonly url?: string }): Promise<void> {
@@ -14,8 +14,8 @@ export async function logout({ url }: { readonly url?: string }): Promise<void> 
       ? findSignIn(parseAddress(named))
       : ((here === undefined ? undefined : findSignIn(here)) ?? findSignIn());
   if (signIn === undefined) {
-    print(named === undefined ? "Nobody is signed in here." : `Nobody is signed in at ${named} here.`);
-    return;
+    const text = named === undefined ? "Nobody is signed in here." : `Nobody is signed in at ${named} here.`;
+    return show({ value: { signedOut: false }, text });
   }
   const { baseUrl, email } = signIn;
   try {
@@ -28,7 +28,8 @@ export async function logout({ url }: { readonly url?: string }): Promise<void> 
   } finally {
     await removeSignIn(signIn);
   }
-  print(`Signed out at ${baseUrl}, where you were ${email}.`);
+  const text = `Signed out at ${baseUrl}, where you were ${email}.`;
+  show({ value: { signedOut: true, baseUrl, email }, text });
 }
 
 /** Revoking a refresh token ends its session, with every token that was issued in it. */

@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import * as openid from "openid-client";
 import { isPrivate } from "./address.ts";
+import { CommandError } from "./exit-code.ts";
 
 export type Provider = openid.Configuration;
 
@@ -71,9 +72,8 @@ export function explained(error: unknown, baseUrl: string): Error {
     return new Error(`At ${baseUrl} there is no Stepwell service with sign-in (it answered ${cause.status}).`);
   }
   if (isPassing(error)) {
-    return new Error(`The service at ${baseUrl} cannot be reached. Is it running, and is this its address?`, {
-      cause: error,
-    });
+    const detail = `The service at ${baseUrl} cannot be reached. Is it running, and is this its address?`;
+    return new CommandError("unreachable", detail, { cause: error });
   }
   return error instanceof Error ? error : new Error(String(error));
 }

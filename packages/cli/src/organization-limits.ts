@@ -8,7 +8,8 @@ import {
   readConfig,
   settings,
 } from "@stepwell/server";
-import { print } from "./terminal.ts";
+import { list } from "./table.ts";
+import { show } from "./terminal.ts";
 
 export async function organizationLimits(
   organizationId: string,
@@ -28,16 +29,16 @@ export async function organizationLimits(
     }),
     ...(options.max !== undefined && { maximums: parseMaximums(options.max) }),
   });
-  printLimit("requests per minute", describe(limits.requestsPerMinute, config.organizationRequestsPerMinute));
-  printLimit("submits per minute", describe(limits.submitsPerMinute, config.organizationSubmitsPerMinute));
-  for (const name of maximumNames) {
+  const maximums = maximumNames.map((name) => {
     const own = limits.maximums[name];
-    printLimit(name, own === undefined ? byDefault(String(config[maximumSettings[name]])) : String(own));
-  }
-}
-
-function printLimit(name: string, text: string): void {
-  print(`${name.padEnd(20)} ${text}`);
+    return [name, own === undefined ? byDefault(String(config[maximumSettings[name]])) : String(own)];
+  });
+  const all = {
+    "requests per minute": describe(limits.requestsPerMinute, config.organizationRequestsPerMinute),
+    "submits per minute": describe(limits.submitsPerMinute, config.organizationSubmitsPerMinute),
+    ...Object.fromEntries(maximums),
+  };
+  show({ value: limits, text: list(all, "") });
 }
 
 /** Null stands for the configuration's. */

@@ -1,4 +1,5 @@
 import * as openid from "openid-client";
+import { CommandError } from "./exit-code.ts";
 import { discover, explained, type IssuedTokens, isPassing, tokensIn } from "./open-id.ts";
 import { findSignIn, replaceSignIn, type SignIn } from "./stored-sign-ins.ts";
 
@@ -36,5 +37,6 @@ async function exchange({ baseUrl, isInsecure, refreshToken }: SignIn): Promise<
 }
 
 function ended({ baseUrl }: SignIn): never {
-  throw new Error(`The sign-in at ${baseUrl} has ended. Sign in again with \`stepwell login --url ${baseUrl}\`.`);
+  const detail = `The sign-in at ${baseUrl} has ended. Sign in again with \`stepwell login --url ${baseUrl}\`.`;
+  throw new CommandError("notAllowed", detail);
 }

@@ -7,7 +7,7 @@ import {
   startService,
 } from "@stepwell/server";
 
-export async function serve(open?: StartOptions["open"]): Promise<void> {
+export async function serve({ open }: Pick<StartOptions, "open"> = {}): Promise<void> {
   await startUntilSignal(readConfig(process.env), open);
 }
 

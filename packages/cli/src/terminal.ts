@@ -1,8 +1,70 @@
+import { once } from "node:events";
 import { StepwellError } from "@stepwell/client";
 
-/** The one place that writes to the terminal. */
+/** What a command has to tell, in the three forms in which it can be asked for. */
+export interface Result {
+  /** For `--json`. */
+  readonly value: unknown;
+  /** For people. */
+  readonly text: string;
+  /** For `--quiet`: what a script goes on with, such as an id; nothing where there is nothing of the kind. */
+  readonly quiet?: string | readonly string[];
+}
+
+export interface OutputOptions {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+let form: "text" | "json" | "quiet" = "text";
+
+/** Chosen once, before the command runs: it holds for all that the command says. */
+export function chooseOutput({ json, quiet }: OutputOptions): void {
+  form = json === true ? "json" : quiet === true ? "quiet" : "text";
+}
+
+/** Prints the result of a command. */
+export function show({ value, text, quiet = [] }: Result): void {
+  if (form === "json") printJson(value);
+  else if (form === "text") print(text);
+  else for (const line of [quiet].flat()) print(line);
+}
+
+/** Prints what is for programs only, where people are told by an error. */
+export function showValue(value: unknown): void {
+  if (form === "json") printJson(value);
+}
+
+/** Prints one of the results of a command that tells them as they come: with `--json` each is one line. */
+export function showNext({ value, text, quiet = [] }: Result): void {
+  if (form === "json") print(JSON.stringify(value));
+  else show({ value, text, quiet });
+}
+
+/** The one place that writes to standard output. */
 export function print(line = ""): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** Passes on a part of a long text as it is, no faster than it is read. */
+export async function write(part: Uint8Array): Promise<void> {
+  if (!process.stdout.write(part)) await once(process.stdout, "drain");
+}
+
+/** Tells people something besides the result. It goes to standard error, so that a pipe carries the result alone. */
+export function warn(line: string): void {
+  if (form !== "quiet") process.stderr.write(`${line}\n`);
+}
+
+/** Tells what a person has to do before the command goes on: also said when only the result was asked for. */
+export function ask(line: string): void {
+  if (form === "text") print(line);
+  else process.stderr.write(`${line}\n`);
+}
+
+/** Whether a line that changes while somebody waits can be shown. */
+export function hasLiveTerminal(): boolean {
+  return form === "text" && process.stderr.isTTY === true;
 }
 
 /** Shows an error to a person: what is wrong, and nothing of where in the code. */
@@ -12,6 +74,6 @@ export function explain(error: unknown): void {
   if (isUnknown) process.stderr.write("Sign in with `stepwell login`, or set STEPWELL_TOKEN to a token that holds.\n");
 }
 
-export function printJson(value: unknown): void {
+function printJson(value: unknown): void {
   print(JSON.stringify(value, undefined, 2));
 }

@@ -10,32 +10,37 @@ import {
   readConfig,
   settings,
 } from "@stepwell/server";
-import { print } from "./terminal.ts";
+import { CommandError } from "./exit-code.ts";
+import { type Result, show } from "./terminal.ts";
 
 type Database = Awaited<ReturnType<typeof openStore>>;
 
-/** For who forgot the password, and with `removeSecondFactor` also lost the app and the recovery codes. */
+/** Helps a user who forgot the password, and with `removeSecondFactor` one who also lost the authenticator app and the recovery codes. */
 export async function resetLink(email: string, options: { removeSecondFactor?: boolean }): Promise<void> {
   const removesSecondFactor = options.removeSecondFactor === true;
   await withUser(email, async (database, config) => {
     const link = await makePasswordLink(database, email, { removesSecondFactor });
     if (link === undefined) return undefined;
-    print(passwordLinkUrl(clientUrl(config), link.secret));
-    return `It sets another password, once, until ${new Date(link.expiresAt).toISOString()}.`;
+    const url = passwordLinkUrl(clientUrl(config), link.secret);
+    const expiresAt = new Date(link.expiresAt).toISOString();
+    const text = `${url}\nIt sets another password, once, until ${expiresAt}.`;
+    return { value: { email, link: url, expiresAt }, text, quiet: url };
   });
 }
 
 export async function disable(email: string): Promise<void> {
   await withUser(email, async (database) => {
     if ((await disableUser(database, email)) === undefined) return undefined;
-    return `${email} is disabled: sign-in, tokens and sessions are refused within a second.`;
+    const text = `${email} is disabled: sign-in, tokens and sessions are refused within a second.`;
+    return { value: { email, isDisabled: true }, text };
   });
 }
 
 export async function enable(email: string): Promise<void> {
   await withUser(email, async (database) => {
     if ((await enableUser(database, email)) === undefined) return undefined;
-    return `${email} is enabled: the user tokens hold again, and signing in works.`;
+    const text = `${email} is enabled: the user tokens hold again, and signing in works.`;
+    return { value: { email, isDisabled: false }, text };
   });
 }
 
@@ -44,8 +49,10 @@ export async function organizations(email: string, options: { readonly max?: str
   await withUser(email, async (database, { maxOrganizationsPerAccount }) => {
     const limited = await limitOrganizations(database, email, wanted);
     if (limited === undefined) return undefined;
-    const text = limited.maximum ?? `${maxOrganizationsPerAccount} (as configured here)`;
-    return `${email} may create ${text} organizations, and has created ${limited.usedCount}.`;
+    const { maximum, usedCount } = limited;
+    const many = maximum ?? `${maxOrganizationsPerAccount} (as configured here)`;
+    const text = `${email} may create ${many} organizations, and has created ${usedCount}.`;
+    return { value: { email, maximum, usedCount }, text, quiet: String(maximum ?? maxOrganizationsPerAccount) };
   });
 }
 
@@ -53,29 +60,29 @@ export async function organizations(email: string, options: { readonly max?: str
 function parseMaximum(text: string): number | null {
   if (text === "default") return null;
   try {
-    return settings.maxOrganizationsPerAccount.parse(text || "none");
+    return settings.maxOrganizationsPerAccount.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`--max ${reason}. To have the configuration's again, write "default".`);
   }
 }
 
-/** Where people reach the service that is configured here. */
+/** The address at which people reach the service that is configured here. */
 export function clientUrl({ baseUrl, port }: Config): string {
   return baseUrl?.href.replace(/\/+$/, "") ?? `http://localhost:${port}`;
 }
 
-/** `work` answers what to say in the end; undefined when there is no such user. */
+/** `work` answers its result; undefined when there is no such user. */
 async function withUser(
   email: string,
-  work: (database: Database, config: Config) => Promise<string | undefined>,
+  work: (database: Database, config: Config) => Promise<Result | undefined>,
 ): Promise<void> {
   const config = readConfig(process.env);
   const database = await openUnlocked(config);
   try {
     const done = await work(database, config);
-    if (done === undefined) throw new Error(`Nobody here has the e-mail address ${email}.`);
-    print(done);
+    if (done === undefined) throw new CommandError("notFound", `Nobody here has the e-mail address ${email}.`);
+    show(done);
   } finally {
     await database.close();
   }

@@ -1,20 +1,23 @@
 import type { operations } from "@stepwell/client";
-import { reach } from "./connection.ts";
-import { print, printJson } from "./terminal.ts";
+import { type Place, reach } from "./connection.ts";
+import { list } from "./table.ts";
+import { show } from "./terminal.ts";
 
 type Caller = operations["WhoAmI"]["responses"][200]["content"]["application/json"];
 
-export async function whoAmI({ json }: { readonly json?: boolean }): Promise<void> {
-  const { client, baseUrl, from, organizationId } = await reach();
+export async function whoAmI(place: Place): Promise<void> {
+  const { client, baseUrl, from, organization } = await reach(place);
   const caller = await client.whoAmI();
-  if (json === true) return printJson(caller);
-  print(nameOf(caller));
-  print(`  service       ${baseUrl}`);
-  print(`  shown there   ${sources[from]}`);
-  print(`  organization  ${caller.organizationId ?? organizationId ?? "none is chosen"}`);
-  if (caller.permissions !== undefined) print(`  permissions   ${caller.permissions.join(", ")}`);
-  if (caller.boundTo !== undefined) print(`  bound to      ${JSON.stringify(caller.boundTo)}`);
-  if (caller.expiresAt !== undefined) print(`  holds until   ${caller.expiresAt}`);
+  const { boundTo } = caller;
+  const facts = list({
+    service: baseUrl,
+    "shown there": sources[from],
+    organization: caller.organizationId ?? organization ?? "none is chosen",
+    permissions: caller.permissions?.join(", "),
+    "bound to": boundTo === undefined ? undefined : JSON.stringify(boundTo),
+    "holds until": caller.expiresAt,
+  });
+  show({ value: caller, text: `${nameOf(caller)}\n${facts}`, quiet: caller.id });
 }
 
 function nameOf({ type, name, email, id }: Caller): string {

@@ -1,98 +1,101 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, readConfig } from "@stepwell/server";
-import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { testSecretKey } from "@stepwell/testing/service.ts";
+import { onOneStore, type PreparedStore } from "@stepwell/testing/stores.ts";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { endAll, printed, run, start, stop } from "./process.ts";
 
-let directory: string;
-let environment: Record<string, string>;
-let organizationId: string;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "stepwell-audit-"));
-  environment = { STEPWELL_DATA_DIR: join(directory, "data"), STEPWELL_PORT: "0" };
-  await layEmbeddedStore(join(directory, "data"));
-});
-
 afterEach(endAll);
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test("while a service holds the store its trail is verified through the service", async () => {
-  const made = await run(environment, "init", "--email", "ada@example.org", "--organization", "acme");
-  organizationId = /^organization (\S+)$/m.exec(made.output)?.[1] ?? "";
-  const token = /stu_\w+/.exec(made.output)?.[0] ?? "";
-  const service = start(environment, "serve");
-  const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1] ?? "";
-  const answer = await fetch(`${baseUrl}/organizations/${organizationId}/workflows`, {
-    method: "POST",
-    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
-    body: JSON.stringify({ name: "order-approval" }),
-  });
-  expect(answer.status).toBe(201);
-  const known = { ...environment, STEPWELL_TOKEN: token, STEPWELL_ORGANIZATION: organizationId };
-  const asked = await run({ ...known, STEPWELL_URL: baseUrl }, "audit", "verify");
-  expect(asked).toMatchObject({ code: 0, output: expect.stringContaining(`organization ${organizationId}: intact`) });
-  expect(await run(environment, "audit", "verify")).toMatchObject({
-    code: 1,
-    complaint: expect.stringContaining("STEPWELL_URL"),
-  });
-  await sealed(baseUrl, token);
-  expect(await stop(service, "SIGTERM")).toBe(0);
-});
+/* The tests go on from each other, on one store. */
+onOneStore((home) => {
+  let store: PreparedStore;
+  let environment: Record<string, string>;
+  let organizationId: string;
 
-test("a stopped store is verified by itself, and the newest seal can be expected the next time", async () => {
-  const first = await run(environment, "audit", "verify");
-  expect(first).toMatchObject({ code: 0, output: expect.stringMatching(/: intact; \d+ entries in \d+ seals, 0 not/) });
-  const newest = /newest seal (\d+:[0-9a-f]{64})/.exec(first.output)?.[1] ?? "";
-  const expecting = ["audit", "verify", "--organization", organizationId, "--expect"];
-  expect(await run(environment, ...expecting, newest)).toMatchObject({ code: 0 });
-  expect(await run(environment, ...expecting, `9${newest}`)).toMatchObject({
-    code: 1,
-    output: expect.stringContaining("is not the one that was expected"),
+  beforeAll(async () => {
+    store = await home.prepare();
+    environment = { ...store.environment, STEPWELL_SECRET_KEY: testSecretKey, STEPWELL_PORT: "0" };
   });
-  expect((await run(environment, ...expecting, "newest")).complaint).toContain("NUMBER:HASH");
-});
+  afterAll(() => store.remove());
 
-test("a row that somebody changed in the store is named, and the command ends with 1", async () => {
-  const database = await openStore(readConfig(environment));
-  const rows = await database.query<{ entryId: string }>(
-    {
-      name: "tamper",
-      scope: "organization",
-      planned: "each-time",
-      text: `UPDATE audit_entry SET address = '192.0.2.1' WHERE action = 'RegisterWorkflow' RETURNING entry_id AS "entryId"`,
-    },
-    [],
-  );
-  await database.close();
-  expect(await run(environment, "audit", "verify", "--organization", organizationId)).toMatchObject({
-    code: 1,
-    output: expect.stringMatching(new RegExp(`NOT INTACT.*\\n  Entry ${rows[0]?.entryId} is not as seal`)),
+  test("while a service runs, its trail is verified through the service", async () => {
+    const made = await run(environment, "init", "--email", "ada@example.org", "--organization", "acme");
+    organizationId = /^organization (\S+)$/m.exec(made.output)?.[1] ?? "";
+    const token = /stu_\w+/.exec(made.output)?.[0] ?? "";
+    const service = start(environment, "serve");
+    const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1] ?? "";
+    const answer = await fetch(`${baseUrl}/organizations/${organizationId}/workflows`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ name: "order-approval" }),
+    });
+    expect(answer.status).toBe(201);
+    const known = { ...environment, STEPWELL_TOKEN: token, STEPWELL_ORGANIZATION: organizationId };
+    const asked = await run({ ...known, STEPWELL_URL: baseUrl }, "audit", "verify");
+    expect(asked).toMatchObject({ code: 0, output: expect.stringContaining(`organization ${organizationId}: intact`) });
+    await sealed(baseUrl, organizationId, token);
+    expect(await stop(service, "SIGTERM")).toBe(0);
   });
-});
 
-test("with another secret key than the store's nothing is verified: every seal would look changed", async () => {
-  const other = { ...environment, STEPWELL_SECRET_KEY: randomBytes(32).toString("base64") };
-  expect(await run(other, "audit", "verify")).toMatchObject({
-    code: 1,
-    output: "",
-    complaint: expect.stringContaining("STEPWELL_SECRET_KEY is not the secret key of this store"),
+  test("a stopped store is verified by itself, and the newest seal can be expected the next time", async () => {
+    const first = await run(environment, "audit", "verify");
+    expect(first).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/: intact; \d+ entries in \d+ seals, 0 not/),
+    });
+    const newest = /newest seal (\d+:[0-9a-f]{64})/.exec(first.output)?.[1] ?? "";
+    const expecting = ["audit", "verify", "--organization", organizationId, "--expect"];
+    expect(await run(environment, ...expecting, newest)).toMatchObject({ code: 0 });
+    expect(await run(environment, ...expecting, `9${newest}`)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("is not the one that was expected"),
+    });
+    expect((await run(environment, ...expecting, "newest")).complaint).toContain("NUMBER:HASH");
+  });
+
+  test("a row that somebody changed in the store is named, and the command ends with 1", async () => {
+    const database = await openStore(readConfig(environment));
+    const rows = await database.query<{ entryId: string }>(
+      {
+        name: "tamper",
+        scope: "organization",
+        planned: "each-time",
+        text: `UPDATE audit_entry SET address = '192.0.2.1' WHERE action = 'RegisterWorkflow' RETURNING entry_id AS "entryId"`,
+      },
+      [],
+    );
+    await database.close();
+    expect(await run(environment, "audit", "verify", "--organization", organizationId)).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(new RegExp(`NOT INTACT.*\\n  Entry ${rows[0]?.entryId} is not as seal`)),
+    });
+  });
+
+  test("with another secret key than the store's nothing is verified: every seal would look changed", async () => {
+    const other = { ...environment, STEPWELL_SECRET_KEY: randomBytes(32).toString("base64") };
+    expect(await run(other, "audit", "verify")).toMatchObject({
+      code: 1,
+      output: "",
+      complaint: expect.stringContaining("STEPWELL_SECRET_KEY is not the secret key of this store"),
+    });
   });
 });
 
 test("where there is no store, or no secret key, nothing is made anew", async () => {
-  const empty = { ...environment, STEPWELL_DATA_DIR: join(directory, "nothing") };
-  expect((await run(empty, "audit", "verify")).complaint).toContain("There is no store in");
-  const keyFile = join(environment.STEPWELL_DATA_DIR ?? "", "secret.key");
-  await rename(keyFile, `${keyFile}.away`);
+  const directory = await mkdtemp(join(tmpdir(), "stepwell-audit-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const environment = { STEPWELL_DATA_DIR: directory };
+  expect((await run(environment, "audit", "verify")).complaint).toContain("There is no store in");
+  await mkdir(join(directory, "postgres"));
   expect((await run(environment, "audit", "verify")).complaint).toContain("secret.key is missing");
 });
 
 /** Asks until the service has sealed all there is. */
-async function sealed(baseUrl: string, token: string): Promise<void> {
+async function sealed(baseUrl: string, organizationId: string, token: string): Promise<void> {
   for (;;) {
     const answer = await fetch(`${baseUrl}/organizations/${organizationId}/audit/verification`, {
       headers: { Authorization: `Bearer ${token}` },

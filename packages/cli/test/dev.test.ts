@@ -7,11 +7,13 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { json } from "node:stream/consumers";
+import { openStore, readConfig } from "@stepwell/server";
+import { definitionOf, httpStep, straightDefinition } from "@stepwell/testing/definitions.ts";
 import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
 import { testSecretKey } from "@stepwell/testing/service.ts";
-import { layEmbeddedStore, postgresHome } from "@stepwell/testing/stores.ts";
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
-import { endAll, printed, run, start, stop } from "./process.ts";
+import { layEmbeddedStore, type PreparedStore, postgresHome } from "@stepwell/testing/stores.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { converse, endAll, printed, run, start, stop } from "./process.ts";
 
 interface DevFile {
   readonly baseUrl: string;
@@ -32,15 +34,23 @@ const wholeDevFile = Object.fromEntries(
 );
 
 let directory: string;
+let port: string;
+let store: PreparedStore;
+/** On PostgreSQL, of which a process has less to load; first-five-minutes.test.ts is on the embedded store. */
 let environment: Record<string, string>;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "stepwell-cli-"));
-  environment = { STEPWELL_DATA_DIR: join(directory, "data"), STEPWELL_PORT: String(await findFreePort()) };
+  port = String(await findFreePort());
+  store = await postgresHome.prepare();
+  environment = { ...store.environment, ...embedded("data"), STEPWELL_SECRET_KEY: testSecretKey };
 });
 
 afterEach(endAll);
-afterAll(() => rm(directory, { recursive: true, force: true }));
+afterAll(async () => {
+  await store.remove();
+  await rm(directory, { recursive: true, force: true });
+});
 
 test("the first five minutes: a sample job waits, is approved with the printed lines, and a changed definition is deployed with one line", async () => {
   const service = start(environment, "dev");
@@ -67,8 +77,19 @@ test("the first five minutes: a sample job waits, is approved with the printed l
   await writeFile(changed, readFileSync(sampleFile, "utf8").replace('"minimum": 1', '"minimum": 0'));
   const deployed = await run(environment, "deploy", changed);
   expect(deployed).toMatchObject({ code: 0, output: expect.stringMatching(/^version 2 \(/m) });
+  const wrong = join(directory, "wrong.json");
+  await writeFile(
+    wrong,
+    readFileSync(sampleFile, "utf8").replace(/"transitionToStep": "ship"/, '"transitionToStep": "shipp"'),
+  );
+  expect(await run(environment, "deploy", wrong)).toMatchObject({
+    code: 1,
+    complaint: expect.stringMatching(
+      /wrong\.json:\d+:\d+: error: \/steps\/\d\/transitionToStep there is no step `shipp`/,
+    ),
+  });
   const input = JSON.stringify({ sku: "STEP-2", count: 1 });
-  const submitted = await run(environment, "submit", "order-approval", "--input", input, "--wait", "20");
+  const submitted = await run(environment, "submit", "order-approval", "--input", input, "--wait", "20", "--json");
   expect(submitted.code).toBe(0);
   const job = JSON.parse(submitted.output);
   expect(job).toMatchObject({ workflowVersion: { versionNumber: 2 } });
@@ -76,7 +97,7 @@ test("the first five minutes: a sample job waits, is approved with the printed l
   expect(JSON.parse((await run(environment, "job", job.jobId)).output)).toMatchObject({ status: "SUCCEEDED" });
 
   const declined = JSON.parse(
-    (await run(environment, "submit", "order-approval", "--input", input, "--wait", "20")).output,
+    (await run(environment, "submit", "order-approval", "--input", input, "--wait", "20", "--json")).output,
   );
   const decision = JSON.stringify({ approved: false, comment: "out of stock" });
   await run(
@@ -97,6 +118,13 @@ test("the first five minutes: a sample job waits, is approved with the printed l
     steps: [{}, {}, { name: "ship", status: "failure" }, { name: "decline", status: "success" }],
   });
 
+  // A step may call what runs on the same machine, the service itself for one.
+  const calling = join(directory, "calling.json");
+  await writeFile(calling, definitionOf(httpStep({ url: `${seeded.baseUrl}/health/live` })));
+  expect(await run(environment, "deploy", calling)).toMatchObject({ code: 0 });
+  const called = await run(environment, "submit", "test", "--wait", "20", "--json");
+  expect(JSON.parse(called.output)).toMatchObject({ status: "SUCCEEDED", output: { status: 200 } });
+
   expect(await stop(service, "SIGTERM")).toBe(0);
   const again = start(environment, "dev");
   const secondWelcome = await printed(again, "npx stepwell deploy");
@@ -106,8 +134,28 @@ test("the first five minutes: a sample job waits, is approved with the printed l
   expect(statSync(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json")).mode & 0o777).toBe(0o600);
   const list = `${seeded.baseUrl}/organizations/${seeded.organizationId}/workflows`;
   const workflows = await answerTo(`curl '${list}' -H 'Authorization: Bearer ${seeded.token}'`);
-  expect(workflows).toMatchObject({ workflows: [{ name: "order-approval" }] });
+  expect(workflows).toMatchObject({
+    workflows: expect.arrayContaining([expect.objectContaining({ name: "order-approval" })]),
+  });
   await stop(again, "SIGKILL");
+});
+
+test("dev deploys the definitions that it is given when they change, says what is wrong with them, and shows jobs live", async () => {
+  const definitions = await mkdtemp(join(directory, "definitions-"));
+  const file = join(definitions, "orders.json");
+  const definition = JSON.stringify({ ...JSON.parse(straightDefinition), workflowName: "orders" });
+  await writeFile(file, definition);
+  const dev = converse(environment, ["dev", definitions]);
+  await dev.said(`${file}: version 1 `);
+  await dev.said("jobs are shown as they move on");
+  await writeFile(file, definition.replace('"second"', '"secnd"'));
+  await dev.complained(/orders\.json:1:\d+: error: .*there is no step/);
+  await writeFile(file, definition.replaceAll('"second"', '"next"'));
+  await dev.said(`${file}: version 2 `);
+  await run(environment, "submit", "orders");
+  await dev.said(/orders {2}\S+ {2}SUCCEEDED/);
+  dev.end("SIGTERM");
+  expect((await dev.ended).code).toBe(0);
 });
 
 test("killed at any moment, it leaves no half of a dev.json, and the next start prints the lines that approve the job", async () => {
@@ -129,15 +177,6 @@ test("killed at any moment, it leaves no half of a dev.json, and the next start 
   expect(await stop(service, "SIGINT")).toBe(0);
 });
 
-test("where the job of the last start is gone, it shows one that is there", async () => {
-  const known = JSON.parse(readFileSync(join(interrupted().STEPWELL_DATA_DIR, "dev.json"), "utf8"));
-  leaveDevFile(JSON.stringify({ ...known, jobId: crypto.randomUUID() }));
-  const service = start(interrupted(), "dev");
-  const [look] = (await printed(service, "npx stepwell deploy")).match(/curl .*/g) ?? [];
-  expect(await answerTo(look)).toMatchObject({ workflowId: known.workflowId });
-  await stop(service, "SIGTERM");
-});
-
 test("where it cannot start as it should, it ends with one sentence", async () => {
   leaveDevFile("{");
   const file = join(directory, "file");
@@ -151,7 +190,7 @@ test("where it cannot start as it should, it ends with one sentence", async () =
     [interrupted().STEPWELL_DATA_DIR, /^stepwell: .*dev\.json cannot be read: .* Delete it to get a new one\.\n$/],
   ];
   for (const [dataDir, complaint] of reasons) {
-    const ended = await run({ ...environment, STEPWELL_DATA_DIR: dataDir }, "dev");
+    const ended = await run({ ...interrupted(), STEPWELL_DATA_DIR: dataDir }, "dev");
     expect(ended).toEqual({ code: 1, output: "", complaint: expect.stringMatching(complaint) });
   }
 });
@@ -179,70 +218,92 @@ test("who lost dev.json gets a new token for the same data", async () => {
   await stop(service, "SIGTERM");
 });
 
-test("a store that an earlier version seeded gets a password, which ends its token, and keeps all else", async () => {
+test("a store that an earlier version seeded gets a password, which ends its token, and keeps all else; where its job is gone, one that is there is shown", async () => {
   const { email, password, ...earlier } = devFile();
-  await writeFile(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json"), JSON.stringify(earlier));
+  const goneId = crypto.randomUUID();
+  const left = JSON.stringify({ ...earlier, jobId: goneId });
+  await writeFile(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json"), left);
   const service = start(environment, "dev");
-  await printed(service, "npx stepwell submit");
+  const [look] = (await printed(service, "npx stepwell deploy")).match(/curl .*/g) ?? [];
   const made = { password: expect.stringMatching(/^[0-9A-Za-z]{24}$/), token: expect.stringMatching(/^stu_/) };
-  expect(devFile()).toEqual({ ...earlier, email, ...made });
-  expect(devFile().password).not.toBe(password);
-  expect(devFile().token).not.toBe(earlier.token);
+  const { jobId, ...file } = devFile();
+  expect({ ...file, jobId: earlier.jobId }).toEqual({ ...earlier, email, ...made });
+  expect(jobId).not.toBe(goneId);
+  expect(file.password).not.toBe(password);
+  expect(file.token).not.toBe(earlier.token);
+  expect(await answerTo(look)).toMatchObject({ jobId, workflowId: earlier.workflowId });
   await stop(service, "SIGTERM");
 });
 
-test("init makes the first owner of an empty store once, and the token works", async () => {
-  const own = { ...environment, STEPWELL_DATA_DIR: join(directory, "init") };
-  await layEmbeddedStore(own.STEPWELL_DATA_DIR);
-  const first = await run(own, "init", "--email", "ada@example.org", "--organization", "acme");
-  expect(first.code).toBe(0);
-  const token = /stu_\w+/.exec(first.output)?.[0];
-  expect(await run(own, "init", "--email", "eve@example.org", "--organization", "acme")).toMatchObject({
-    code: 1,
-    complaint: expect.stringMatching(/has an owner already.*`stepwell user reset-link EMAIL`/),
+describe("on a store that init makes", () => {
+  let ownStore: PreparedStore;
+  let own: Record<string, string>;
+  let token: string;
+  let firstLink: string;
+
+  beforeAll(async () => {
+    ownStore = await postgresHome.prepare();
+    own = { ...ownStore.environment, STEPWELL_PORT: port, STEPWELL_SECRET_KEY: testSecretKey };
   });
-  expect(await run(own, "dev")).toMatchObject({
-    code: 1,
-    complaint: expect.stringMatching(/^stepwell: This store was made by `stepwell init` .*`stepwell serve`\.\n$/),
+  afterAll(() => ownStore.remove());
+
+  test("init makes the first owner once", async () => {
+    const first = await run(own, "init", "--email", "ada@example.org", "--organization", "acme");
+    expect(first.code).toBe(0);
+    token = /stu_\w+/.exec(first.output)?.[0] ?? "";
+    firstLink = linkIn(first.output);
+    expect(await run(own, "init", "--email", "eve@example.org", "--organization", "acme")).toMatchObject({
+      code: 1,
+      complaint: expect.stringMatching(/has an owner already.*`stepwell user reset-link EMAIL`/),
+    });
+    expect(await run(own, "dev")).toMatchObject({
+      code: 1,
+      complaint: expect.stringMatching(/^stepwell: This store was made by `stepwell init` .*`stepwell serve`\.\n$/),
+    });
   });
-  const service = start(own, "serve");
-  const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
-  const answer = await fetch(`${baseUrl}/organizations`, { headers: { Authorization: `Bearer ${token}` } });
-  expect(await answer.json()).toMatchObject({ organizations: [{ name: "acme" }] });
-  const link = /http\S+set-password\S+/.exec(first.output)?.[0] ?? "";
-  expect(await (await fetch(link)).text()).toContain("ada@example.org");
-  expect(await setPassword(link)).toBe(200);
-  expect(await setPassword(link)).toBe(404);
-  await stop(service, "SIGTERM");
+
+  test("the owner's token works, except while the owner is disabled; the first link and one for who forgot the password set a password once", async () => {
+    const service = start(own, "serve");
+    const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
+    const ask = () => fetch(`${baseUrl}/organizations`, { headers: { Authorization: `Bearer ${token}` } });
+    const status = async () => (await ask()).status;
+    expect(await (await ask()).json()).toMatchObject({ organizations: [{ name: "acme" }] });
+    expect(await run(own, "user", "disable", "ada@example.org")).toMatchObject({ code: 0 });
+    await expect.poll(status).toBe(401);
+    expect(await run(own, "user", "enable", "ada@example.org")).toMatchObject({ code: 0 });
+    await expect.poll(status).toBe(200);
+
+    expect(await (await fetch(firstLink)).text()).toContain("ada@example.org");
+    expect(await setPassword(firstLink)).toBe(200);
+    expect(await setPassword(firstLink)).toBe(404);
+    const { output } = await run(own, "user", "reset-link", "Ada@example.org");
+    expect(await setPassword(linkIn(output))).toBe(200);
+    expect(await run(own, "user", "reset-link", "eve@example.org")).toMatchObject({
+      code: 3,
+      complaint: "stepwell: Nobody here has the e-mail address eve@example.org.\n",
+    });
+    await stop(service, "SIGTERM");
+  });
 });
 
-test("who runs the service makes a link for who forgot the password; while the embedded store is open, they are told what to do", async () => {
-  const own = { ...environment, STEPWELL_DATA_DIR: join(directory, "init") };
-  const linked = await run(own, "user", "reset-link", "Ada@example.org");
-  const link = /http\S+set-password\S+/.exec(linked.output)?.[0] ?? "";
-  const nobody = await run(own, "user", "reset-link", "eve@example.org");
-  expect(nobody).toMatchObject({
+test("while a process holds the embedded store, the operator's commands say what to do", async () => {
+  const held = embedded("held");
+  await layEmbeddedStore(held.STEPWELL_DATA_DIR);
+  const database = await openStore(readConfig(held));
+  onTestFinished(() => database.close());
+  expect(await run(held, "user", "reset-link", "ada@example.org")).toMatchObject({
     code: 1,
-    complaint: "stepwell: Nobody here has the e-mail address eve@example.org.\n",
+    complaint: expect.stringContaining("Stop the service, run this again"),
   });
-  const service = start(own, "serve");
-  await printed(service, '"msg":"listening"');
-  expect(await setPassword(link)).toBe(200);
-  const refused = await run(own, "user", "reset-link", "ada@example.org");
-  expect(refused).toMatchObject({ code: 1, complaint: expect.stringContaining("Stop the service, run this again") });
-  await stop(service, "SIGTERM");
-});
-
-test("who runs the service disables a user and enables them again", async () => {
-  const { environment: store, remove } = await postgresHome.prepare();
-  onTestFinished(remove);
-  const own = { ...store, STEPWELL_PORT: String(await findFreePort()), STEPWELL_SECRET_KEY: testSecretKey };
-  const { output } = await run(own, "init", "--email", "ada@example.org", "--organization", "acme");
-  const token = /stu_\w+/.exec(output)?.[0] ?? "";
-  expect(await run(own, "user", "disable", "ada@example.org")).toMatchObject({ code: 0 });
-  expect(await statusOf(token, own)).toBe(401);
-  expect(await run(own, "user", "enable", "ada@example.org")).toMatchObject({ code: 0 });
-  expect(await statusOf(token, own)).toBe(200);
+  expect(await run(held, "organization", "limits", crypto.randomUUID(), "--requests-per-minute", "7")).toMatchObject({
+    code: 1,
+    complaint: expect.stringMatching(/^stepwell: A running service holds the embedded store\. Stop it, [^\n]*\n$/),
+  });
+  const known = { ...held, STEPWELL_SECRET_KEY: testSecretKey };
+  expect(await run(known, "audit", "verify")).toMatchObject({
+    code: 4,
+    complaint: expect.stringContaining("STEPWELL_URL"),
+  });
 });
 
 test("a mistake is told in a sentence, with what to do, and no stack", async () => {
@@ -260,7 +321,7 @@ test("a mistake is told in a sentence, with what to do, and no stack", async () 
   expect(wrong.complaint).toMatch(/STEPWELL_PORT must be a whole number[\s\S]*STEPWELL_LEASE_MS/);
 
   const file = join(directory, "broken.json");
-  await writeFile(file, "{");
+  await writeFile(file, '{\n  "workflowName": orders\n}');
   const broken = await run(
     { ...environment, STEPWELL_URL: "http://127.0.0.1:9", STEPWELL_TOKEN: "t", STEPWELL_ORGANIZATION: "o" },
     "deploy",
@@ -268,11 +329,11 @@ test("a mistake is told in a sentence, with what to do, and no stack", async () 
   );
   expect(broken).toMatchObject({
     code: 1,
-    complaint: expect.stringMatching(/^stepwell: The definition is not JSON: [^\n]*\n$/),
+    complaint: expect.stringMatching(/^stepwell: The definition is not valid: 1 error\.\n.*broken\.json:2:19: error: /),
   });
 });
 
-/** As the page's form does. */
+/** Sends what the page's form sends. */
 async function setPassword(link: string): Promise<number> {
   const [page, secret = ""] = link.split("?link=");
   const password = "a long enough password";
@@ -280,18 +341,17 @@ async function setPassword(link: string): Promise<number> {
   return (await fetch(page ?? "", { method: "POST", body })).status;
 }
 
-/** What a token is answered by a service that is started for it. */
-async function statusOf(token: string, environment: Record<string, string>): Promise<number> {
-  const service = start(environment, "serve");
-  await printed(service, '"msg":"listening"');
-  const url = `http://localhost:${environment.STEPWELL_PORT}/organizations`;
-  const { status } = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
-  await stop(service, "SIGTERM");
-  return status;
+function linkIn(output: string): string {
+  return /http\S+set-password\S+/.exec(output)?.[0] ?? "";
 }
 
 function interrupted() {
-  return { ...environment, STEPWELL_DATA_DIR: join(directory, "interrupted") };
+  return embedded("interrupted");
+}
+
+/** Where no database is named, the store is in this directory. */
+function embedded(name: string) {
+  return { STEPWELL_DATA_DIR: join(directory, name), STEPWELL_PORT: port };
 }
 
 function leaveDevFile(content: string): void {

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Finding } from "@stepwell/server";
+import { examineInstallation, type Finding } from "@stepwell/server";
 import { newDatabase } from "@stepwell/testing/own-database.ts";
 import { PostgresCluster } from "@stepwell/testing/postgres-cluster.ts";
 import { onServer } from "@stepwell/testing/postgres-server.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterEach(endAll);
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** `stepwell doctor`: prints each finding, and ends with 1 when one of them is a problem. */
+/** `stepwell doctor`: prints each finding, and ends with 1 when one of them is a problem. Tests of one more rule need no process for it. */
 async function examine(environment: Record<string, string>): Promise<readonly Finding[]> {
   const { code, output, complaint } = await run(environment, "doctor", "--json");
   expect(complaint).toBe("");
@@ -80,11 +80,11 @@ describe("on a PostgreSQL server that loses what it acknowledged", () => {
       });
     const before = await changes();
     expect(before.length).toBeGreaterThan(20);
-    await examine(environment);
+    await examineInstallation(environment);
     expect(await changes()).toEqual(before);
     const { url: empty, remove } = await newDatabase("empty");
     onTestFinished(remove);
-    const findings = await examine({ ...environment, DATABASE_URL: empty });
+    const findings = await examineInstallation({ ...environment, DATABASE_URL: empty });
     expect(findings).toContainEqual(
       expect.objectContaining({ check: "schema", detail: expect.stringContaining("no tables yet") }),
     );
@@ -115,7 +115,7 @@ describe("on a PostgreSQL server that loses what it acknowledged", () => {
     const name = new URL(url).pathname.slice(1);
     await onServer(url, (client) => client.query(`ALTER DATABASE ${name} CONNECTION LIMIT 12`));
     const wrong = { STEPWELL_BASE_URL: "http://stepwell.example.com", STEPWELL_PROT: "1" };
-    const findings = await examine({ ...environment, ...wrong });
+    const findings = await examineInstallation({ ...environment, ...wrong });
     expect(findings).toContainEqual({
       check: "connections",
       level: "warning",
@@ -131,7 +131,7 @@ describe("on a PostgreSQL server that loses what it acknowledged", () => {
       level: "warning",
       detail: expect.stringContaining("`STEPWELL_PORT`?"),
     });
-    const crowded = await examine({ ...environment, STEPWELL_DATABASE_POOL_SIZE: "20" });
+    const crowded = await examineInstallation({ ...environment, STEPWELL_DATABASE_POOL_SIZE: "20" });
     expect(crowded).toContainEqual({
       check: "connections",
       level: "problem",
@@ -141,13 +141,13 @@ describe("on a PostgreSQL server that loses what it acknowledged", () => {
 
   test("a server that cannot be reached, and a setting that cannot be read, are problems and no crash", async () => {
     const { environment } = await ownDatabase();
-    const away = await examine({ ...environment, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" });
+    const away = await examineInstallation({ ...environment, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" });
     expect(away).toContainEqual({
       check: "database",
       level: "problem",
       detail: expect.stringContaining("nothing accepts connections"),
     });
-    const unreadable = await examine({ ...environment, STEPWELL_PORT: "http" });
+    const unreadable = await examineInstallation({ ...environment, STEPWELL_PORT: "http" });
     expect(unreadable).toEqual([
       { check: "settings", level: "problem", detail: expect.stringContaining("STEPWELL_PORT") },
     ]);
@@ -164,7 +164,7 @@ describe("on a PostgreSQL server that loses what it acknowledged", () => {
       if (at >= 0) answer.writeInt32BE(1, at + start.length);
       return answer;
     });
-    expect(await examine({ ...environment, DATABASE_URL: proxy.url })).toContainEqual({
+    expect(await examineInstallation({ ...environment, DATABASE_URL: proxy.url })).toContainEqual({
       check: "pooler",
       level: "ok",
       detail: "A connection pooler stands before the server; it shares no sessions.",
@@ -215,14 +215,14 @@ describe("on the embedded store", () => {
 
     const keyFile = join(dataDir, "secret.key");
     chmodSync(keyFile, 0o644);
-    const careless = await examine(environment);
+    const careless = await examineInstallation(environment);
     expect(careless).toContainEqual({
       check: "secret key",
       level: "problem",
       detail: expect.stringContaining(`Run chmod 600 ${keyFile}`),
     });
     renameSync(keyFile, `${keyFile}.away`);
-    const missing = await examine(environment);
+    const missing = await examineInstallation(environment);
     expect(missing).toContainEqual({
       check: "secret key",
       level: "problem",

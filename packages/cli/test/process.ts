@@ -17,8 +17,11 @@ export async function run(environment: Record<string, string>, ...words: string[
 
 export interface Conversation {
   readonly ended: Promise<Ended>;
-  /** Answers with all that was printed once `text` is in it; the command goes on. */
-  said(text: string): Promise<string>;
+  /** Answers with all that was printed once `wanted` is in it; the command goes on. */
+  said(wanted: string | RegExp): Promise<string>;
+  /** Answers with all that was complained of once `wanted` is in it. */
+  complained(wanted: RegExp): Promise<string>;
+  end(signal: NodeJS.Signals): void;
 }
 
 /** Runs it while the test does what it asks for. */
@@ -33,16 +36,19 @@ export function converse(environment: Record<string, string>, words: readonly st
     complaint += text;
   });
   const ended = once(child, "close").then(([code]) => ({ code: code as number | null, output, complaint }));
+  const over = ended.then(() => "over");
+  const until = async (stream: NodeJS.ReadableStream | null, wanted: string | RegExp, text: () => string) => {
+    while (!(typeof wanted === "string" ? text().includes(wanted) : wanted.test(text()))) {
+      const next = await Promise.race([over, once(stream ?? child, "data")]);
+      if (next === "over") throw new Error(`It ended without printing "${wanted}": ${output} ${complaint}`);
+    }
+    return text();
+  };
   return {
     ended,
-    async said(text) {
-      const over = ended.then(() => "over");
-      while (!output.includes(text)) {
-        const next = await Promise.race([over, once(child.stdout ?? child, "data")]);
-        if (next === "over") throw new Error(`It ended without printing "${text}": ${output} ${complaint}`);
-      }
-      return output;
-    },
+    said: (wanted) => until(child.stdout, wanted, () => output),
+    complained: (wanted) => until(child.stderr, wanted, () => complaint),
+    end: (signal) => child.kill(signal),
   };
 }
 
@@ -60,6 +66,8 @@ export function start(environment: Record<string, string>, ...words: string[]): 
     env: {
       PATH: process.env.PATH ?? "",
       NODE_OPTIONS: process.env.NODE_OPTIONS ?? "",
+      // A fifth of the processor time of a short command would go into compiling the same modules again.
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "",
       STEPWELL_METRICS_PORT: "0",
       ...environment,
     },
@@ -74,9 +82,12 @@ export function start(environment: Record<string, string>, ...words: string[]): 
 export async function printed(child: ChildProcess, text: string): Promise<string> {
   let output = "";
   const complaints = textOf(child.stderr);
-  for await (const chunk of child.stdout ?? []) {
+  for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
     output += String(chunk);
-    if (output.includes(text)) return output;
+    if (!output.includes(text)) continue;
+    // It may have more to say: a pipe that is closed would end it, and one that is full would stop it.
+    child.stdout?.resume();
+    return output;
   }
   throw new Error(`It ended without printing "${text}": ${output} ${await complaints}`);
 }

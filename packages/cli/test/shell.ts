@@ -106,10 +106,11 @@ function ownEnvironment(): Record<string, string> {
   const own = Object.entries(process.env).filter(
     ([name]) => !/^(npm_|node|vite|test|stepwell_|database_url)/i.test(name),
   );
-  const { NODE_EXTRA_CA_CERTS: certificates, PATH = "" } = process.env;
+  const { NODE_EXTRA_CA_CERTS: certificates, NODE_COMPILE_CACHE: compiled, PATH = "" } = process.env;
   return {
     ...Object.fromEntries(own.map(([name, value]) => [name, value ?? ""])),
     ...(certificates !== undefined && { NODE_EXTRA_CA_CERTS: certificates }),
+    ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }),
     PATH: PATH.split(delimiter)
       .filter((directory) => !directory.includes("node_modules") && !directory.includes("node-gyp-bin"))
       .join(delimiter),

@@ -8,7 +8,7 @@ import { newPerson, type Person } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { typePassword } from "@stepwell/testing/sign-in.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Conversation, converse, type Ended, endAll, run } from "./process.ts";
 
 interface StoredSignIn {
@@ -19,131 +19,143 @@ interface StoredSignIn {
   readonly organizationId?: string;
 }
 
+/** Somebody at a terminal, with an organization and a file of sign-ins of their own. */
+interface Terminal {
+  readonly person: Person;
+  readonly organizationId: string;
+  readonly credentials: string;
+  readonly environment: Record<string, string>;
+}
+
 const service = useService(postgresHome);
 let directory: string;
-let credentials: string;
-let environment: Record<string, string>;
-let person: Person;
-let organizationId: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "stepwell-sign-in-"));
 });
 
-beforeEach(async () => {
-  credentials = join(directory, crypto.randomUUID(), "credentials.json");
-  environment = { STEPWELL_CREDENTIALS_FILE: credentials, STEPWELL_DATA_DIR: join(directory, "nothing") };
-  person = await newPerson(service);
-  organizationId = await newMembership(person);
+afterAll(async () => {
+  endAll();
+  await rm(directory, { recursive: true, force: true });
 });
 
-afterEach(endAll);
-afterAll(() => rm(directory, { recursive: true, force: true }));
-
-test("who signs in in a browser works from the command line as themselves, in the one organization that they have", async () => {
-  const done = await signIn(person);
+// Side by side, since a command line may ask only after two seconds whether it was let in.
+test.concurrent("who signs in in a browser works from the command line as themselves, in the one organization that they have", async () => {
+  const terminal = await newTerminal();
+  const done = await signIn(terminal);
   expect(done).toMatchObject({ code: 0, complaint: "" });
-  expect(done.output).toContain(`Signed in at ${service.baseUrl} as ${person.email}.`);
-  expect(done.output).toContain(`(${organizationId})`);
-  expect(statSync(credentials).mode & 0o777).toBe(0o600);
-  const who = await run(environment, "whoami");
+  expect(done.output).toContain(`Signed in at ${service.baseUrl} as ${terminal.person.email}.`);
+  expect(done.output).toContain(`(${terminal.organizationId})`);
+  expect(statSync(terminal.credentials).mode & 0o777).toBe(0o600);
+  const who = await run(terminal.environment, "whoami");
   expect(who.output).toMatch(/^A person \(Person-/);
-  expect(who.output).toContain(organizationId);
-  const answer = JSON.parse((await run(environment, "whoami", "--json")).output);
-  expect(answer).toMatchObject({ type: "user", id: person.userId, email: person.email });
-  const missing = await run(environment, "submit", "nothing");
-  expect(missing).toMatchObject({ code: 1, complaint: "stepwell: There is no workflow named nothing.\n" });
+  expect(who.output).toContain(terminal.organizationId);
+  const answer = JSON.parse((await run(terminal.environment, "whoami", "--json")).output);
+  expect(answer).toMatchObject({ type: "user", id: terminal.person.userId, email: terminal.person.email });
+  const missing = await run(terminal.environment, "submit", "nothing");
+  expect(missing).toMatchObject({ code: 3, complaint: "stepwell: There is no workflow named nothing.\n" });
 });
 
-test("who has several organizations chooses one by its name or its id", async () => {
-  const otherId = await newMembership(person);
-  const open = await signIn(person);
+test.concurrent("who has several organizations chooses one by its name or its id", async () => {
+  const terminal = await newTerminal();
+  const otherId = await newMembership(terminal.person);
+  const open = await signIn(terminal);
   expect(open).toMatchObject({ code: 0, output: expect.stringContaining("Choose one") });
-  expect(open.output).toContain(organizationId);
+  expect(open.output).toContain(terminal.organizationId);
   expect(open.output).toContain(otherId);
-  expect(await run(environment, "job", "x")).toMatchObject({
-    code: 1,
+  expect(await run(terminal.environment, "job", "show", "x")).toMatchObject({
+    code: 2,
     complaint: expect.stringContaining("No organization is chosen"),
   });
-  await signIn(person, "--organization", otherId);
-  expect(stored().organizationId).toBe(otherId);
-  const unknown = await signIn(person, "--organization", "nobody's");
+  await signIn(terminal, "--organization", otherId);
+  expect(stored(terminal).organizationId).toBe(otherId);
+  const unknown = await signIn(terminal, "--organization", "nobody's");
   expect(unknown).toMatchObject({
-    code: 1,
+    code: 3,
     complaint: expect.stringContaining("none of your organizations is nobody's"),
   });
-  expect(stored().organizationId).toBeUndefined();
+  expect(stored(terminal).organizationId).toBeUndefined();
 });
 
-test("signing in again ends the session before", async () => {
-  await signIn(person);
-  const { idToken } = stored();
-  await signIn(person);
+test.concurrent("signing in again ends the session before", async () => {
+  const terminal = await newTerminal();
+  await signIn(terminal);
+  const { idToken } = stored(terminal);
+  await signIn(terminal);
   expect(await accessOf(idToken)).toBe(401);
-  expect(await accessOf(stored().idToken)).toBe(200);
+  expect(await accessOf(stored(terminal).idToken)).toBe(200);
 });
 
-test("a sign-in that is about to end is renewed and stored, once for commands that run at once", async () => {
-  await signIn(person);
-  const before = age();
-  const both = await Promise.all([run(environment, "whoami"), run(environment, "whoami"), run(environment, "whoami")]);
+test.concurrent("a sign-in that is about to end is renewed and stored, once for commands that run at once", async () => {
+  const terminal = await newTerminal();
+  await signIn(terminal);
+  const before = age(terminal);
+  const both = await Promise.all([
+    run(terminal.environment, "whoami"),
+    run(terminal.environment, "whoami"),
+    run(terminal.environment, "whoami"),
+  ]);
   expect(both.map(({ code, complaint }) => [code, complaint])).toEqual([
     [0, ""],
     [0, ""],
     [0, ""],
   ]);
-  const first = stored();
+  const first = stored(terminal);
   expect(first.refreshToken).not.toBe(before.refreshToken);
   expect(first.expiresAt).toBeGreaterThan(Date.now() + 3_000_000);
   // Had the file kept an earlier refresh token, this would be taken for theft.
   await ageExchanges(60);
-  age();
-  expect((await run(environment, "whoami")).code).toBe(0);
-  expect(stored().refreshToken).not.toBe(first.refreshToken);
-  expect(await accessOf(stored().idToken)).toBe(200);
+  age(terminal);
+  expect((await run(terminal.environment, "whoami")).code).toBe(0);
+  expect(stored(terminal).refreshToken).not.toBe(first.refreshToken);
+  expect(await accessOf(stored(terminal).idToken)).toBe(200);
 });
 
-test("logout ends the session at the service and leaves nothing here", async () => {
-  await signIn(person);
-  const { idToken, refreshToken } = stored();
-  expect(await run(environment, "logout")).toMatchObject({
+test.concurrent("logout ends the session at the service and leaves nothing here", async () => {
+  const terminal = await newTerminal();
+  await signIn(terminal);
+  const { idToken, refreshToken } = stored(terminal);
+  expect(await run(terminal.environment, "logout")).toMatchObject({
     code: 0,
-    output: `Signed out at ${service.baseUrl}, where you were ${person.email}.\n`,
+    output: `Signed out at ${service.baseUrl}, where you were ${terminal.person.email}.\n`,
   });
   expect(await accessOf(idToken)).toBe(401);
-  expect(readFileSync(credentials, "utf8")).not.toContain(refreshToken);
-  expect(await run(environment, "logout")).toMatchObject({ code: 0, output: "Nobody is signed in here.\n" });
-  expect(await run(environment, "whoami")).toMatchObject({
-    code: 1,
+  expect(readFileSync(terminal.credentials, "utf8")).not.toContain(refreshToken);
+  expect(await run(terminal.environment, "logout")).toMatchObject({ code: 0, output: "Nobody is signed in here.\n" });
+  expect(await run(terminal.environment, "whoami")).toMatchObject({
+    code: 4,
     complaint: expect.stringContaining("stepwell login"),
   });
 });
 
-test("logging out removes the tokens here even when the service is away, and says what is left", async () => {
-  await signIn(person);
-  const content = readFileSync(credentials, "utf8").replaceAll(service.baseUrl, "http://localhost:9");
-  writeFileSync(credentials, content);
-  const { code, complaint } = await run(environment, "logout");
+test.concurrent("logging out removes the tokens here even when the service is away, and says what is left", async () => {
+  const terminal = await newTerminal();
+  await signIn(terminal);
+  const content = readFileSync(terminal.credentials, "utf8").replaceAll(service.baseUrl, "http://localhost:9");
+  writeFileSync(terminal.credentials, content);
+  const { code, complaint } = await run(terminal.environment, "logout");
   expect([code, complaint]).toEqual([1, expect.stringMatching(/removed here, but .* cannot be reached/)]);
-  expect(readFileSync(credentials, "utf8")).not.toContain("refreshToken");
+  expect(readFileSync(terminal.credentials, "utf8")).not.toContain("refreshToken");
 });
 
-test("a session that was ended elsewhere is told with what to do, at once and when the sign-in is to be renewed", async () => {
-  await signIn(person);
-  const { sessions } = (await service.client(stored().idToken).call<SessionList>("ListSessions")).body;
+test.concurrent("a session that was ended elsewhere is told with what to do, at once and when the sign-in is to be renewed", async () => {
+  const terminal = await newTerminal();
+  await signIn(terminal);
+  const { sessions } = (await service.client(stored(terminal).idToken).call<SessionList>("ListSessions")).body;
   const sessionId = sessions.find(({ isCurrent }) => isCurrent)?.sessionId ?? "";
-  await service.client(stored().idToken).call("EndSession", { params: { sessionId } });
+  await service.client(stored(terminal).idToken).call("EndSession", { params: { sessionId } });
   const complaint = expect.stringContaining("Sign in with `stepwell login`");
-  expect(await run(environment, "whoami")).toMatchObject({ code: 1, complaint });
-  age();
-  expect(await run(environment, "whoami")).toMatchObject({
-    code: 1,
+  expect(await run(terminal.environment, "whoami")).toMatchObject({ code: 4, complaint });
+  age(terminal);
+  expect(await run(terminal.environment, "whoami")).toMatchObject({
+    code: 4,
     complaint: `stepwell: The sign-in at ${service.baseUrl} has ended. Sign in again with \`stepwell login --url ${service.baseUrl}\`.\n`,
   });
 });
 
-test("what is declined in the browser gives nothing away; the page said what asked", async () => {
-  const asking = converse(environment, ["login", "--url", service.baseUrl]);
+test.concurrent("what is declined in the browser gives nothing away; the page said what asked", async () => {
+  const terminal = await newTerminal();
+  const asking = converse(terminal.environment, ["login", "--url", service.baseUrl]);
   const browser = new Browser();
   const page = await confirmation(browser, asking);
   expect(page.text).toContain("stepwell on ");
@@ -151,53 +163,52 @@ test("what is declined in the browser gives nothing away; the page said what ask
   expect(await asking.ended).toMatchObject({ code: 1, complaint: expect.stringContaining("declined in the browser") });
 });
 
-test("a code that got too old is said to be", async () => {
-  const asking = converse(environment, ["login", "--url", service.baseUrl]);
-  await asking.said("Waiting");
-  await query("DELETE FROM oidc_record WHERE kind = 'DeviceCode'");
-  expect(await asking.ended).toMatchObject({ code: 1, complaint: expect.stringContaining("The code is too old") });
-});
-
-test("a sign-in over http to another machine is refused before anything is sent", async () => {
+test.concurrent("a sign-in over http to another machine is refused before anything is sent", async () => {
+  const terminal = await newTerminal();
   for (const url of ["http://stepwell.example.com", "http://10.0.0.1:8080", "http://localhost.example.com"]) {
-    expect(await run(environment, "login", "--url", url)).toMatchObject({
+    expect(await run(terminal.environment, "login", "--url", url)).toMatchObject({
       code: 1,
       complaint: expect.stringContaining("is not encrypted"),
     });
   }
   for (const url of ["localhost:8080", "ftp://localhost", "http://ada:secret@localhost", "http://localhost?a=b"]) {
-    expect(await run(environment, "login", "--url", url)).toMatchObject({
-      code: 1,
+    expect(await run(terminal.environment, "login", "--url", url)).toMatchObject({
+      code: 2,
       complaint: expect.stringContaining("is not the address of a service"),
     });
   }
 });
 
-test("a service that is away, is something else, or has another address is told from each other", async () => {
-  const away = await run(environment, "login", "--url", "http://localhost:9");
+test.concurrent("a service that is away, is something else, or has another address is told from each other", async () => {
+  const terminal = await newTerminal();
+  const away = await run(terminal.environment, "login", "--url", "http://localhost:9");
   expect(away.complaint).toBe(
     "stepwell: The service at http://localhost:9 cannot be reached. Is it running, and is this its address?\n",
   );
   const other = createServer((_request, response) => response.writeHead(404).end()).listen(0, "127.0.0.1");
   await new Promise((ready) => other.once("listening", ready));
   const { port } = other.address() as { port: number };
-  const wrong = await run(environment, "login", "--url", `http://127.0.0.1:${port}/`);
+  const wrong = await run(terminal.environment, "login", "--url", `http://127.0.0.1:${port}/`);
   expect(wrong.complaint).toContain("there is no Stepwell service with sign-in (it answered 404)");
   other.close();
-  const spelled = await run(environment, "login", "--url", `http://127.0.0.1:${service.port}`);
+  const spelled = await run(terminal.environment, "login", "--url", `http://127.0.0.1:${service.port}`);
   expect(spelled.complaint).toContain(`Use --url ${service.baseUrl}`);
 });
 
-test("STEPWELL_TOKEN comes before the sign-in, and the sign-in before what stepwell dev left; each goes to its own address only", async () => {
-  await signIn(person);
+test.concurrent("STEPWELL_TOKEN comes before the sign-in, and the sign-in before what stepwell dev left; each goes to its own address only", async () => {
+  const terminal = await newTerminal();
+  await signIn(terminal);
   const { token } = await service.newUser();
-  const explicit = await run({ ...environment, STEPWELL_TOKEN: token }, "whoami");
+  const explicit = await run({ ...terminal.environment, STEPWELL_TOKEN: token }, "whoami");
   expect(explicit.output).toMatch(/^A user/);
 
   const dataDirectory = await mkdtemp(join(directory, "dev-"));
-  const inDirectory = { ...environment, STEPWELL_DATA_DIR: dataDirectory };
+  const inDirectory = { ...terminal.environment, STEPWELL_DATA_DIR: dataDirectory };
   const leaveDevFile = (baseUrl: string) =>
-    writeFileSync(join(dataDirectory, "dev.json"), JSON.stringify({ baseUrl, token, organizationId }));
+    writeFileSync(
+      join(dataDirectory, "dev.json"),
+      JSON.stringify({ baseUrl, token, organizationId: terminal.organizationId }),
+    );
   leaveDevFile(service.baseUrl);
   expect((await run(inDirectory, "whoami")).output).toMatch(/^A person/);
   await run(inDirectory, "logout");
@@ -208,29 +219,49 @@ test("STEPWELL_TOKEN comes before the sign-in, and the sign-in before what stepw
   expect(elsewhere.complaint).toContain(`Nobody is signed in at ${service.baseUrl}`);
 });
 
-test("in a directory where stepwell dev started a service, a sign-in elsewhere does not take over", async () => {
+test.concurrent("in a directory where stepwell dev started a service, a sign-in elsewhere does not take over", async () => {
   const dataDirectory = await mkdtemp(join(directory, "dev-"));
   writeFileSync(join(dataDirectory, "dev.json"), JSON.stringify({ baseUrl: "http://localhost:9", token: "t" }));
-  environment = { ...environment, STEPWELL_DATA_DIR: dataDirectory };
-  const done = await signIn(person);
-  expect(done.output).toContain(`In this directory commands go to http://localhost:9`);
-  expect(await run(environment, "whoami")).toMatchObject({
-    code: 1,
+  const terminal = await newTerminal(dataDirectory);
+  const done = await signIn(terminal);
+  expect(done.complaint).toContain(`In this directory commands go to http://localhost:9`);
+  expect(await run(terminal.environment, "whoami")).toMatchObject({
+    code: 5,
     complaint: expect.stringContaining("http://localhost:9 cannot be reached"),
   });
+});
+
+// By itself: it takes away the codes of all.
+test("a code that got too old is said to be", async () => {
+  const terminal = await newTerminal();
+  const asking = converse(terminal.environment, ["login", "--url", service.baseUrl]);
+  await asking.said("Waiting");
+  await query("DELETE FROM oidc_record WHERE kind = 'DeviceCode'");
+  expect(await asking.ended).toMatchObject({ code: 1, complaint: expect.stringContaining("The code is too old") });
 });
 
 interface SessionList {
   readonly sessions: readonly { readonly sessionId: string; readonly isCurrent: boolean }[];
 }
 
+async function newTerminal(dataDirectory = join(directory, "nothing")): Promise<Terminal> {
+  const credentials = join(directory, crypto.randomUUID(), "credentials.json");
+  const person = await newPerson(service);
+  return {
+    person,
+    organizationId: await newMembership(person),
+    credentials,
+    environment: { STEPWELL_CREDENTIALS_FILE: credentials, STEPWELL_DATA_DIR: dataDirectory },
+  };
+}
+
 /** `login`, and what a person does for it in a browser. */
-async function signIn(who: Person, ...options: string[]): Promise<Ended> {
+async function signIn({ person, environment }: Terminal, ...options: string[]): Promise<Ended> {
   const asking = converse(environment, ["login", "--url", service.baseUrl, ...options]);
   const browser = new Browser();
   const page = await confirmation(browser, asking);
   const next = await browser.submit(page, { confirm: "yes" });
-  expect((await typePassword(browser, next, who)).text).toContain("The device is signed in");
+  expect((await typePassword(browser, next, person)).text).toContain("The device is signed in");
   return await asking.ended;
 }
 
@@ -254,16 +285,17 @@ async function accessOf(idToken: string): Promise<number> {
   return (await service.client(idToken).callAny("GetAccount", {})).status;
 }
 
-function stored(): StoredSignIn {
+function stored({ credentials }: Terminal): StoredSignIn {
   return JSON.parse(readFileSync(credentials, "utf8")).signIns[service.baseUrl];
 }
 
 /** As if its id token ended in a minute. */
-function age(): StoredSignIn {
+function age(terminal: Terminal): StoredSignIn {
+  const { credentials } = terminal;
   const content = JSON.parse(readFileSync(credentials, "utf8"));
   content.signIns[service.baseUrl].expiresAt = Date.now() + 60_000;
   writeFileSync(credentials, JSON.stringify(content));
-  return stored();
+  return stored(terminal);
 }
 
 /** As if every renewal was that long ago. */

@@ -7,6 +7,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TLSSocket } from "node:tls";
+import { readConfig, startService } from "@stepwell/server";
 import { newDatabase } from "@stepwell/testing/own-database.ts";
 import { onServer } from "@stepwell/testing/postgres-server.ts";
 import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
@@ -25,12 +26,24 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+const impatient = { STEPWELL_DATABASE_START_SECONDS: "0", STEPWELL_SECRET_KEY: secretKey, STEPWELL_PORT: "0" };
+
 /** The complaint of `stepwell serve`: one line, which names the setting and ends the process with 1. */
 async function complaint(environment: Record<string, string>): Promise<string> {
-  const patience = { STEPWELL_DATABASE_START_SECONDS: "0", STEPWELL_SECRET_KEY: secretKey, STEPWELL_PORT: "0" };
-  const ended = await run({ ...patience, ...environment }, "serve");
+  const ended = await run({ ...impatient, ...environment }, "serve");
   expect(ended).toMatchObject({ code: 1, complaint: expect.stringMatching(/^stepwell: [^\n]+\n$/) });
   return ended.complaint;
+}
+
+/** The message of the error with which a start in this process ends. `stepwell serve` prints it, as the tests with a process try: those load the service anew. */
+async function reasonOf(environment: Record<string, string>): Promise<string> {
+  const quiet = { STEPWELL_METRICS_PORT: "0", STEPWELL_LOG_LEVEL: "silent" };
+  const started = await Promise.resolve({ ...impatient, ...quiet, ...environment })
+    .then((settings) => startService(readConfig(settings)))
+    .catch((error: Error) => error.message);
+  if (typeof started === "string") return started;
+  await started.stop();
+  throw new Error("It started.");
 }
 
 function urlWith(change: (url: URL) => void): string {
@@ -52,15 +65,14 @@ test.concurrent.each([
   ["with an unknown host", "postgres://u:hunter2@nowhere.invalid/x", 'the host "nowhere.invalid" is not known'],
   ["of a socket that is not there", "postgres:///x?host=/nowhere", "no socket of a PostgreSQL server in /nowhere"],
 ])("an address %s stops the start with a sentence about DATABASE_URL", async (_what, url, words) => {
-  const said = await complaint({ DATABASE_URL: url });
+  const said = await reasonOf({ DATABASE_URL: url });
   expect(said).toContain(words);
-  expect(said).toMatch(/^stepwell: DATABASE_URL/);
+  expect(said).toMatch(/^DATABASE_URL[^\n]+$/);
   expect(said).not.toContain("hunter2");
 });
 
 test.concurrent.each<[string, (url: URL) => void, string]>([
   ["a wrong password", (url) => (url.password = "hunter2"), 'refuses the password of the user "postgres"'],
-  ["no password", (url) => (url.password = ""), "and the address has none"],
   ["an unknown database", (url) => (url.pathname = "/nowhere"), 'has no database "nowhere"'],
   ["TLS that the server does not speak", (url) => (url.search = "?sslmode=require"), "does not speak TLS"],
   [
@@ -71,12 +83,17 @@ test.concurrent.each<[string, (url: URL) => void, string]>([
 ])(
   "a server that is asked with %s stops the start with a sentence about DATABASE_URL",
   async (_what, change, words) => {
-    const said = await complaint({ DATABASE_URL: urlWith(change) });
+    const said = await reasonOf({ DATABASE_URL: urlWith(change) });
     expect(said).toContain(words);
-    expect(said).toMatch(/^stepwell: DATABASE_URL/);
+    expect(said).toMatch(/^DATABASE_URL[^\n]+$/);
     expect(said).not.toContain(new URL(inject("postgresUrl")).password);
   },
 );
+
+test.concurrent("a server that is asked with no password stops the start at once, though it waits for one", async () => {
+  const said = await complaint({ DATABASE_URL: urlWith((url) => (url.password = "")) });
+  expect(said).toMatch(/^stepwell: DATABASE_URL.* and the address has none/);
+});
 
 test.concurrent("a certificate that nobody vouches for stops the start with what to do", async () => {
   const [key, certificate] = [join(directory, "key.pem"), join(directory, "certificate.pem")];
@@ -98,9 +115,9 @@ test.concurrent("a certificate that nobody vouches for stops the start with what
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const said = await complaint({ DATABASE_URL: `postgres://u:hunter2@localhost:${port}/x?sslmode=verify-full` });
+  const said = await reasonOf({ DATABASE_URL: `postgres://u:hunter2@localhost:${port}/x?sslmode=verify-full` });
   server.close();
-  expect(said).toMatch(/^stepwell: DATABASE_URL: the certificate .* is not trusted .*sslrootcert=FILE/);
+  expect(said).toMatch(/^DATABASE_URL: the certificate .* is not trusted .*sslrootcert=FILE/);
 });
 
 test.concurrent("a server that is older than we need stops the start", async () => {
@@ -157,11 +174,11 @@ test.concurrent("a mistyped setting is a warning in the log, and another secret 
 test.concurrent("a data directory that cannot be one stops the start with a sentence about STEPWELL_DATA_DIR", async () => {
   const file = join(directory, "file");
   writeFileSync(file, "");
-  expect(await complaint({ STEPWELL_DATA_DIR: file })).toContain(
+  expect(await reasonOf({ STEPWELL_DATA_DIR: file })).toContain(
     `STEPWELL_DATA_DIR names ${file}, but a file is in the way`,
   );
   const below = join(file, "below");
-  expect(await complaint({ STEPWELL_DATA_DIR: below })).toContain(`STEPWELL_DATA_DIR names ${below}, but a file is`);
+  expect(await reasonOf({ STEPWELL_DATA_DIR: below })).toContain(`STEPWELL_DATA_DIR names ${below}, but a file is`);
   const strange = join(directory, "strange");
   mkdirSync(join(strange, "postgres"), { recursive: true });
   expect(await complaint({ STEPWELL_DATA_DIR: strange })).toMatch(
@@ -207,7 +224,8 @@ test.concurrent.each([
   ],
 ])("%s stops the start before anything is opened", async (_what, settings, words) => {
   const dataDir = join(directory, "never-made");
-  expect(await complaint({ STEPWELL_DATA_DIR: dataDir, ...settings })).toMatch(words);
+  expect(await reasonOf({ STEPWELL_DATA_DIR: dataDir, ...settings })).toMatch(words);
+  expect(existsSync(dataDir)).toBe(false);
 });
 
 test("a directory that this user may not write to stops the start with a sentence about STEPWELL_DATA_DIR", async () => {

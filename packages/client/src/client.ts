@@ -1,188 +1,422 @@
-import createFetchClient, { type Client } from "openapi-fetch";
-import { type Problem, StepwellError } from "./error.ts";
-import type { operations, paths } from "./generated/api.ts";
-import { retryingFetch } from "./retrying-fetch.ts";
+import { type ByPath, byPath } from "./by-path.ts";
+import { deploy } from "./deployment.ts";
+import { tooLate } from "./error.ts";
+import { operationTable } from "./generated/operations.ts";
+import { type HistoryEntry, type WatchOptions, watchJob } from "./job-watch.ts";
+import type {
+  Answer,
+  AnyInput,
+  CallArguments,
+  CallName,
+  Item,
+  ListName,
+  Query,
+  RequestBody,
+  StreamName,
+} from "./operation.ts";
+import { type OutageOptions, throughOutages } from "./outage.ts";
+import { type PageQuery, Pages } from "./pages.ts";
+import { withinTime } from "./time-limit.ts";
+import { type CallOptions, type ClientOptions, resultOf, Transport } from "./transport.ts";
 
-export interface ClientOptions {
-  /** For example `http://localhost:8080`; may carry a path prefix. */
-  readonly baseUrl: string;
-  readonly token: string;
-  /** Default 5, the first included. */
-  readonly maxAttempts?: number;
-  readonly fetch?: typeof fetch;
+/** A job as GetJob answers it, with its steps, its output and its error. */
+export type Job = Answer<"GetJob">;
+
+/** An answer with its status and headers, such as `ETag`, `RateLimit` or `Idempotency-Replayed`. */
+export interface WholeAnswer<Body> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
 }
 
-type Body<Operation extends keyof operations> = operations[Operation] extends {
-  requestBody: { content: { "application/json": infer Content } };
-}
-  ? Content
-  : never;
-
-type Answer<Operation extends keyof operations, Status extends number> = operations[Operation] extends {
-  responses: { [Key in Status]: { content: { "application/json": infer Content } } };
-}
-  ? Content
-  : never;
-
-export type Job = Answer<"GetJob", 200>;
-type Definition = string | object;
-
-export interface SubmitOptions {
-  readonly idempotencyKey?: string;
+export interface SubmitOptions extends CallOptions {
+  /** Holds the answer until there is something to say, or for this many seconds. */
   readonly waitSeconds?: number;
+}
+
+export interface GetJobOptions extends CallOptions {
+  /** Holds the answer until the job has ended, or for this many seconds. */
+  readonly waitSeconds?: number;
+}
+
+export interface PollOptions extends CallOptions {
+  /** Holds the answer until there is a task, or for this many seconds. */
+  readonly waitSeconds?: number;
+}
+
+export interface WaitOptions extends OutageOptions {
+  /** How long to wait at most, in milliseconds. Then it rejects with a `StepwellError` of the code `TimeoutError`; the job goes on. Default: no limit. */
+  readonly timeoutMs?: number;
+}
+
+export interface SubmitAndWaitOptions extends WaitOptions {
+  readonly idempotencyKey?: string;
+}
+
+interface TaskAnswers {
+  readonly complete: { readonly output: unknown };
+  readonly fail: RequestBody<"FailTask">;
+  readonly release: Record<string, never>;
 }
 
 export function createClient(options: ClientOptions): StepwellClient {
   return new StepwellClient(options);
 }
 
-/** Every operation, typed, as `api`; and the few that programs use most, with retries, waiting and errors as exceptions. */
+/**
+ * Calls a service. `call`, `list` and `open` know every operation by its name in the API document, with its types; the other methods are short ways to
+ * those that programs use most. All of them throw a `StepwellError` for an answer that is not a success, repeat what failed for a moment, and take
+ * `CallOptions` (a signal, a timeout, an idempotency key) at the end.
+ */
 export class StepwellClient {
-  readonly api: Client<paths>;
+  /** Every operation by its path. What the service refuses is answered as `error` and not thrown. */
+  readonly api: ByPath;
+  readonly #transport: Transport;
 
   constructor(options: ClientOptions) {
-    this.api = createFetchClient<paths>({
-      baseUrl: options.baseUrl.replace(/\/$/, ""),
-      headers: { Authorization: `Bearer ${options.token}` },
-      fetch: retryingFetch({
-        maxAttempts: options.maxAttempts ?? 5,
-        fetch: options.fetch ?? fetch,
-        sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-      }),
-    });
+    this.#transport = new Transport(options);
+    this.api = byPath(this.#transport);
   }
 
-  /** Whom the service takes the token's bearer for. */
-  async whoAmI() {
-    return resultOf(await this.api.GET("/whoami", {}));
+  /** Calls an operation: `call("GetJob", { path: { organizationId, jobId }, query: { waitSeconds: 30 } })`. Answers the body, or undefined where there is none (204). */
+  async call<Name extends CallName>(
+    name: Name,
+    ...[input, options]: CallArguments<Name, CallOptions>
+  ): Promise<Answer<Name>> {
+    return resultOf(
+      await this.#transport.send(operationTable[name], (input ?? {}) as AnyInput, options),
+    ) as Answer<Name>;
   }
 
-  /** One page of those that the caller is a member of. */
-  async listOrganizations(pageSize = 100) {
-    return resultOf(await this.api.GET("/organizations", { params: { query: { pageSize } } }));
+  /** Calls an operation as `call` does, and answers the status and the headers, too. */
+  async request<Name extends CallName>(
+    name: Name,
+    ...[input, options]: CallArguments<Name, CallOptions>
+  ): Promise<WholeAnswer<Answer<Name>>> {
+    const reply = await this.#transport.send(operationTable[name], (input ?? {}) as AnyInput, options);
+    const { status, headers } = reply.response;
+    return { status, headers, body: resultOf(reply) as Answer<Name> };
+  }
+
+  /** The items of an operation that answers in pages, each page when the iteration gets there: `for await (const job of client.list("ListJobs", { path: { organizationId } }))`. */
+  list<Name extends ListName>(
+    name: Name,
+    ...[input, options]: CallArguments<Name, CallOptions>
+  ): Pages<Answer<Name>, Item<Name>> {
+    const { query, ...rest } = (input ?? {}) as AnyInput;
+    const read = async (page: PageQuery) => {
+      const paged = { ...rest, query: { ...query, ...page } };
+      return resultOf(await this.#transport.send(operationTable[name], paged, options)) as Answer<Name>;
+    };
+    return new Pages(read, (query ?? {}) as PageQuery, operationTable[name].items);
+  }
+
+  /** Calls an operation that answers a long text or a stream, such as ExportAudit, and answers once it begins: read its `body` or its `text()`. The signal ends the reading, too. */
+  async open<Name extends StreamName>(
+    name: Name,
+    ...[input, options]: CallArguments<Name, CallOptions>
+  ): Promise<Response> {
+    const reply = await this.#transport.open(operationTable[name], (input ?? {}) as AnyInput, options);
+    resultOf(reply);
+    return reply.response;
+  }
+
+  /** The caller: whom the service takes the token's bearer for, and what the token allows. */
+  async whoAmI(options?: CallOptions) {
+    return await this.call("WhoAmI", {}, options);
+  }
+
+  /** One page of the organizations that the caller may read. `list("ListOrganizations")` goes through all. */
+  async listOrganizations(pageSize = 100, options?: CallOptions) {
+    return await this.call("ListOrganizations", { query: { pageSize } }, options);
+  }
+
+  /** All workflows, by name. */
+  listWorkflows(organizationId: string, query: Query<"ListWorkflows"> = {}, options?: CallOptions) {
+    return this.list("ListWorkflows", { path: { organizationId }, query }, options);
   }
 
   /** The workflow of this name; undefined when there is none. */
-  async findWorkflow(organizationId: string, name: string) {
-    const answer = await this.api.GET("/organizations/{organizationId}/workflows", {
-      params: { path: { organizationId }, query: { name } },
-    });
-    return resultOf(answer).workflows[0];
+  async findWorkflow(organizationId: string, name: string, options?: CallOptions) {
+    return (await this.call("ListWorkflows", { path: { organizationId }, query: { name } }, options)).workflows[0];
+  }
+
+  /** Makes a workflow without versions. A taken name is a conflict. */
+  async registerWorkflow(organizationId: string, name: string, options?: CallOptions) {
+    return await this.call("RegisterWorkflow", { path: { organizationId }, body: { name } }, options);
   }
 
   /**
-   * Registers the definition as a new version of the workflow that it names, unless the newest version has an equal one, and moves the tag
-   * there, unless it points there already. Makes the workflow if there is none.
+   * Registers the definition as a new version of the workflow that it names, unless the newest version has an equal one, and moves the tag there, unless
+   * it points there already. Makes the workflow if there is none. An invalid definition is a `ValidationError` whose `errors` have all that is wrong,
+   * with the line and the column.
    */
-  async deploy(organizationId: string, definition: Definition, tag = "$LIVE") {
-    const text = typeof definition === "string" ? definition : JSON.stringify(definition);
-    const workflowId = await this.#workflowIdFor(organizationId, nameIn(text));
-    const version = resultOf(
-      await this.api.POST("/organizations/{organizationId}/workflows/{workflowId}/versions", {
-        params: { path: { organizationId, workflowId }, query: { ifChanged: true } },
-        body: { definition: text },
-      }),
-    );
+  async deploy(organizationId: string, definition: string | object, tag = "$LIVE", options: CallOptions = {}) {
+    return await deploy((name, ...args) => this.call(name, ...args), organizationId, definition, tag, options);
+  }
+
+  /** Checks a definition and registers nothing: answers `valid`, with all `errors` and `warnings`. */
+  async validateDefinition(organizationId: string, workflowId: string, definition: string, options?: CallOptions) {
+    const path = { organizationId, workflowId };
+    return await this.call("ValidateWorkflowVersion", { path, body: { definition } }, options);
+  }
+
+  /** All versions of a workflow, the newest first. */
+  listVersions(organizationId: string, workflowId: string, options?: CallOptions) {
+    return this.list("ListWorkflowVersions", { path: { organizationId, workflowId } }, options);
+  }
+
+  /** A version with the text of its definition. */
+  async getVersion(organizationId: string, workflowId: string, versionId: string, options?: CallOptions) {
+    return await this.call("GetWorkflowVersion", { path: { organizationId, workflowId, versionId } }, options);
+  }
+
+  /** Registers a version. With `ifChanged` a definition that equals that of the newest version answers this version, with `created: false`. */
+  async registerVersion(
+    organizationId: string,
+    workflowId: string,
+    definition: string,
+    { ifChanged, ...options }: CallOptions & { readonly ifChanged?: boolean } = {},
+  ) {
+    const query = ifChanged === undefined ? {} : { ifChanged };
+    const path = { organizationId, workflowId };
+    return await this.call("RegisterWorkflowVersion", { path, query, body: { definition } }, options);
+  }
+
+  /** All tags of a workflow, with the versions at which they point. */
+  listTags(organizationId: string, workflowId: string, options?: CallOptions) {
+    return this.list("ListTags", { path: { organizationId, workflowId } }, options);
+  }
+
+  /** Points a tag at a version; makes the tag where there is none. */
+  async setTag(organizationId: string, workflowId: string, tag: string, versionId: string, options?: CallOptions) {
     const path = { organizationId, workflowId, tag };
-    const { versionId } = version;
-    // No tag points at a version that was just made, so there is no need to ask.
-    const isTagMoved = version.created || (await this.#taggedVersionId(path)) !== versionId;
-    if (isTagMoved) {
-      await this.api
-        .PUT("/organizations/{organizationId}/workflows/{workflowId}/tags/{tag}", {
-          params: { path },
-          body: { versionId },
-        })
-        .then(resultOf);
-    }
-    return { ...version, tag, isTagMoved };
+    return await this.call("SetWorkflowVersionTag", { path, body: { versionId } }, options);
+  }
+
+  async deleteTag(organizationId: string, workflowId: string, tag: string, options?: CallOptions): Promise<void> {
+    await this.call("DeleteTag", { path: { organizationId, workflowId, tag } }, options);
   }
 
   /** With `waitSeconds` the answer comes when the job has ended or waits for events, and is the whole job; without it the status is always PENDING. */
-  async submitJob(organizationId: string, body: Body<"SubmitJob">, options: SubmitOptions = {}) {
-    const query = options.waitSeconds === undefined ? {} : { waitSeconds: options.waitSeconds };
-    const header = options.idempotencyKey === undefined ? {} : { "Idempotency-Key": options.idempotencyKey };
-    return resultOf(
-      await this.api.POST("/organizations/{organizationId}/jobs", {
-        params: { path: { organizationId }, header, query },
-        body,
-      }),
+  async submitJob(
+    organizationId: string,
+    body: RequestBody<"SubmitJob">,
+    { waitSeconds, ...options }: SubmitOptions = {},
+  ) {
+    return await this.call("SubmitJob", { path: { organizationId }, query: waiting(waitSeconds), body }, options);
+  }
+
+  /**
+   * Submits a job and waits until it has ended, however long that takes. Answers the whole job, whether it has SUCCEEDED, FAILED or was CANCELLED. Goes
+   * on by itself after the service was out of reach: under its idempotency key only one job is made.
+   */
+  async submitAndWait(
+    organizationId: string,
+    body: RequestBody<"SubmitJob">,
+    options: SubmitAndWaitOptions = {},
+  ): Promise<Job> {
+    const { idempotencyKey = crypto.randomUUID(), ...waitOptions } = options;
+    return await this.#wait(waitOptions, async (waiting) => {
+      const submit = () =>
+        this.submitJob(organizationId, body, { idempotencyKey, waitSeconds: holdSeconds, ...waiting.call });
+      const job = await throughOutages(waiting, submit);
+      return "steps" in job && hasEnded(job) ? job : await this.#untilEnded(organizationId, job.jobId, waiting);
+    });
+  }
+
+  /** All jobs, the newest first unless `order` says otherwise, or those that the filters leave. */
+  listJobs(organizationId: string, query: Query<"ListJobs"> = {}, options?: CallOptions) {
+    return this.list("ListJobs", { path: { organizationId }, query }, options);
+  }
+
+  /** A job as it is, or with `waitSeconds` (also as a number) as it is once it has ended or the time is up. */
+  async getJob(
+    organizationId: string,
+    jobId: string,
+    options: GetJobOptions | number = {},
+    signal?: AbortSignal,
+  ): Promise<Job> {
+    const { waitSeconds, ...rest } = typeof options === "number" ? { waitSeconds: options } : options;
+    const callOptions = signal === undefined ? rest : { ...rest, signal };
+    return await this.call("GetJob", { path: { organizationId, jobId }, query: waiting(waitSeconds) }, callOptions);
+  }
+
+  /** Waits until the job has ended, however long that takes. Goes on by itself after the service was out of reach. A signal alone may stand in place of the options. */
+  async waitForJob(organizationId: string, jobId: string, options: WaitOptions | AbortSignal = {}): Promise<Job> {
+    const waitOptions = options instanceof AbortSignal ? { signal: options } : options;
+    return await this.#wait(waitOptions, (waiting) => this.#untilEnded(organizationId, jobId, waiting));
+  }
+
+  /**
+   * The history of a job: what was, then what happens, each entry once and in order. It ends after the entry that finishes the job, goes on by itself
+   * where the connection breaks, and rejects where the service was out of reach for `maxOutageMs`.
+   */
+  watchJob(
+    organizationId: string,
+    jobId: string,
+    options: WatchOptions = {},
+  ): AsyncGenerator<HistoryEntry, void, undefined> {
+    return watchJob(this.#transport, { organizationId, jobId }, options);
+  }
+
+  /** The history of a job as it is now, in pages. */
+  listHistory(organizationId: string, jobId: string, options?: CallOptions) {
+    return this.list("GetJobHistory", { path: { organizationId, jobId } }, options);
+  }
+
+  /** Every run of every step, in the order of their start. */
+  listSteps(organizationId: string, jobId: string, query: Query<"ListJobSteps"> = {}, options?: CallOptions) {
+    return this.list("ListJobSteps", { path: { organizationId, jobId }, query }, options);
+  }
+
+  /** Why a job is not moving: a `state`, a `sentence` for people and `facts` for programs. */
+  async explainJob(organizationId: string, jobId: string, options?: CallOptions) {
+    return await this.call("ExplainJob", { path: { organizationId, jobId } }, options);
+  }
+
+  /** Cancels a job. A finished one is a conflict, unless it is cancelled already. */
+  async cancelJob(organizationId: string, jobId: string, options?: CallOptions) {
+    return await this.call("CancelJob", { path: { organizationId, jobId } }, options);
+  }
+
+  /** Takes a FAILED or CANCELLED job on from the step where it stopped; any other is a conflict. */
+  async resumeJob(organizationId: string, jobId: string, options?: CallOptions) {
+    return await this.call("ResumeJob", { path: { organizationId, jobId } }, options);
+  }
+
+  /** Sends an event to a job. `outcome` says what it did; a finished job is a conflict. */
+  async sendEvent(organizationId: string, jobId: string, body: RequestBody<"SendJobEvent">, options?: CallOptions) {
+    return await this.call("SendJobEvent", { path: { organizationId, jobId }, body }, options);
+  }
+
+  /** All events of a job, with their outcomes. */
+  listEvents(organizationId: string, jobId: string, options?: CallOptions) {
+    return this.list("ListJobEvents", { path: { organizationId, jobId } }, options);
+  }
+
+  /** Puts a single task into a queue. With `waitSeconds` the answer comes when it is done, and is its whole job, with the worker's answer as its output. */
+  async submitTask(
+    organizationId: string,
+    queue: string,
+    body: RequestBody<"SubmitTask"> = {},
+    { waitSeconds, ...options }: SubmitOptions = {},
+  ) {
+    return await this.call(
+      "SubmitTask",
+      { path: { organizationId, queue }, query: waiting(waitSeconds), body },
+      options,
     );
   }
 
-  async getJob(organizationId: string, jobId: string, waitSeconds?: number, signal?: AbortSignal): Promise<Job> {
-    const query = waitSeconds === undefined ? {} : { waitSeconds };
-    return resultOf(
-      await this.api.GET("/organizations/{organizationId}/jobs/{jobId}", {
-        params: { path: { organizationId, jobId }, query },
-        ...(signal !== undefined && { signal }),
-      }),
+  /** All queues of tasks, in the order of their names. */
+  async listTaskQueues(organizationId: string, options?: CallOptions) {
+    return await this.list("ListTaskQueues", { path: { organizationId }, query: { pageSize: 200 } }, options).toArray();
+  }
+
+  /** A queue of tasks, with the workers that asked it last. */
+  async getTaskQueue(organizationId: string, queue: string, options?: CallOptions) {
+    return await this.call("GetTaskQueue", { path: { organizationId, queue } }, options);
+  }
+
+  /** Pauses a queue of tasks, or lets it go on. */
+  async updateTaskQueue(
+    organizationId: string,
+    queue: string,
+    body: RequestBody<"UpdateTaskQueue">,
+    options?: CallOptions,
+  ) {
+    return await this.call("UpdateTaskQueue", { path: { organizationId, queue }, body }, options);
+  }
+
+  /** The tasks of a queue: those that workers hold, then those that wait. */
+  listTasks(organizationId: string, queue: string, query: Query<"ListTasks"> = {}, options?: CallOptions) {
+    return this.list("ListTasks", { path: { organizationId, queue }, query }, options);
+  }
+
+  /** Takes tasks from a queue; `Worker` does it in a loop. None when there is none within `waitSeconds`. */
+  async pollTasks(
+    organizationId: string,
+    queue: string,
+    body: RequestBody<"PollTasks"> = {},
+    { waitSeconds, ...options }: PollOptions = {},
+  ) {
+    const input = { path: { organizationId, queue }, query: waiting(waitSeconds), body };
+    return (await this.call("PollTasks", input, options)).tasks;
+  }
+
+  /** Answers a task with its step's output, any JSON value. A task that is not the worker's any more is a conflict. */
+  async completeTask(organizationId: string, taskId: string, output: unknown, options?: CallOptions) {
+    return await this.call("CompleteTask", { path: { organizationId, taskId }, body: { output } }, options);
+  }
+
+  /** Fails a task, which is tried again as the step's `retry` says. */
+  async failTask(organizationId: string, taskId: string, body: RequestBody<"FailTask">, options?: CallOptions) {
+    return await this.call("FailTask", { path: { organizationId, taskId }, body }, options);
+  }
+
+  /** Gives a task back, which another worker gets at once. */
+  async releaseTask(organizationId: string, taskId: string, options?: CallOptions) {
+    return await this.call("ReleaseTask", { path: { organizationId, taskId } }, options);
+  }
+
+  /**
+   * Answers a task in one try and without an Idempotency-Key, which costs the service about a third less: a repetition gets 409, as any answer that comes too late. `Worker`
+   * answers so, by the thousands; what tries again by itself is the methods above.
+   */
+  async answerTask<Answer extends keyof TaskAnswers>(
+    organizationId: string,
+    taskId: string,
+    answer: Answer,
+    body: TaskAnswers[Answer],
+    options?: CallOptions,
+  ): Promise<void> {
+    const route = operationTable[answerNames[answer]];
+    const input = { path: { organizationId, taskId }, body };
+    resultOf(await this.#transport.send(route, input, { ...options, maxAttempts: 1 }));
+  }
+
+  /** Holds a task for another heartbeat; `progress` says how far the work has come. */
+  async heartbeatTask(organizationId: string, taskId: string, progress?: unknown, options?: CallOptions) {
+    const body = progress === undefined ? {} : { progress };
+    return await this.call("HeartbeatTask", { path: { organizationId, taskId }, body }, options);
+  }
+
+  async #wait<Result>(
+    { timeoutMs, signal, maxOutageMs }: WaitOptions,
+    work: (waiting: Waiting) => Promise<Result>,
+  ): Promise<Result> {
+    const limit = { signal, ms: timeoutMs, late: () => tooLate(timeoutMs) };
+    return await withinTime(
+      limit,
+      async (signal) => await work({ signal, maxOutageMs, call: { signal, maxAttempts: 1 } }),
     );
   }
 
-  /** Waits until the job has ended, however long that takes; `signal` ends the waiting. */
-  async waitForJob(organizationId: string, jobId: string, signal?: AbortSignal): Promise<Job> {
+  /** Each question waits at the service. */
+  async #untilEnded(organizationId: string, jobId: string, waiting: Waiting): Promise<Job> {
     for (;;) {
-      signal?.throwIfAborted();
-      const job = await this.getJob(organizationId, jobId, 30, signal);
-      if (job.status === "SUCCEEDED" || job.status === "FAILED" || job.status === "CANCELLED") return job;
+      const options = { waitSeconds: holdSeconds, ...waiting.call };
+      const job = await throughOutages(waiting, () => this.getJob(organizationId, jobId, options));
+      if (hasEnded(job)) return job;
     }
   }
-
-  async sendEvent(organizationId: string, jobId: string, body: Body<"SendJobEvent">) {
-    return resultOf(
-      await this.api.POST("/organizations/{organizationId}/jobs/{jobId}/events", {
-        params: { path: { organizationId, jobId } },
-        body,
-      }),
-    );
-  }
-
-  /** The id of the version that a tag points at; undefined when there is no such tag. */
-  async #taggedVersionId(path: { organizationId: string; workflowId: string; tag: string }) {
-    const answer = await this.api.GET("/organizations/{organizationId}/workflows/{workflowId}/tags/{tag}", {
-      params: { path },
-    });
-    return answer.response.status === 404 ? undefined : resultOf(answer).versionId;
-  }
-
-  async #workflowIdFor(organizationId: string, name: string): Promise<string> {
-    const found = await this.findWorkflow(organizationId, name);
-    if (found !== undefined) return found.workflowId;
-    const made = await this.api.POST("/organizations/{organizationId}/workflows", {
-      params: { path: { organizationId } },
-      body: { name },
-    });
-    return resultOf(made).workflowId;
-  }
 }
 
-function resultOf<Data>(answer: { data?: Data; error?: unknown; response: Response }): Data {
-  if (answer.response.ok && answer.data !== undefined) return answer.data;
-  throw new StepwellError(problemOf(answer.error, answer.response.status));
+/** The options of one waiting, and those of each of its calls. */
+interface Waiting extends OutageOptions {
+  readonly call: CallOptions;
 }
 
-function parseDefinition(text: string): { workflowName?: unknown } {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new Error(`The definition is not JSON: ${cause instanceof Error ? cause.message : cause}`, { cause });
-  }
+const answerNames = { complete: "CompleteTask", fail: "FailTask", release: "ReleaseTask" } as const;
+
+/** How long the service holds an answer at most. */
+const holdSeconds = 30;
+
+function waiting(waitSeconds: number | undefined): { readonly waitSeconds?: number } {
+  return waitSeconds === undefined ? {} : { waitSeconds };
 }
 
-/** A proxy in between may answer something of its own. */
-function problemOf(error: unknown, status: number): Problem {
-  if (typeof error === "object" && error !== null && "code" in error && "detail" in error) return error as Problem;
-  return {
-    title: "Unexpected answer",
-    status,
-    detail: `The service answered ${status} and no reason.`,
-    code: "UnhandledError",
-  };
-}
-
-function nameIn(definition: string): string {
-  const { workflowName } = parseDefinition(definition);
-  if (typeof workflowName !== "string") throw new Error("The definition has no workflowName.");
-  return workflowName;
+function hasEnded({ status }: Pick<Job, "status">): boolean {
+  return status === "SUCCEEDED" || status === "FAILED" || status === "CANCELLED";
 }

@@ -1,28 +1,115 @@
-/** What a service answers instead of a result (RFC 9457). */
+/** The answer of a service that gives no result (RFC 9457). */
 export interface Problem {
+  /** A URN that names the kind of error, such as `urn:stepwell:error:NotFoundError`. */
+  readonly type?: string;
   readonly title: string;
   readonly status: number;
+  /** A sentence that says what is wrong and what to do. */
   readonly detail: string;
   readonly code: string;
   readonly requestId?: string;
-  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly errors?: readonly InputProblem[];
 }
 
-/** Thrown for every answer that is not a success, and when the service cannot be reached (`status` 0). */
-export class StepwellError extends Error {
-  readonly code: string;
-  readonly status: number;
-  readonly requestId: string | undefined;
-  /** What is wrong in the input, with JSON pointers into it. */
-  readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
+/** One thing that is wrong in the input. */
+export interface InputProblem {
+  /** JSON pointer into the input. Empty for the whole input. */
+  readonly pointer: string;
+  readonly detail: string;
+  /** The place in the text of a definition; other inputs have no places. Lines and columns count from 1 and offsets from 0. Columns and offsets are in UTF-16 code units. */
+  readonly line?: number;
+  readonly column?: number;
+  readonly offset?: number;
+}
 
-  constructor(problem: Problem, cause?: unknown) {
-    const listed = (problem.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer || "(whole)"}: ${detail}`);
-    super(problem.detail + listed.join(""), cause === undefined ? {} : { cause });
-    this.name = problem.code;
-    this.code = problem.code;
-    this.status = problem.status;
-    this.requestId = problem.requestId;
-    this.errors = problem.errors ?? [];
+/**
+ * Thrown for every answer that is not a success, when the service cannot be reached, and when a call takes longer than its `timeoutMs` (the last two
+ * have the `status` 0). `isNotFound` and the other functions below tell errors apart.
+ */
+export class StepwellError extends Error {
+  /** Stable, such as `ConflictError`. Programs branch on it. `UnavailableError` with the status 0: no answer. `TimeoutError`: the call's `timeoutMs` is over. */
+  readonly code: string;
+  /** The HTTP status, or 0 where there was no answer. */
+  readonly status: number;
+  readonly title: string;
+  /** A sentence that says what is wrong and what to do. `message` also lists what `errors` has. */
+  readonly detail: string;
+  /** A URN that names the kind of error. It is more precise than `code` where a program can ask a person for what is missing (`…:password-needed`). */
+  readonly type: string | undefined;
+  /** By which the service's log knows the request. */
+  readonly requestId: string | undefined;
+  /** All that is wrong in the input. */
+  readonly errors: readonly InputProblem[];
+  /** After how many seconds the service wants to be asked again, where it says so. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(problem: Problem, cause?: unknown, retryAfterSeconds?: number) {
+    const { code, status, title, detail, type, requestId, errors = [] } = problem;
+    const listed = errors.map((error) => `\n  ${error.pointer || "(whole)"}: ${error.detail}`);
+    super(detail + listed.join(""), cause === undefined ? {} : { cause });
+    this.name = code;
+    this.code = code;
+    this.status = status;
+    this.title = title;
+    this.detail = detail;
+    this.type = type;
+    this.requestId = requestId;
+    this.errors = errors;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
+
+  /** The JSON pointers to all that is wrong in the input. */
+  get pointers(): readonly string[] {
+    return this.errors.map(({ pointer }) => pointer);
+  }
+}
+
+/** There is no such thing, or it belongs to an organization that the caller does not see (404). */
+export function isNotFound(error: unknown): error is StepwellError {
+  return hasStatus(error, 404);
+}
+
+/** The credential is not valid (401), or does not allow this (403). */
+export function isNotAllowed(error: unknown): error is StepwellError {
+  return hasStatus(error, 401, 403);
+}
+
+/** The current state stands against it, such as a taken name or a finished job (409), or it is not the state that the caller had seen (412). */
+export function isConflict(error: unknown): error is StepwellError {
+  return hasStatus(error, 409, 412);
+}
+
+/** The input is not valid (400): `errors` says where. */
+export function isInvalid(error: unknown): error is StepwellError {
+  return hasStatus(error, 400);
+}
+
+/** There was no answer (0), or none but that the service is not available (502, 503, 504). Whether the request was carried out is unknown. */
+export function isUnreachable(error: unknown): error is StepwellError {
+  return hasStatus(error, 0, 502, 503, 504) && !isTimeout(error);
+}
+
+/** The call took longer than its `timeoutMs`. */
+export function isTimeout(error: unknown): error is StepwellError {
+  return error instanceof StepwellError && error.code === "TimeoutError";
+}
+
+/** The error of a request to which there was no answer. */
+export function noAnswer(detail: string, cause?: unknown): StepwellError {
+  return new StepwellError({ title: "Unreachable", status: 0, detail, code: "UnavailableError" }, cause);
+}
+
+/** The error of a call that took longer than its `timeoutMs`. */
+export function tooLate(timeoutMs: number | undefined, cause?: unknown): StepwellError {
+  const detail = `The call took longer than its timeoutMs, which is ${timeoutMs}.`;
+  return new StepwellError({ title: "Too late", status: 0, detail, code: "TimeoutError" }, cause);
+}
+
+/** The same request may succeed a moment later: the service is out of reach, or asks for fewer requests. */
+export function isPassing(error: unknown): error is StepwellError {
+  return isUnreachable(error) || hasStatus(error, 429);
+}
+
+function hasStatus(error: unknown, ...statuses: readonly number[]): error is StepwellError {
+  return error instanceof StepwellError && statuses.includes(error.status);
 }

@@ -1,5 +1,20 @@
-import { expect, test } from "vitest";
-import { createClient, StepwellError } from "../src/index.ts";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, expectTypeOf, test } from "vitest";
+import {
+  type components,
+  createClient,
+  type Item,
+  isConflict,
+  isInvalid,
+  isNotAllowed,
+  isNotFound,
+  isTimeout,
+  isUnreachable,
+  type Job,
+  StepwellClient,
+  StepwellError,
+} from "../src/index.ts";
 import { type Scripted, ScriptedServer } from "./scripted-server.ts";
 
 async function clientOf(...script: Scripted[]) {
@@ -11,6 +26,8 @@ function ok(body: unknown): Scripted {
   return { status: 200, body };
 }
 
+const job = { organizationId: "o", jobId: "j" };
+const kinds = [isInvalid, isNotAllowed, isNotFound, isConflict, isUnreachable, isTimeout];
 const version = { workflowId: "w", versionId: "v", versionNumber: 1 };
 const made = { ...version, created: true };
 
@@ -34,14 +51,13 @@ test("a submit that is answered 503 is repeated under one key, and under the cal
   expect(server.received[2]).toMatchObject({ key: "mine", url: "/organizations/o/jobs?waitSeconds=5" });
 });
 
-test("a token is created with one request, whatever happens to its answer", async () => {
-  const { server, client } = await clientOf("drop");
-  const creating = client.api.POST("/organizations/{organizationId}/api-tokens", {
-    params: { path: { organizationId: "o" } },
-    body: { name: "t", permissions: ["job:read"] },
-  });
-  await expect(creating).rejects.toMatchObject({ code: "UnavailableError", status: 0 });
-  expect(server.received).toMatchObject([{ key: undefined }]);
+test("a token is created under one invocation, so that a lost answer leaves one token", async () => {
+  const { server, client } = await clientOf("drop", { status: 201, body: { token: "stw_2" } });
+  const body = { name: "t", permissions: ["job:read" as const] };
+  expect(await client.call("CreateApiToken", { path: { organizationId: "o" }, body })).toEqual({ token: "stw_2" });
+  const [first, second] = server.received;
+  expect(first?.invocationId).toMatch(/^[0-9a-f-]{36}$/);
+  expect(second).toEqual({ ...first, attempt: "attempt=2; max=5" });
 });
 
 test("what the service refuses is thrown, with all that is wrong", async () => {
@@ -69,7 +85,11 @@ test("what the service refuses is thrown, with all that is wrong", async () => {
     code: "ValidationError",
     status: 400,
     requestId: "r",
+    title: "The request is not valid",
+    detail: "The body is not valid.",
+    type: "urn:stepwell:error:ValidationError",
     errors: problem.errors,
+    pointers: ["/workflowId", ""],
     message: "The body is not valid.\n  /workflowId: must be a UUID\n  (whole): is wrong as a whole",
   });
 });
@@ -77,6 +97,145 @@ test("what the service refuses is thrown, with all that is wrong", async () => {
 test("an answer that is not the service's is thrown as one that nobody expects", async () => {
   const { client } = await clientOf({ status: 418, body: "<h1>I am a proxy</h1>" });
   await expect(client.getJob("o", "j")).rejects.toMatchObject({ code: "UnhandledError", status: 418 });
+});
+
+test("a success that is not JSON is no success: something else answers at this address", async () => {
+  const { client } = await clientOf({ status: 200, body: "<h1>Sign in to the Wi-Fi</h1>" });
+  await expect(client.getJob("o", "j")).rejects.toMatchObject({ code: "UnhandledError", status: 200 });
+});
+
+test.each([
+  [400, [isInvalid]],
+  [401, [isNotAllowed]],
+  [403, [isNotAllowed]],
+  [404, [isNotFound]],
+  [409, [isConflict]],
+  [412, [isConflict]],
+  [429, []],
+  [500, []],
+  [502, [isUnreachable]],
+  [503, [isUnreachable]],
+  [504, [isUnreachable]],
+])("an error with the status %i is known for what it is", async (status, names) => {
+  const { server, client } = await clientOf({ status, headers: { "retry-after": "7" } });
+  const error = await client.call("GetJob", { path: job }, { maxAttempts: 1 }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ status, retryAfterSeconds: 7 });
+  expect(kinds.filter((isKind) => isKind(error))).toEqual(names);
+  expect(kinds.filter((isKind) => isKind(new Error("another")))).toEqual([]);
+  expect(server.received).toHaveLength(1);
+});
+
+test("no answer and a timeout are told apart", async () => {
+  const { client } = await clientOf("drop", "hold");
+  const none = await client.call("GetJob", { path: job }, { maxAttempts: 1 }).catch((thrown: unknown) => thrown);
+  expect(kinds.filter((isKind) => isKind(none))).toEqual([isUnreachable]);
+  const late = await client.call("GetJob", { path: job }, { timeoutMs: 20 }).catch((thrown: unknown) => thrown);
+  expect(kinds.filter((isKind) => isKind(late))).toEqual([isTimeout]);
+});
+
+test("an operation takes what its document says and nothing else, and answers what it says", async () => {
+  const { server, client } = await clientOf(ok({ status: "RUNNING" }), { status: 204 }, ok({ jobs: [] }));
+  expectTypeOf(await client.call("GetJob", { path: job, query: { waitSeconds: 1 } })).toEqualTypeOf<Job>();
+  expectTypeOf(
+    await client.call("DeleteWorkflow", { path: { organizationId: "o", workflowId: "w" } }),
+  ).toEqualTypeOf<undefined>();
+  const { jobs } = await client.call("ListJobs", { path: { organizationId: "o" }, query: { status: "FAILED" } });
+  expectTypeOf(jobs).toEqualTypeOf<components["schemas"]["ListedJob"][]>();
+  expectTypeOf<Item<"ListJobs">>().toEqualTypeOf<components["schemas"]["ListedJob"]>();
+  expect(server.received.map(({ method, url }) => [method, url])).toEqual([
+    ["GET", "/organizations/o/jobs/j?waitSeconds=1"],
+    ["DELETE", "/organizations/o/workflows/w"],
+    ["GET", "/organizations/o/jobs?status=FAILED"],
+  ]);
+  const wrong = [
+    // @ts-expect-error A stream is opened.
+    () => client.call("WatchJob", { path: job }),
+    // @ts-expect-error There is no such operation.
+    () => client.call("GetJobs", { path: job }),
+    // @ts-expect-error The job is missing.
+    () => client.call("GetJob", { path: { organizationId: "o" } }),
+    // @ts-expect-error There is no such filter.
+    () => client.call("ListJobs", { path: { organizationId: "o" }, query: { state: "FAILED" } }),
+    // @ts-expect-error It needs a body.
+    () => client.call("SubmitJob", { path: { organizationId: "o" } }),
+    // @ts-expect-error It takes none.
+    () => client.call("GetJob", { path: job, body: {} }),
+    // @ts-expect-error It answers no pages.
+    () => client.list("GetJob", { path: job }),
+  ];
+  expect(wrong).toHaveLength(7);
+});
+
+test("an answer can be had with its status and headers", async () => {
+  const { client } = await clientOf({ status: 201, headers: { "idempotency-replayed": "true" }, body: { jobId: "j" } });
+  const input = { path: { organizationId: "o" }, body: { workflowId: "w" } };
+  const { status, headers, body } = await client.request("SubmitJob", input);
+  expect([status, headers.get("Idempotency-Replayed"), body]).toEqual([201, "true", { jobId: "j" }]);
+});
+
+test("an operation by its path answers data or the problem, and throws neither", async () => {
+  const problem = { status: 404, code: "NotFoundError", detail: "There is none." };
+  const text = { status: 200, body: ": hello\n\n" };
+  const { server, client } = await clientOf(ok({ jobId: "j" }), { status: 404, body: problem }, text);
+  const params = { path: job, query: { waitSeconds: 3 } };
+  const found = await client.api.GET("/organizations/{organizationId}/jobs/{jobId}", { params });
+  expectTypeOf(found.data).toEqualTypeOf<Job | undefined>();
+  expect(found).toMatchObject({ data: { jobId: "j" }, response: { ok: true, status: 200 } });
+  expectTypeOf(found.response).toEqualTypeOf<Response>();
+  const body = { workflowId: "w" };
+  const missing = await client.api.POST("/organizations/{organizationId}/jobs", { params: { path: job }, body });
+  expect(missing).toMatchObject({ error: problem, response: { ok: false, status: 404 } });
+  expect(server.received).toMatchObject([
+    { url: "/organizations/o/jobs/j?waitSeconds=3" },
+    { body, key: expect.any(String) },
+  ]);
+  const stream = await client.api.GET("/organizations/{organizationId}/jobs/{jobId}/stream", {
+    params: { path: job, header: { "Last-Event-ID": "1" } },
+    parseAs: "stream",
+  });
+  expect([await new Response(stream.data).text(), server.received[2]?.lastEventId]).toEqual([": hello\n\n", "1"]);
+  // @ts-expect-error Nothing is deleted there.
+  const wrong = () => client.api.DELETE("/organizations/{organizationId}/jobs", { params });
+  expect(wrong).toBeTypeOf("function");
+});
+
+test("a list asks for the next page when it gets there, and begins anew with each iteration", async () => {
+  const pages = [
+    ok({ workflows: [{ name: "a" }, { name: "b" }], nextPageToken: "2" }),
+    ok({ workflows: [{ name: "c" }] }),
+  ];
+  const { server, client } = await clientOf(...pages, ...pages, ...pages);
+  const list = client.listWorkflows("o");
+  const names: string[] = [];
+  for await (const { name } of list) {
+    names.push(name);
+    if (name === "b") expect(server.received).toHaveLength(1);
+  }
+  expect(names).toEqual(["a", "b", "c"]);
+  const [whole, part] = [await list.toArray(), await list.toArray(2)];
+  expect([whole, part].map((items) => items.map(({ name }) => name))).toEqual([
+    ["a", "b", "c"],
+    ["a", "b"],
+  ]);
+  expect(server.received.map(({ url }) => url.replace("/organizations/o/workflows", ""))).toEqual([
+    "?pageSize=100",
+    "?pageSize=100&pageToken=2",
+    "?pageSize=100",
+    "?pageSize=100&pageToken=2",
+    "?pageSize=100",
+  ]);
+});
+
+test("a list keeps its filters on every page, and shows its pages", async () => {
+  const { server, client } = await clientOf(ok({ jobs: [{}], totalCount: 2, nextPageToken: "x" }), ok({ jobs: [{}] }));
+  const totals: unknown[] = [];
+  const list = client.listJobs("o", { status: "FAILED", pageSize: 1, includeTotal: true });
+  for await (const { totalCount } of list.pages()) totals.push(totalCount);
+  expect(totals).toEqual([2, undefined]);
+  expect(server.received.map(({ url }) => url.split("?")[1])).toEqual([
+    "status=FAILED&pageSize=1&includeTotal=true",
+    "status=FAILED&pageSize=1&includeTotal=true&pageToken=x",
+  ]);
 });
 
 test("waiting for a job asks again until the job has ended, and each question waits at the service", async () => {
@@ -110,6 +269,77 @@ test("who gives up waiting is told so at once, also while the service still hold
   await expect.poll(() => server.received.length).toBe(1);
   giveUp.abort(new Error("enough"));
   await expect(waiting).rejects.toThrow("enough");
+});
+
+test("waiting for a job outlasts an outage, and ends when it lasts too long or the service refuses", async () => {
+  const busy = { status: 503, headers: { "retry-after": "0" } };
+  const outage = ["drop" as const, ...Array<Scripted>(7).fill(busy)];
+  const { client } = await clientOf(...outage, ok({ status: "SUCCEEDED" }), { status: 404 });
+  expect(await client.waitForJob("o", "j")).toMatchObject({ status: "SUCCEEDED" });
+  await expect(client.waitForJob("o", "j")).rejects.toMatchObject({ status: 404 });
+  const { client: cutOff } = await clientOf("drop");
+  await expect(cutOff.waitForJob("o", "j", { maxOutageMs: 1 })).rejects.toMatchObject({ status: 0 });
+});
+
+test("waiting for a job has an end when it is given a time", async () => {
+  const { client } = await clientOf(ok({ status: "RUNNING" }), "hold");
+  await expect(client.waitForJob("o", "j", { timeoutMs: 30 })).rejects.toMatchObject({ code: "TimeoutError" });
+});
+
+test("submitting and waiting is one request for a job that ends soon, and asks on for one that does not", async () => {
+  const whole = { jobId: "j", steps: [] };
+  const { server, client } = await clientOf(
+    { status: 201, body: { ...whole, status: "SUCCEEDED" } },
+    "drop",
+    { status: 201, body: { ...whole, status: "RUNNING" } },
+    ok({ ...whole, status: "RUNNING" }),
+    ok({ ...whole, status: "CANCELLED" }),
+  );
+  expect(await client.submitAndWait("o", { workflowId: "w" })).toMatchObject({ status: "SUCCEEDED" });
+  expect(server.received).toHaveLength(1);
+  expect(await client.submitAndWait("o", { workflowId: "w" })).toMatchObject({ status: "CANCELLED" });
+  const [, first, second, ...asked] = server.received;
+  expect(first).toMatchObject({ key: expect.any(String), url: "/organizations/o/jobs?waitSeconds=30" });
+  expect(second).toEqual(first);
+  expect(asked.map(({ url }) => url)).toEqual(Array(2).fill("/organizations/o/jobs/j?waitSeconds=30"));
+});
+
+test("watching a job goes on behind the last entry after a stream that broke, ended early or fell silent", async () => {
+  const stream = (...entries: readonly (readonly [number, string])[]) => ({
+    status: 200,
+    headers: { "content-type": "text/event-stream" },
+    body: `: hello\n\n${entries.map(([sequence, type]) => `id: ${sequence}\nevent: ${type}\ndata: ${JSON.stringify({ sequence, type })}\n\n`).join("")}`,
+  });
+  const { server, client } = await clientOf(
+    { ...stream([1, "job.submitted"]), cut: "broken" },
+    "drop",
+    stream([2, "job.started"]),
+    { ...stream([3, "job.failed"], [4, "job.resumed"]), cut: "open" },
+    { status: 503, headers: { "retry-after": "0" } },
+    stream([5, "step.succeeded"], [6, "job.succeeded"]),
+  );
+  const seen: number[] = [];
+  for await (const { sequence } of client.watchJob("o", "j", { maxSilenceMs: 1_000 })) seen.push(sequence);
+  expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(server.received.map(({ lastEventId }) => lastEventId)).toEqual(["0", "1", "1", "2", "4", "4"]);
+});
+
+test("watching a job that has ended already gives nothing more, and a refusal ends it", async () => {
+  const { server, client } = await clientOf({ status: 204 }, { status: 403 });
+  const entries = [];
+  for await (const entry of client.watchJob("o", "j", { after: 9 })) entries.push(entry);
+  expect([entries, server.received[0]?.lastEventId]).toEqual([[], "9"]);
+  await expect(client.watchJob("o", "j").next()).rejects.toMatchObject({ status: 403 });
+});
+
+test("who stops watching a job ends its connection, and a signal ends it at once", async () => {
+  const open = { status: 200, headers: { "content-type": "text/event-stream" }, body: "<>", cut: "open" } as const;
+  const { server, client } = await clientOf(open);
+  const giveUp = new AbortController();
+  const next = client.watchJob("o", "j", { signal: giveUp.signal }).next();
+  await expect.poll(() => server.received.length).toBe(1);
+  giveUp.abort(new Error("enough"));
+  await expect(next).rejects.toThrow("enough");
 });
 
 test("a deployment takes the workflow that the definition names, adds a version and moves the tag", async () => {
@@ -178,4 +408,11 @@ test.each([
   const { server, client } = await clientOf(ok({}));
   await expect(client.deploy("o", definition)).rejects.toThrow(message);
   expect(server.received).toEqual([]);
+});
+
+test("the README names every method", () => {
+  const readme = readFileSync(resolve(import.meta.dirname, "../README.md"), "utf8");
+  const methods = Object.getOwnPropertyNames(StepwellClient.prototype).filter((name) => name !== "constructor");
+  expect(methods.filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
+  expect(methods.length).toBeGreaterThan(30);
 });

@@ -8,15 +8,27 @@ export interface Received {
   readonly method: string;
   readonly url: string;
   readonly key: string | undefined;
+  /** The id by which the service knows a repetition where there is no key, and the number of the attempt. */
+  readonly invocationId: string | undefined;
+  readonly attempt: string | undefined;
+  readonly lastEventId: string | undefined;
   readonly authorization: string | undefined;
   readonly body: unknown;
 }
 
-/** `drop`: the connection ends without an answer. `hold`: there is none, and it does not end. */
+/**
+ * `drop`: the connection ends without an answer. `hold`: there is none, and it does not end. An answer with a `cut` breaks off in the middle of its body
+ * (`broken`), or never ends (`open`).
+ */
 export type Scripted =
   | "drop"
   | "hold"
-  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown };
+  | {
+      readonly status: number;
+      readonly headers?: Record<string, string>;
+      readonly body?: unknown;
+      readonly cut?: "broken" | "open";
+    };
 
 /** A server that answers what it is told to, one after the other, the last one again and again; and writes down what it was asked. */
 export class ScriptedServer {
@@ -59,19 +71,24 @@ export class ScriptedServer {
       }
       const isText = typeof next.body === "string";
       response.writeHead(next.status, { "content-type": isText ? "text/html" : "application/json", ...next.headers });
-      response.end(isText ? next.body : JSON.stringify(next.body ?? {}));
+      const text = isText ? String(next.body) : JSON.stringify(next.body ?? {});
+      if (next.cut === undefined) response.end(next.status === 204 ? undefined : text);
+      else response.write(text, () => next.cut === "broken" && request.socket.destroy());
     });
   }
 }
 
 async function whatCame(request: IncomingMessage): Promise<Received> {
   const { method = "", url = "", headers } = request;
-  const key = headers["idempotency-key"];
+  const one = (name: string) => headers[name]?.toString();
   const sent = await text(request);
   return {
     method,
     url,
-    key: typeof key === "string" ? key : undefined,
+    key: one("idempotency-key"),
+    invocationId: one("amz-sdk-invocation-id"),
+    attempt: one("amz-sdk-request"),
+    lastEventId: one("last-event-id"),
     authorization: headers.authorization,
     body: sent === "" ? undefined : JSON.parse(sent),
   };

@@ -115,6 +115,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/expression-functions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the functions of expressions
+         * @description Everything that an expression in a definition can call: functions, and the macros that go through a list. The list is short and comes whole. It is the same for everybody.
+         */
+        get: operations["ListExpressionFunctions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/organizations/{organizationId}/workflows/{workflowId}/versions": {
         parameters: {
             query?: never;
@@ -296,7 +316,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a job
-         * @description A call that is under way is given up. Cancelling a cancelled job changes nothing; any other end is final.
+         * @description A call that is under way is given up, and child jobs for which the job waits are cancelled soon after it. Cancelling a cancelled job changes nothing; any other end is final.
          */
         post: operations["CancelJob"];
         delete?: never;
@@ -357,6 +377,26 @@ export interface paths {
          * @description Every run of a step, with its input and its output, in the order of their start. A page may hold fewer runs than were asked for, where their values are large or where few runs have the `status`: there are more as long as there is a `nextPageToken`.
          */
         get: operations["ListJobSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/jobs/{jobId}/branches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the branches of a step of a job
+         * @description The branches of one visit of a parallel or forEach step, and how many of them are open, succeeded and failed: first those that failed, then those that are open, were cancelled and succeeded, each in the order of the list or of the definition. Those that have not begun are only counted.
+         */
+        get: operations["ListJobBranches"];
         put?: never;
         post?: never;
         delete?: never;
@@ -480,13 +520,181 @@ export interface paths {
         put?: never;
         /**
          * Send an event to a job
-         * @description An event may come before the job waits for it: it counts when that step is reached. With `step`, and perhaps `visit`, it counts for that wait alone: it is kept while that is yet to come, and refused with 409 once it is over. A payload that does not fit what a step which lists the id defines for it is 400. A finished job takes no more events.
+         * @description An event may come before the job waits for it: it counts when that step is reached. With `step`, in a branch with `branch`, and perhaps with `visit`, it counts for that wait alone: it is kept while that is yet to come, and refused with 409 once it is over. A payload that does not fit what a step which lists the id defines for it is 400. A finished job takes no more events.
          */
         post: operations["SendJobEvent"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/task-queues/{queue}/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tasks of a queue
+         * @description Tasks that workers hold come first, worker by worker, and then those that wait: the highest priority first, and among equals workflow by workflow; the longest due comes first. The inputs of tasks are not shown: they belong to the jobs.
+         */
+        get: operations["ListTasks"];
+        put?: never;
+        /**
+         * Submit a single task
+         * @description Puts a task into the queue, without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds` the answer comes when it is done, or the time is up, and is the whole job, with the worker's answer as its `output`.
+         */
+        post: operations["SubmitTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/task-queues/{queue}/poll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take tasks from a queue
+         * @description Answers up to `maxTasks` tasks, which the worker then holds by their leases. With `waitSeconds` the answer comes as soon as there is a task, or, without one, when the time is up. It takes no Idempotency-Key: when the answer is lost, its tasks come again after their leases. Of the tasks that wait, those with the highest `priority` come first, and among these each workflow in its turn.
+         */
+        post: operations["PollTasks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/tasks/{taskId}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete a task
+         * @description The work is done, and `output` is what the step gives. The answer comes once that is kept. It is a conflict when the task is not the worker's any more.
+         */
+        post: operations["CompleteTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/tasks/{taskId}/fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fail a task
+         * @description The work failed: the step is tried again as its `retry` says, unless `retryable` is false, and then fails with `ExecutorError`, this `message` and `type`. It is a conflict when the task is not the worker's any more.
+         */
+        post: operations["FailTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/tasks/{taskId}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a task back
+         * @description The worker gives the task back, for example because it stops. Another worker gets it at once, under the same `idempotencyKey`, and no attempt of `retry` is used up.
+         */
+        post: operations["ReleaseTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/tasks/{taskId}/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hold a task
+         * @description The worker still works on the task, and holds it for another `heartbeatSeconds` from now. It is a conflict when the task is not the worker's any more, as after its job was cancelled: then the worker should stop.
+         */
+        post: operations["HeartbeatTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/task-queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List task queues
+         * @description The queues in which tasks wait, that workers have asked, or that somebody paused, in the order of their names.
+         */
+        get: operations["ListTaskQueues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/task-queues/{queue}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a task queue
+         * @description Every name is a queue: one that nobody has used is empty.
+         */
+        get: operations["GetTaskQueue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Pause a task queue, or let it go on
+         * @description No task of a paused queue is handed out; tasks still come into it, and their time counts. Workers keep the tasks that they hold, and may end them.
+         */
+        patch: operations["UpdateTaskQueue"];
         trace?: never;
     };
     "/organizations/{organizationId}/metrics": {
@@ -1399,17 +1607,23 @@ export interface components {
              * @description Stable; also in the header `x-amzn-errortype`. Programs branch on it.
              * @enum {string}
              */
-            code: "ValidationError" | "AuthenticationError" | "AuthorizationError" | "NotFoundError" | "MethodNotAllowedError" | "ConflictError" | "PayloadTooLargeError" | "UnsupportedMediaTypeError" | "RateLimitError" | "UnhandledError" | "UnavailableError";
+            code: "ValidationError" | "AuthenticationError" | "AuthorizationError" | "NotFoundError" | "MethodNotAllowedError" | "ConflictError" | "PreconditionFailedError" | "PayloadTooLargeError" | "UnsupportedMediaTypeError" | "RateLimitError" | "UnhandledError" | "UnavailableError";
             /**
              * Format: uuid
              * @description Also in the header `x-request-id`, and in the service's log.
              */
             requestId: string;
-            /** @description Everything that is wrong with the input. */
+            /** @description Everything that is wrong with the input. `line`, `column` and `offset` are there for problems of a definition. */
             errors?: {
                 /** @description JSON pointer into the body, the query or, where one was sent, the definition. Empty for the whole of it. */
                 pointer: string;
                 detail: string;
+                /** @description The line in the text of the definition, from 1. */
+                line?: number;
+                /** @description The column in the line, from 1, in UTF-16 code units. */
+                column?: number;
+                /** @description The offset in the text of the definition, in UTF-16 code units. */
+                offset?: number;
             }[];
             /** @description The same as `detail`, for clients that look here. */
             message: string;
@@ -1474,14 +1688,18 @@ export interface components {
             /** @description What a step with it does, in one sentence. */
             summary: string;
             /**
-             * @description `pass`: the step is over at once. `wait`: it waits for events. `call`: the service calls something outside.
+             * @description `pass`: the step is over at once. `wait`: it waits for events. `delay`: it sleeps. `call`: the service calls something outside. `task`: a worker that asks the service for tasks does it. `job`: another job does it. `fork`: it runs other steps of the definition side by side.
              * @enum {string}
              */
-            behaviour: "pass" | "wait" | "call";
+            behaviour: "pass" | "wait" | "delay" | "call" | "task" | "job" | "fork";
             /** @description The JSON Schema (2020-12) that registering a version checks the step's `config` with. Each property has a `description`. Registering also checks what no schema can say, such as that each event id is listed once. */
             configSchema: {
                 [key: string]: unknown;
             };
+            /** @description Config fields in whose texts expressions may stand, written `${ … }`. */
+            expressionFields: string[];
+            /** @description Whether a step with it must have an `input` that makes something. */
+            needsInput: boolean;
             /** @description Config fields that the operator of this service does not allow; a definition that gives one is refused. */
             disallowedConfigFields: string[];
         };
@@ -1489,11 +1707,44 @@ export interface components {
         Executors: {
             executors: components["schemas"]["Executor"][];
         };
+        /** ExpressionFunction */
+        ExpressionFunction: {
+            /** @example split */
+            name: string;
+            /**
+             * @description How it may be written: `function` is `size(x)`, `method` is `x.size()`.
+             * @enum {string}
+             */
+            forms: "function" | "method" | "both";
+            /**
+             * @description What it takes. What stands in brackets may be left out.
+             * @example split(text, separator)
+             */
+            signature: string;
+            /** @description What it gives, in a sentence or two. */
+            summary: string;
+            /** @description An expression and its value. */
+            example: {
+                expression: string;
+                /** @description Any JSON value. */
+                value: unknown;
+            };
+        };
+        /** ExpressionFunctions */
+        ExpressionFunctions: {
+            functions: components["schemas"]["ExpressionFunction"][];
+        };
         /** DefinitionRemark */
         DefinitionRemark: {
             /** @description JSON pointer into the definition. */
             pointer: string;
             detail: string;
+            /** @description The line in the text of the definition, from 1. */
+            line: number;
+            /** @description The column in the line, from 1, in UTF-16 code units. */
+            column: number;
+            /** @description The offset in the text of the definition, in UTF-16 code units. */
+            offset: number;
         };
         /** NewWorkflowVersion */
         NewWorkflowVersion: {
@@ -1644,23 +1895,66 @@ export interface components {
             /** @description The tag by which the version was chosen. */
             tag?: string;
         };
+        /**
+         * ParentJob
+         * @description The step of another job that began this one; left out where none did.
+         */
+        ParentJob: {
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            jobId: string;
+            /** @description The path of the branch, such as `each-order:1[4211]`; left out for the main line. */
+            branch?: string;
+            step: string;
+            visit: number;
+            /**
+             * Format: uuid
+             * @description The job at the top, which has no parent.
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            rootJobId: string;
+            /** @description 1 for a child of the job at the top. */
+            depth: number;
+        };
+        /**
+         * BranchError
+         * @description The failure of a step in a branch, or in a child job.
+         */
+        BranchError: {
+            /** @description Stable, for example `InputMismatch`, `ExecutorError`, `Timeout`. */
+            code: string;
+            message: string;
+            /** @description What the called side named its error; `JobTimeout` where the whole job took too long. */
+            type?: string;
+            /** @description The child job that failed, if it was one. */
+            jobId?: string;
+            step: string;
+            /** @description The path of the branch, such as `each-order:1[4211]`; left out for the main line. */
+            branch?: string;
+        };
         /** JobError */
         JobError: {
             /** @description Stable, for example `InputMismatch`, `ExecutorError`, `Timeout`. */
             code: string;
             message: string;
-            /** @description What the called side named its error. */
+            /** @description What the called side named its error; `JobTimeout` where the whole job took too long. */
             type?: string;
+            cause?: components["schemas"]["BranchError"];
             step: string;
             attempt: number;
+            /** @description The path of the branch, such as `each-order:1[4211]`; left out for the main line. */
+            branch?: string;
         };
         /** StepError */
         StepError: {
             /** @description Stable, for example `InputMismatch`, `ExecutorError`, `Timeout`. */
             code: string;
             message: string;
-            /** @description What the called side named its error. */
+            /** @description What the called side named its error; `JobTimeout` where the whole job took too long. */
             type?: string;
+            cause?: components["schemas"]["BranchError"];
         };
         /** AwaitedEvents */
         AwaitedEvents: {
@@ -1675,16 +1969,18 @@ export interface components {
         };
         /**
          * CurrentJobStep
-         * @description The latest step of a job that is not finished.
+         * @description The latest step of a job that is not finished; where branches wait for events, the first such wait.
          */
         CurrentJobStep: {
             name: string;
             /** @description The executor, for example `/service/noop`. */
             type: string;
-            /** @description The n-th time that the job entered this step. */
+            /** @description The path of the branch, such as `each-order:1[4211]`; left out for the main line. */
+            branch?: string;
+            /** @description The n-th time that the job, or the branch, entered this step. */
             visit: number;
             /**
-             * @description `successful_but_incomplete`: the step waits for events, or waited for them when the job was cancelled; then it has a `finishedAt`.
+             * @description `successful_but_incomplete`: the step waits for events or sleeps, or did when the job was cancelled; then it has a `finishedAt`.
              * @enum {string}
              */
             status: "running" | "success" | "failure" | "successful_but_incomplete";
@@ -1714,6 +2010,13 @@ export interface components {
              * @description When the next attempt is due.
              */
             retryAt?: string;
+            /**
+             * Format: date-time
+             * @description While it sleeps: until when.
+             */
+            delayEndsAt?: string;
+            /** @description How many branches the step has, if it has some. */
+            branchCount?: number;
             awaiting?: components["schemas"]["AwaitedEvents"];
         };
         /** JobStep */
@@ -1721,10 +2024,12 @@ export interface components {
             name: string;
             /** @description The executor, for example `/service/noop`. */
             type: string;
-            /** @description The n-th time that the job entered this step. */
+            /** @description The path of the branch, such as `each-order:1[4211]`; left out for the main line. */
+            branch?: string;
+            /** @description The n-th time that the job, or the branch, entered this step. */
             visit: number;
             /**
-             * @description `successful_but_incomplete`: the step waits for events, or waited for them when the job was cancelled; then it has a `finishedAt`.
+             * @description `successful_but_incomplete`: the step waits for events or sleeps, or did when the job was cancelled; then it has a `finishedAt`.
              * @enum {string}
              */
             status: "running" | "success" | "failure" | "successful_but_incomplete";
@@ -1754,6 +2059,53 @@ export interface components {
              * @description When the next attempt is due.
              */
             retryAt?: string;
+            /**
+             * Format: date-time
+             * @description While it sleeps: until when.
+             */
+            delayEndsAt?: string;
+            /** @description How many branches the step has, if it has some. */
+            branchCount?: number;
+        };
+        /** ChildJob */
+        ChildJob: {
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            jobId: string;
+            status: components["schemas"]["JobStatus"];
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            workflowId: string;
+            workflowName: string;
+            versionNumber: number;
+            /** @description The path of the branch, such as `each-order:1[4211]`; left out for the main line. */
+            branch?: string;
+            step: string;
+            visit: number;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            finishedAt?: string;
+        };
+        /**
+         * ChildJobs
+         * @description The jobs that steps of this one began; left out where there are none.
+         */
+        ChildJobs: {
+            /** @description How many there are. A token that is bound to workflows counts those of its workflows, up to 100. */
+            count: number;
+            /** @description The newest 100, the newest first; left out in lists. ListJobs with `parentJobId` pages all of them. */
+            newest?: components["schemas"]["ChildJob"][];
         };
         /** JobSummary */
         JobSummary: {
@@ -1793,6 +2145,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             finishedAt?: string;
+            parentJob?: components["schemas"]["ParentJob"];
         };
         /**
          * WaitedJob
@@ -1835,11 +2188,17 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             finishedAt?: string;
+            parentJob?: components["schemas"]["ParentJob"];
             /** @description Any JSON value. */
             input: unknown;
             /** @description The output of the last step; null until the job has SUCCEEDED. */
             output: unknown;
             error?: components["schemas"]["JobError"];
+            /**
+             * Format: date-time
+             * @description When the job fails with `Timeout`, if it runs and its definition has `timeoutSeconds`.
+             */
+            timeoutAt?: string;
             currentStep?: components["schemas"]["CurrentJobStep"];
             /** @description The newest 1,000 step runs, in the order of their start. */
             steps: components["schemas"]["JobStep"][];
@@ -1847,6 +2206,7 @@ export interface components {
             earlierStepRuns?: {
                 [key: string]: number;
             };
+            childJobs?: components["schemas"]["ChildJobs"];
             job: components["schemas"]["JobSummary"];
             /**
              * Format: uuid
@@ -1893,11 +2253,13 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             finishedAt?: string;
+            parentJob?: components["schemas"]["ParentJob"];
             /** @description The step that a RUNNING job is in. */
             stepName?: string;
             /** @description Of a job that waits: the events that are not there yet. */
             awaitingEventIds?: string[];
             error?: components["schemas"]["JobError"];
+            childJobs?: components["schemas"]["ChildJobs"];
         };
         /** Job */
         Job: {
@@ -1937,11 +2299,17 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             finishedAt?: string;
+            parentJob?: components["schemas"]["ParentJob"];
             /** @description Any JSON value. */
             input: unknown;
             /** @description The output of the last step; null until the job has SUCCEEDED. */
             output: unknown;
             error?: components["schemas"]["JobError"];
+            /**
+             * Format: date-time
+             * @description When the job fails with `Timeout`, if it runs and its definition has `timeoutSeconds`.
+             */
+            timeoutAt?: string;
             currentStep?: components["schemas"]["CurrentJobStep"];
             /** @description The newest 1,000 step runs, in the order of their start. */
             steps: components["schemas"]["JobStep"][];
@@ -1949,6 +2317,7 @@ export interface components {
             earlierStepRuns?: {
                 [key: string]: number;
             };
+            childJobs?: components["schemas"]["ChildJobs"];
             job: components["schemas"]["JobSummary"];
         };
         /**
@@ -1964,11 +2333,17 @@ export interface components {
              */
             at: string;
             /** @enum {string} */
-            type: "job.submitted" | "job.started" | "step.started" | "step.attemptStarted" | "step.attemptFailed" | "step.interrupted" | "step.handedBack" | "step.waiting" | "step.succeeded" | "step.failed" | "event.received" | "job.succeeded" | "job.failed" | "job.cancelled" | "job.resumed";
+            type: "job.submitted" | "job.started" | "step.started" | "step.attemptStarted" | "step.attemptFailed" | "step.interrupted" | "step.handedBack" | "step.waiting" | "step.delayed" | "step.forked" | "step.succeeded" | "step.failed" | "event.received" | "job.succeeded" | "job.failed" | "job.cancelled" | "job.resumed" | "job.awaited";
             by?: components["schemas"]["Actor"];
+            /** @description The path of the step's branch; left out for the main line. */
+            branch?: string;
             step?: string;
             visit?: number;
             attempt?: number;
+            /** @description How many branches the step has. */
+            branchCount?: number;
+            /** @description The items of a forEach step. */
+            items?: unknown;
             /** @description Any JSON value. */
             input?: unknown;
             /** @description Any JSON value. */
@@ -1977,18 +2352,20 @@ export interface components {
                 /** @description Stable, for example `InputMismatch`, `ExecutorError`, `Timeout`. */
                 code: string;
                 message: string;
-                /** @description What the called side named its error. */
+                /** @description What the called side named its error; `JobTimeout` where the whole job took too long. */
                 type?: string;
+                cause?: components["schemas"]["BranchError"];
                 step?: string;
                 attempt?: number;
+                branch?: string;
             };
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
              */
             retryAt?: string;
-            /** @description The step that takes over after a failure. */
-            next?: string;
+            /** @description The step that takes over after a failure, or to which a choice led after a success; null where the choice ended the job. */
+            next?: string | null;
             /** @description What the step waits for. */
             eventIds?: string[];
             /**
@@ -1996,12 +2373,43 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             timeoutAt?: string;
+            /**
+             * Format: date-time
+             * @description Until when the step sleeps.
+             */
+            delayEndsAt?: string;
             /** @description Numbers of the events that the step consumed. */
             consumed?: number[];
             eventId?: string;
             eventNumber?: number;
             /** @enum {string} */
             outcome?: "matched" | "buffered" | "unmatched";
+        };
+        /** JobBranch */
+        JobBranch: {
+            /** @description The path of the branch, such as `each-order:1[4211]`. */
+            branch: string;
+            /** @description The place of the branch among those of the step, from 0; in a forEach, the place of its item in the list. */
+            place: number;
+            /**
+             * @description `cancelled`: the step around it, or the job, ended while it was open.
+             * @enum {string}
+             */
+            status: "failed" | "open" | "cancelled" | "succeeded";
+            /** @description The step in which the branch is, or in which it ended. */
+            step: string;
+            visit: number;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            finishedAt?: string;
+            error?: components["schemas"]["BranchError"];
         };
         /** JobExplanation */
         JobExplanation: {
@@ -2011,10 +2419,10 @@ export interface components {
              */
             jobId: string;
             /**
-             * @description `due`: it goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds its call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call is not heard of any more. `retrying`: the next attempt has its time. `parked`: the node that answers cannot go on with it, and tries again at `retryAt`; other nodes may be able to.
+             * @description `due`: it goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds its call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call is not heard of any more. `retrying`: the next attempt has its time. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot go on with it, and tries again at `retryAt`; other nodes may be able to.
              * @enum {string}
              */
-            state: "due" | "roomFull" | "queued" | "calling" | "nodeLost" | "retrying" | "parked" | "waitingForEvents" | "succeeded" | "failed" | "cancelled";
+            state: "due" | "roomFull" | "queued" | "calling" | "nodeLost" | "retrying" | "delayed" | "forked" | "waitingForWorker" | "working" | "waitingForJob" | "parked" | "waitingForEvents" | "succeeded" | "failed" | "cancelled";
             /** @description For people; its words may change. Names stand between backticks. */
             sentence: string;
             /** @description What the sentence was made from. Which fields there are depends on the state. */
@@ -2044,10 +2452,34 @@ export interface components {
                 retryAt?: string;
                 /**
                  * Format: date-time
+                 * @description Until when the step sleeps.
+                 */
+                delayEndsAt?: string;
+                /**
+                 * Format: date-time
                  * @description When the call or the wait is given up.
                  */
                 timeoutAt?: string;
+                /**
+                 * Format: date-time
+                 * @description When the whole job fails, of a definition with `timeoutSeconds`.
+                 */
+                jobTimeoutAt?: string;
                 lastError?: components["schemas"]["StepError"];
+                /** @description The branch to which the facts about events, a task, the next attempt or a sleep belong. */
+                branch?: string;
+                /** @description The step in which that branch is. */
+                branchStep?: string;
+                /** @description The n-th time that the branch entered that step. */
+                branchVisit?: number;
+                /** @description How many branches the step has. */
+                branchCount?: number;
+                /** @description How many of them are open. */
+                openCount?: number;
+                /** @description How many of them have succeeded. */
+                succeededCount?: number;
+                /** @description How many of them have failed without failing the step. */
+                failedCount?: number;
                 /** @description What the step waits for. */
                 eventIds?: string[];
                 /** @description Those of them that are not here. */
@@ -2083,6 +2515,52 @@ export interface components {
                      */
                     heartbeatAt?: string;
                 };
+                /** @description The queue of the task. */
+                queue?: {
+                    name: string;
+                    /** @description Tasks that wait in it, counted up to 10,000. */
+                    waitingCount: number;
+                    /**
+                     * Format: date-time
+                     * @description The last time that a worker asked for tasks, accurate to a few seconds. Left out: no worker ever asked.
+                     */
+                    polledAt?: string;
+                    /** @description Workers that asked in the last five minutes. */
+                    workerCount: number;
+                    /**
+                     * Format: date-time
+                     * @description The time at which the queue was paused. Left out: it is not paused.
+                     */
+                    pausedAt?: string;
+                };
+                /** @description The worker that holds the task. */
+                worker?: {
+                    /** @description The name that the worker gives itself. */
+                    name: string;
+                    /**
+                     * Format: date-time
+                     * @example 2026-01-31T12:00:00.000Z
+                     */
+                    takenAt: string;
+                    /**
+                     * Format: date-time
+                     * @description When another worker gets the task, unless this one is heard of.
+                     * @example 2026-01-31T12:00:00.000Z
+                     */
+                    leaseUntil: string;
+                    /** @description The progress that the worker reported last. */
+                    progress?: unknown;
+                };
+                /** @description The job that the step began and waits for. */
+                childJob?: {
+                    /**
+                     * Format: uuid
+                     * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+                     */
+                    jobId: string;
+                    workflowName: string;
+                    status: components["schemas"]["JobStatus"];
+                };
                 /** @description How many calls of the organization nodes hold: that node, or all together. */
                 callCount?: number;
                 /** @description How many of them a node runs at once. */
@@ -2103,7 +2581,7 @@ export interface components {
          * @description One run of a step: one visit, with all its attempts.
          */
         StepExecution: {
-            /** @description `<step>:<visit>`, unique in the job. */
+            /** @description `<step>:<visit>`, in a branch `<step>:<visit>:<branch>`: unique in the job. */
             id: string;
             stepName: string;
             /** @description For example `/service/noop`. */
@@ -2117,7 +2595,7 @@ export interface components {
             input: unknown;
             output: {
                 /**
-                 * @description `successful_but_incomplete`: the step waits for events, or waited when the job was cancelled.
+                 * @description `successful_but_incomplete`: the step waits for events or sleeps, or did when the job was cancelled.
                  * @enum {string}
                  */
                 status: "running" | "successful" | "failed" | "successful_but_incomplete";
@@ -2143,7 +2621,7 @@ export interface components {
         };
         /** JobState */
         JobState: {
-            /** @description The step that the job is in or goes on with; of a FAILED or CANCELLED job, when it is resumed. Left out once it has SUCCEEDED. */
+            /** @description The step that the job is in or goes on with; of a FAILED or CANCELLED job, when it is resumed. Left out once it has SUCCEEDED. It never tells where a choice will lead: that is decided when its step succeeds. */
             nextStepName?: string;
             /** @description The job's input as `workflowInput`, and of each step's latest visit `<step>Input` and, once it succeeded, `<step>Output`. */
             executionData: {
@@ -2214,6 +2692,8 @@ export interface components {
             outcome: "matched" | "buffered" | "unmatched";
             /** @description The only step that it is for, where it was sent for one. */
             step?: string;
+            /** @description The branch of that step; left out for the main line. */
+            branch?: string;
             /** @description The only visit of `step` that it is for. */
             visit?: number;
             /** @description Why, and what became of it. */
@@ -2231,6 +2711,8 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             lastDuplicateAt?: string;
+            /** @description The branch of the step that consumed it; left out for the main line. */
+            consumedByBranch?: string;
             consumedByStep?: string;
             consumedByVisit?: number;
             /**
@@ -2238,6 +2720,218 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             consumedAt?: string;
+        };
+        /** QueuedTask */
+        QueuedTask: {
+            /** @description Names the task in the operations of workers. */
+            taskId: string;
+            /**
+             * @description `waiting`: the task waits for a worker. `held`: a worker holds it.
+             * @enum {string}
+             */
+            status: "held" | "waiting";
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            jobId: string;
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            workflowId: string;
+            workflowName: string;
+            step: string;
+            visit: number;
+            /** @description The path of the branch; empty on the main line. */
+            branch: string;
+            priority: number;
+            /**
+             * Format: date-time
+             * @description The time since which workers can take the task.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            dueAt: string;
+            /**
+             * Format: date-time
+             * @description The time at which the attempt fails with `Timeout`, if the step has `timeoutSeconds`.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            timeoutAt?: string;
+            /** @description The worker that holds it. */
+            worker?: string;
+            /**
+             * Format: date-time
+             * @description When the worker took it.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            takenAt?: string;
+            /**
+             * Format: date-time
+             * @description Until when the worker holds it. In the past: the worker is lost, and another one gets the task at once.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            leaseUntil?: string;
+            /** @description The progress that the worker reported last. */
+            progress?: unknown;
+        };
+        /** Task */
+        Task: {
+            /** @description Names the task in the operations below. Another attempt has another id. */
+            taskId: string;
+            /** @description The same for every attempt of this visit of the step, whichever worker has it: by it the worker, or what it calls, can tell a repetition. */
+            idempotencyKey: string;
+            queue: string;
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            jobId: string;
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            workflowId: string;
+            workflowName: string;
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            versionId: string;
+            versionNumber: number;
+            step: string;
+            visit: number;
+            /** @description The path of the branch; empty on the main line. */
+            branch: string;
+            attempt: number;
+            /** @description What the step receives. */
+            input: unknown;
+            /**
+             * Format: date-time
+             * @description The time since which workers can take the task.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            dueAt: string;
+            /**
+             * Format: date-time
+             * @description Until when the worker holds the task. A heartbeat holds it for another `heartbeatSeconds`.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            leaseUntil: string;
+            /** @description The time for which the worker holds the task after it took it, and after each heartbeat. */
+            heartbeatSeconds: number;
+            /**
+             * Format: date-time
+             * @description The time at which the attempt fails with `Timeout`, if the step has `timeoutSeconds`.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            timeoutAt?: string;
+        };
+        /**
+         * PolledTasks
+         * @description The tasks.
+         */
+        PolledTasks: {
+            tasks: components["schemas"]["Task"][];
+        };
+        /**
+         * AnsweredTask
+         * @description The answer is committed, and the job goes on.
+         */
+        AnsweredTask: {
+            taskId: string;
+            /**
+             * Format: uuid
+             * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
+             */
+            jobId: string;
+        };
+        /** HeldTask */
+        HeldTask: {
+            taskId: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            leaseUntil: string;
+        };
+        /** TaskQueue */
+        TaskQueue: {
+            queue: string;
+            /** @description Tasks that wait for a worker, counted up to 10,000. */
+            waitingCount: number;
+            /** @description Tasks that workers hold, counted up to 10,000. */
+            heldCount: number;
+            /**
+             * Format: date-time
+             * @description The time at which the oldest of the waiting tasks became due. Left out: none waits.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            oldestDueAt?: string;
+            /**
+             * Format: date-time
+             * @description The last time that a worker asked, accurate to a few seconds. Left out: no worker ever asked.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            polledAt?: string;
+            /** @description Workers that asked in the last five minutes. */
+            workerCount: number;
+            /**
+             * Format: date-time
+             * @description The time at which the queue was paused. Left out: it is not paused.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            pausedAt?: string;
+            pausedBy?: components["schemas"]["Actor"];
+        };
+        /** TaskWorker */
+        TaskWorker: {
+            /** @description The name that the worker gives itself. */
+            worker: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            firstPolledAt: string;
+            /**
+             * Format: date-time
+             * @description The last time that the worker asked, accurate to a few seconds.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            polledAt: string;
+            /** @description Tasks of the queue that the worker holds, counted up to 10,000. */
+            heldCount: number;
+        };
+        /** WholeTaskQueue */
+        WholeTaskQueue: {
+            queue: string;
+            /** @description Tasks that wait for a worker, counted up to 10,000. */
+            waitingCount: number;
+            /** @description Tasks that workers hold, counted up to 10,000. */
+            heldCount: number;
+            /**
+             * Format: date-time
+             * @description The time at which the oldest of the waiting tasks became due. Left out: none waits.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            oldestDueAt?: string;
+            /**
+             * Format: date-time
+             * @description The last time that a worker asked, accurate to a few seconds. Left out: no worker ever asked.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            polledAt?: string;
+            /** @description Workers that asked in the last five minutes. */
+            workerCount: number;
+            /**
+             * Format: date-time
+             * @description The time at which the queue was paused. Left out: it is not paused.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            pausedAt?: string;
+            pausedBy?: components["schemas"]["Actor"];
+            /** @description The workers that asked within the last day, at most 100, the latest first. */
+            workers: components["schemas"]["TaskWorker"][];
         };
         /** RateLimit */
         RateLimit: {
@@ -2291,7 +2985,7 @@ export interface components {
          * Permission
          * @enum {string}
          */
-        Permission: "organization:create" | "account:manage" | "invitation:accept" | "organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read";
+        Permission: "organization:create" | "account:manage" | "invitation:accept" | "organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read";
         /**
          * TokenBounds
          * @description What the token is bound to, beside its permissions. If left out, it is bound to nothing.
@@ -2415,7 +3109,7 @@ export interface components {
             outcome: "accepted" | "denied";
             target: {
                 /** @enum {string} */
-                type: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "job";
+                type: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "taskQueue" | "job";
                 /** @description An id, or the name of a tag or role. */
                 id?: string;
             };
@@ -2855,7 +3549,7 @@ export interface components {
             sessionId: string;
             /** @description True for the session of this request. */
             isCurrent: boolean;
-            /** @description `password`, `link` for a link of `stepwell dev`, `device` for a command line and `application` for an OAuth client that was let in from a browser, or an issuer outside. */
+            /** @description `password`, `link` for a link of `stepwell dev` or an invitation, `device` for a command line and `application` for an OAuth client that was let in from a browser, or an issuer outside. */
             signedInBy: string;
             /** @description Only for a session in an OAuth client of an organization. */
             application?: {
@@ -3202,7 +3896,10 @@ export interface operations {
     DeleteOrganization: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The organization. */
                 organizationId: string;
@@ -3263,6 +3960,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Changed since it was read (`PreconditionFailedError`). */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many (`RateLimitError`). */
             429: {
                 headers: {
@@ -3295,7 +4001,10 @@ export interface operations {
     UpdateOrganization: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The organization. */
                 organizationId: string;
@@ -3361,6 +4070,15 @@ export interface operations {
             };
             /** @description In conflict with the current state (`ConflictError`). */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Changed since it was read (`PreconditionFailedError`). */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3825,6 +4543,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Executors"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ListExpressionFunctions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExpressionFunctions"];
                 };
             };
             /** @description Internal error (`UnhandledError`). */
@@ -4374,7 +5121,12 @@ export interface operations {
     SetWorkflowVersionTag: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                "If-Match"?: string;
+                /** @description With `*` the thing is only created: where it exists, the answer is 412, and nothing is done. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The organization. */
                 organizationId: string;
@@ -4461,6 +5213,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Changed since it was read (`PreconditionFailedError`). */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too large (`PayloadTooLargeError`). */
             413: {
                 headers: {
@@ -4511,7 +5272,10 @@ export interface operations {
     DeleteTag: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The organization. */
                 organizationId: string;
@@ -4560,6 +5324,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Changed since it was read (`PreconditionFailedError`). */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4804,8 +5577,10 @@ export interface operations {
                 versionId?: string;
                 /** @description Only jobs of versions with this number; of one version, where a workflow is named too. */
                 workflowVersionNumber?: number;
-                /** @description Only jobs that no other job began, or all. No job begins another yet, so both find the same. */
+                /** @description Only jobs that no other job began, or all, which is the default. */
                 jobHierarchy?: "TOP_LEVEL_ONLY" | "ALL";
+                /** @description Only jobs that steps of this job began. */
+                parentJobId?: string;
                 /** @description Only jobs created at this time or later. */
                 createdAfter?: string;
                 /** @description Only jobs created before this time. */
@@ -5163,7 +5938,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description None is needed. */
+        /** @description No body is needed. */
         requestBody?: {
             content: {
                 "application/json": Record<string, never> | null;
@@ -5286,7 +6061,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description None is needed. */
+        /** @description No body is needed. */
         requestBody?: {
             content: {
                 "application/json": Record<string, never> | null;
@@ -5496,6 +6271,8 @@ export interface operations {
             query?: {
                 /** @description Only runs that have this status now. */
                 status?: "running" | "success" | "failure" | "successful_but_incomplete";
+                /** @description Only runs in this branch, or in branches inside of it, by its path. */
+                branch?: string;
                 /** @description How many at most in one answer. */
                 pageSize?: number;
                 /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
@@ -5520,6 +6297,125 @@ export interface operations {
                 content: {
                     "application/json": {
                         steps: components["schemas"]["JobStep"][];
+                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        nextPageToken?: string;
+                    };
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ListJobBranches: {
+        parameters: {
+            query?: {
+                /** @description The step that has the branches. Left out: the latest one. */
+                step?: string;
+                /** @description The visit of that step. Left out: the latest. */
+                visit?: number;
+                /** @description The path of the branch in which the step stands. Left out: the main line. */
+                branch?: string;
+                /** @description Only branches that have this status now. */
+                status?: "failed" | "open" | "cancelled" | "succeeded";
+                /** @description How many at most in one answer. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The job. */
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The step that has the branches. Left out: the job came to none. */
+                        step?: string;
+                        visit?: number;
+                        /** @description How many branches it has, those included that have not begun. */
+                        branchCount: number;
+                        /** @description How many of them are open. */
+                        openCount: number;
+                        /** @description How many have succeeded. */
+                        succeededCount: number;
+                        /** @description How many have failed. */
+                        failedCount: number;
+                        /** @description How many were cancelled. */
+                        cancelledCount: number;
+                        /** @description One page of the branches that have begun. */
+                        branches: components["schemas"]["JobBranch"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
                         nextPageToken?: string;
                     };
@@ -6160,6 +7056,8 @@ export interface operations {
                     payload?: unknown;
                     /** @description The only step that it is for. It must list the id. */
                     step?: string;
+                    /** @description The branch of `step` for which it is, by its path, as in a job's `steps`. Left out: the main line. A step of a branch needs it. */
+                    branch?: string;
                     /** @description The only visit of `step` that it is for, as in a job's `steps`. Left out: the visit that waits now, otherwise the next one. */
                     visit?: number;
                 };
@@ -6281,10 +7179,1153 @@ export interface operations {
             };
         };
     };
+    ListTasks: {
+        parameters: {
+            query?: {
+                /** @description Only tasks that are held, or only those that wait. */
+                status?: "held" | "waiting";
+                /** @description How many at most in one answer. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The queue. */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        tasks: components["schemas"]["QueuedTask"][];
+                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        nextPageToken?: string;
+                    };
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    SubmitTask: {
+        parameters: {
+            query?: {
+                /** @description Holds the answer until there is something to say, or for this long. */
+                waitSeconds?: number;
+            };
+            header?: {
+                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The queue. */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What the worker receives: any JSON value. Left out: `{}`. */
+                    input?: unknown;
+                    /** @description Tasks with a higher priority are handed out first. Left out: 0. */
+                    priority?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The job is accepted and will run. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubmittedJob"] | components["schemas"]["WaitedJob"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large (`PayloadTooLargeError`). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    PollTasks: {
+        parameters: {
+            query?: {
+                /** @description Holds the answer until there is something to say, or for this long. */
+                waitSeconds?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The queue. */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description How many tasks the worker takes at once. Left out: 1. */
+                    maxTasks?: number;
+                    /** @description The worker's name for people, such as its host and process. Left out: the id of the token or user. */
+                    worker?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The tasks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolledTasks"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large (`PayloadTooLargeError`). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    CompleteTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The task, as PollTasks answered it. */
+                taskId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Any JSON value. */
+                    output: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer is committed, and the job goes on. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnsweredTask"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large (`PayloadTooLargeError`). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    FailTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The task, as PollTasks answered it. */
+                taskId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What went wrong. */
+                    message: string;
+                    /** @description A name for the error, by which `retry.on` and `onFailure` know it. */
+                    type?: string;
+                    /** @description False where another attempt would fail as well. Left out: true. */
+                    retryable?: boolean;
+                    /** @description The least time before the next attempt, where there is one. */
+                    retryAfterSeconds?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer is committed, and the job goes on. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnsweredTask"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large (`PayloadTooLargeError`). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ReleaseTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The task, as PollTasks answered it. */
+                taskId: string;
+            };
+            cookie?: never;
+        };
+        /** @description No body is needed. */
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never> | null;
+            };
+        };
+        responses: {
+            /** @description The answer is committed, and the job goes on. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnsweredTask"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large (`PayloadTooLargeError`). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    HeartbeatTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The task, as PollTasks answered it. */
+                taskId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description How far the work has come, for people: any JSON value of 4096 bytes at most. Left out: as it was. */
+                    progress?: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The task is held. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeldTask"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description In conflict with the current state (`ConflictError`). */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large (`PayloadTooLargeError`). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ListTaskQueues: {
+        parameters: {
+            query?: {
+                /** @description How many at most in one answer. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        queues: components["schemas"]["TaskQueue"][];
+                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        nextPageToken?: string;
+                    };
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    GetTaskQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The queue. */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The queue. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WholeTaskQueue"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    UpdateTaskQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                organizationId: string;
+                /** @description The queue. */
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    paused: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The queue. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WholeTaskQueue"];
+                };
+            };
+            /** @description The request is not valid (`ValidationError`). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not authenticated (`AuthenticationError`). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed (`AuthorizationError`). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found (`NotFoundError`). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large (`PayloadTooLargeError`). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many (`RateLimitError`). */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error (`UnhandledError`). */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment (`UnavailableError`). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     GetMetrics: {
         parameters: {
             query: {
-                /** @description `jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by when they ended; `job_duration_seconds` is from submission to success, `step_duration_seconds` from a step's start to its success; `step_failures` counts steps that failed for good, `step_retries` failed attempts that were tried again. `jobs_running` (those that wait included) and `jobs_waiting` are what is now. */
+                /** @description `jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by when they ended; `job_duration_seconds` is from submission to success, `step_duration_seconds` from a step's start to its success; `step_failures` counts steps that failed for good, `step_retries` failed attempts that were tried again. `jobs_running` (those that wait or sleep included) and `jobs_waiting` (those that wait for events) are what is now. */
                 metric: "jobs_submitted" | "jobs_succeeded" | "jobs_failed" | "jobs_cancelled" | "step_failures" | "step_retries" | "job_duration_seconds" | "step_duration_seconds" | "jobs_running" | "jobs_waiting";
                 /** @description `sum` for what is counted, the others for durations (default `avg`). */
                 aggregation?: "sum" | "avg" | "p50" | "p95" | "p99" | "max";
@@ -6696,7 +8737,7 @@ export interface operations {
                     /** @description What the token is for. */
                     name: string;
                     /** @description What the token may do. You can grant only what you hold yourself. */
-                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
+                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
                      * @description If left out, the token ends after 90 days, or with the token that you call with where that is earlier. With null, it does not expire. When you call with a token, it must not be later than the end of that token.
@@ -6935,7 +8976,7 @@ export interface operations {
                     /** @description What the token is for. */
                     name: string;
                     /** @description What the token may do. You can grant only what you hold yourself. */
-                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
+                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
                      * @description If left out, the token ends after 90 days, or with the token that you call with where that is earlier. With null, it does not expire. When you call with a token, it must not be later than the end of that token.
@@ -7154,7 +9195,10 @@ export interface operations {
     RevokeApiToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The organization. */
                 organizationId: string;
@@ -7208,6 +9252,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Changed since it was read (`PreconditionFailedError`). */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many (`RateLimitError`). */
             429: {
                 headers: {
@@ -7240,7 +9293,10 @@ export interface operations {
     UpdateApiToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The organization. */
                 organizationId: string;
@@ -7255,7 +9311,7 @@ export interface operations {
                     /** @description What the token is for. */
                     name?: string;
                     /** @description What the token may do. You can grant only what you hold yourself. */
-                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
+                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
                      * @description With null, the token does not expire any more. When you call with a token, it must not be later than the end of that token.
@@ -7320,6 +9376,15 @@ export interface operations {
             };
             /** @description Not found (`NotFoundError`). */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Changed since it was read (`PreconditionFailedError`). */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7465,7 +9530,10 @@ export interface operations {
     RevokeApiAuthToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The organization. */
                 organizationId: string;
@@ -7519,6 +9587,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Changed since it was read (`PreconditionFailedError`). */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many (`RateLimitError`). */
             429: {
                 headers: {
@@ -7551,7 +9628,10 @@ export interface operations {
     UpdateApiAuthToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The organization. */
                 organizationId: string;
@@ -7566,7 +9646,7 @@ export interface operations {
                     /** @description What the token is for. */
                     name?: string;
                     /** @description What the token may do. You can grant only what you hold yourself. */
-                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
+                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
                      * @description With null, the token does not expire any more. When you call with a token, it must not be later than the end of that token.
@@ -7638,6 +9718,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Changed since it was read (`PreconditionFailedError`). */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too large (`PayloadTooLargeError`). */
             413: {
                 headers: {
@@ -7693,7 +9782,7 @@ export interface operations {
                 /** @description Only what this user or API token did. */
                 actorId?: string;
                 /** @description Only changes of things of this kind. */
-                targetType?: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "job";
+                targetType?: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "taskQueue" | "job";
                 /** @description Only changes of this one: an id, or the name of a tag or role. */
                 targetId?: string;
                 outcome?: "accepted" | "denied";
@@ -7891,7 +9980,7 @@ export interface operations {
                 /** @description Only what this user or API token did. */
                 actorId?: string;
                 /** @description Only changes of things of this kind. */
-                targetType?: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "job";
+                targetType?: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "taskQueue" | "job";
                 /** @description Only changes of this one: an id, or the name of a tag or role. */
                 targetId?: string;
                 outcome?: "accepted" | "denied";
@@ -10195,7 +12284,7 @@ export interface operations {
                     /** @description The purpose of the role. */
                     description?: string;
                     /** @description The permissions of members with the role; the list may be empty. You must hold all of them yourself. A new role without this field permits nothing. */
-                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
+                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                 };
             };
         };
@@ -10392,7 +12481,10 @@ export interface operations {
     DeleteRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The organization. */
                 organizationId: string;
@@ -10455,6 +12547,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Changed since it was read (`PreconditionFailedError`). */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Too many (`RateLimitError`). */
             429: {
                 headers: {
@@ -10487,7 +12588,10 @@ export interface operations {
     UpdateRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The organization. */
                 organizationId: string;
@@ -10504,7 +12608,7 @@ export interface operations {
                     /** @description The purpose of the role. */
                     description?: string;
                     /** @description The permissions of members with the role; the list may be empty. You must hold all of them yourself. A new role without this field permits nothing. */
-                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
+                    permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                 };
             };
         };
@@ -10556,6 +12660,15 @@ export interface operations {
             };
             /** @description In conflict with the current state (`ConflictError`). */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Changed since it was read (`PreconditionFailedError`). */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11894,7 +14007,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
+                    permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                 };
             };
         };
@@ -12081,6 +14194,13 @@ export interface operations {
                 content: {
                     "application/json": Record<string, never>;
                 };
+            };
+            /** @description You have the document already: its ETag is the one in If-None-Match. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Internal error (`UnhandledError`). */
             500: {

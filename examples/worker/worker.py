@@ -1,0 +1,152 @@
+"""A worker in Python with nothing but its standard library: it writes captions, up to four at once."""
+
+import json
+import os
+import signal
+import socket
+import threading
+import time
+import urllib.error
+import urllib.request
+
+QUEUE = "captions"
+CONCURRENCY = 4
+POLL_SECONDS = 20
+GRACE_SECONDS = 30
+
+
+class Failure(Exception):
+    """Raised by the work of a task, to say more than that it failed."""
+
+    def __init__(self, message, type=None, retryable=True):
+        super().__init__(message)
+        self.type = type
+        self.retryable = retryable
+
+
+def write_caption(task):
+    """The work. `task["idempotencyKey"]` is the same whenever this task comes again."""
+    image, thumbnails = task["input"]["image"], task["input"]["thumbnails"]
+    if not thumbnails:
+        raise Failure(f"{image} has no thumbnails.", type="NoThumbnails", retryable=False)
+    return {"caption": f"{image} in {len(thumbnails)} sizes"}
+
+
+class Service:
+    """The few operations that a worker needs."""
+
+    def __init__(self, base_url, organization_id, token):
+        self.base_url = base_url
+        self.path = f"{base_url}/organizations/{organization_id}"
+        self.headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+
+    def post(self, path, body, timeout=30):
+        data = json.dumps(body).encode()
+        request = urllib.request.Request(self.path + path, data, self.headers, method="POST")
+        with urllib.request.urlopen(request, timeout=timeout) as answer:
+            return json.load(answer)
+
+    def poll(self):
+        body = {"worker": f"{socket.gethostname()} {os.getpid()}"}
+        path = f"/task-queues/{QUEUE}/poll?waitSeconds={POLL_SECONDS}"
+        return self.post(path, body, timeout=POLL_SECONDS + 15)["tasks"]
+
+    def answer(self, task, verb, body):
+        """Sends an answer until the service has it, also over its restart. A conflict means that the task is not ours any more."""
+        while True:
+            try:
+                return self.post(f"/tasks/{task['taskId']}/{verb}", body)
+            except urllib.error.HTTPError as error:
+                if error.code in (404, 409):
+                    return None
+                if error.code < 500 and error.code != 429:
+                    raise
+            except OSError:
+                pass
+            time.sleep(2)
+
+
+class Heartbeat(threading.Thread):
+    """Holds a task for as long as its work takes."""
+
+    def __init__(self, service, task):
+        super().__init__(daemon=True)
+        self.service, self.task = service, task
+        self.done = threading.Event()
+
+    def run(self):
+        while not self.done.wait(self.task["heartbeatSeconds"] / 3):
+            try:
+                self.service.post(f"/tasks/{self.task['taskId']}/heartbeat", {})
+            except urllib.error.HTTPError as error:
+                if error.code in (404, 409):
+                    return
+            except OSError:
+                pass
+
+
+def carry_out(service, task):
+    heartbeat = Heartbeat(service, task)
+    heartbeat.start()
+    try:
+        output = write_caption(task)
+    except Failure as failure:
+        body = {"message": str(failure), "retryable": failure.retryable}
+        service.answer(task, "fail", {**body, "type": failure.type} if failure.type else body)
+    except Exception as error:
+        service.answer(task, "fail", {"message": str(error) or "no reason", "type": type(error).__name__})
+    else:
+        service.answer(task, "complete", {"output": output})
+    finally:
+        heartbeat.done.set()
+
+
+def work(service, stopping, busy):
+    while not stopping.is_set():
+        try:
+            tasks = service.poll()
+        except urllib.error.HTTPError as error:
+            if error.code in (401, 403, 404):
+                print(f"The service lets this worker in no more: {error}", flush=True)
+                return stopping.set()
+            stopping.wait(2)
+            continue
+        except OSError:
+            stopping.wait(2)
+            continue
+        for task in tasks:
+            if stopping.is_set():
+                service.answer(task, "release", {})
+                continue
+            with busy:
+                carry_out(service, task)
+
+
+def connection():
+    """The service that the environment names, or else the one that `npm start` started in this directory."""
+    names = ("STEPWELL_URL", "STEPWELL_ORGANIZATION", "STEPWELL_TOKEN")
+    if all(name in os.environ for name in names):
+        return [os.environ[name] for name in names]
+    with open(os.path.join(os.environ.get("STEPWELL_DATA_DIR", ".stepwell"), "dev.json")) as file:
+        known = json.load(file)
+    return [known["baseUrl"], known["organizationId"], known["token"]]
+
+
+def main():
+    service = Service(*connection())
+    stopping = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    locks = [threading.Lock() for _ in range(CONCURRENCY)]
+    for busy in locks:
+        threading.Thread(target=work, args=(service, stopping, busy), daemon=True).start()
+    print(f"The worker takes tasks of {QUEUE} at {service.base_url}.", flush=True)
+    stopping.wait()
+    # Polls that wait are dropped; tasks under way end first, and those that take longer go to another worker after their leases.
+    deadline = time.monotonic() + GRACE_SECONDS
+    for busy in locks:
+        busy.acquire(timeout=max(0, deadline - time.monotonic()))
+
+
+if __name__ == "__main__":
+    main()

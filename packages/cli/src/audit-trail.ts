@@ -1,0 +1,73 @@
+import type { operations } from "@stepwell/client";
+import { type Command, Option } from "commander";
+import { listed } from "./answer.ts";
+import { connect, type Place } from "./connection.ts";
+import { withLimit } from "./option.ts";
+import { table } from "./table.ts";
+import { show, write } from "./terminal.ts";
+
+export function declareAudit(program: Command): void {
+  const audit = program.command("audit").description("the audit trail: who changed what, and what was denied");
+  withLimit(withFilter(audit.command("list").description("list the newest entries first"))).action(listEntries);
+  withFilter(audit.command("export").description("print all entries, for another system to keep"))
+    .addOption(new Option("--format <format>", "how").choices(["jsonl", "csv"]).default("jsonl"))
+    .action(exportEntries);
+  audit
+    .command("verify")
+    .option("--organization <id>", "verify this organization's trail; left out: those of all there are in the store")
+    .option("--expect <number:hash>", "a seal that must be there: the newest one that an earlier verification printed")
+    .description("hold the audit trail against its seals; ends with 1 when a row was changed, removed or inserted")
+    .action(async (options) => (await import("./audit.ts")).verify(options));
+}
+
+function withFilter(command: Command): Command {
+  return command
+    .option("--action <action>", "only this action, such as role.update")
+    .option("--after <time>", "only later ones, such as 2026-11-01T00:00:00Z")
+    .option("--before <time>", "only earlier ones")
+    .addOption(new Option("--outcome <outcome>", "only those").choices(["accepted", "denied"]));
+}
+
+type Filter = Pick<
+  NonNullable<operations["ListAudit"]["parameters"]["query"]>,
+  "action" | "after" | "before" | "outcome"
+>;
+
+function filterIn({ action, after, before, outcome }: Filter): Filter {
+  return {
+    ...(action !== undefined && { action }),
+    ...(after !== undefined && { after }),
+    ...(before !== undefined && { before }),
+    ...(outcome !== undefined && { outcome }),
+  };
+}
+
+async function listEntries(options: Place & Filter & { readonly limit: number }): Promise<void> {
+  const { client, organizationId } = await connect(options);
+  const path = { organizationId };
+  const filter = filterIn(options);
+  const entries = await listed(
+    options.limit,
+    (page) =>
+      client.api.GET("/organizations/{organizationId}/audit", { params: { path, query: { ...filter, ...page } } }),
+    (page) => page.entries,
+  );
+  const rows = entries.map(({ recordedAt, actor, action, outcome, target }) => [
+    recordedAt,
+    action,
+    outcome,
+    actor.name ?? actor.id,
+    [target.type, target.id].filter((part) => part !== undefined).join(" "),
+  ]);
+  const text =
+    rows.length === 0 ? "There is no such entry." : table(["WHEN", "ACTION", "OUTCOME", "BY", "TARGET"], rows);
+  show({ value: entries, text, quiet: entries.map(({ entryId }) => entryId) });
+}
+
+/** The service writes the export in one go, however long it is, so it is passed on as it comes. */
+async function exportEntries(options: Place & Filter & { readonly format: "jsonl" | "csv" }): Promise<void> {
+  const { client, organizationId } = await connect(options);
+  const query = { ...filterIn(options), format: options.format };
+  const response = await client.open("ExportAudit", { path: { organizationId }, query });
+  for await (const chunk of response.body ?? []) await write(chunk);
+}

@@ -1,0 +1,47 @@
+/** Something that is wrong in the text of a definition, or may go wrong. */
+export interface Finding {
+  readonly pointer: string;
+  readonly detail: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * A finding in the form in which compilers print theirs, so that editors and terminals lead to its place: `order.json:9:7: error: …`, then the line
+ * and a mark below it.
+ */
+export function describeFinding(file: string, text: string, kind: "error" | "warning", finding: Finding): string {
+  const { pointer, detail, line, column } = finding;
+  const what = pointer === "" ? detail : `${pointer} ${detail}`;
+  return [
+    `${file}:${line}:${column}: ${kind}: ${what}`,
+    ...excerpt(text.split(lineBreak)[line - 1] ?? "", column),
+  ].join("\n");
+}
+
+/** The error that ends a command for a definition that is not valid. It lists the findings from the first line to the last. */
+export function invalidDefinition(file: string, text: string, errors: readonly Finding[]): Error {
+  const count = errors.length === 1 ? "1 error" : `${errors.length} errors`;
+  const described = [...errors]
+    .sort((one, other) => one.line - other.line || one.column - other.column)
+    .map((finding) => describeFinding(file, text, "error", finding));
+  return new Error([`The definition is not valid: ${count}.`, ...described].join("\n"));
+}
+
+/** For `--strict`, under which a warning is as bad as an error. */
+export function tooManyWarnings(file: string, count: number): string {
+  return `${file} has ${count === 1 ? "1 warning" : `${count} warnings`}, and --strict allows none.`;
+}
+
+/** The part of the line around the column that fits on most terminals. Tabs stay tabs, so that the mark stands below its character. */
+function excerpt(line: string, column: number): string[] {
+  if (line.trim() === "") return [];
+  const start = Math.max(0, column - 1 - charactersBefore);
+  const shown = line.slice(start, start + shownCharacters);
+  const before = line.slice(start, column - 1).replaceAll(/[^\t]/g, " ");
+  return [`  ${shown}`, `  ${before}^`];
+}
+
+const lineBreak = /\r\n?|\n/;
+const charactersBefore = 60;
+const shownCharacters = 100;

@@ -1,0 +1,40 @@
+import { StepwellError } from "@stepwell/client";
+import { CommanderError } from "commander";
+
+/** The exit codes that scripts may rely on; docs/cli.md lists them. */
+export const exitCodes = { done: 0, failed: 1, usage: 2, notFound: 3, notAllowed: 4, unreachable: 5 } as const;
+
+/** An error whose exit code is known where it is thrown. */
+export class CommandError extends Error {
+  readonly exitCode: number;
+
+  constructor(kind: keyof typeof exitCodes, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCodes[kind];
+  }
+}
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof CommandError) return error.exitCode;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+  if (error instanceof StepwellError) return exitCodeOfStatus(error.status);
+  return exitCodes.failed;
+}
+
+function exitCodeOfStatus(status: number): number {
+  switch (status) {
+    case 401:
+    case 403:
+      return exitCodes.notAllowed;
+    case 404:
+      return exitCodes.notFound;
+    // The client gives 0 to an error when no answer came at all.
+    case 0:
+    case 502:
+    case 503:
+    case 504:
+      return exitCodes.unreachable;
+    default:
+      return exitCodes.failed;
+  }
+}

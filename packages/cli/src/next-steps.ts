@@ -1,0 +1,38 @@
+import { addressHere } from "./connection.ts";
+import { currentProfile, namedProfile } from "./stored-profiles.ts";
+import { findSignIn } from "./stored-sign-ins.ts";
+import { table } from "./table.ts";
+import { print } from "./terminal.ts";
+
+/** For those who only write `stepwell`: the three things to do next, which depend on whether a service is known here. */
+export function printNextSteps(): void {
+  const place = namedProfile(undefined)?.url ?? addressHere() ?? currentProfile()?.url ?? findSignIn()?.baseUrl;
+  const [heading, steps] = place === undefined ? atTheBeginning : [`Stepwell. Commands go to ${place}.`, withService];
+  print(heading);
+  print();
+  print(
+    table(
+      ["  Next", ""],
+      steps.map(([command, what]) => [`  ${command}`, what]),
+    ),
+  );
+  print();
+  print("All commands: stepwell --help");
+}
+
+type Steps = readonly (readonly [command: string, what: string])[];
+
+const atTheBeginning: readonly [string, Steps] = [
+  "Stepwell: durable workflows, self-hosted. No service is known here yet.",
+  [
+    ["stepwell dev", "start a service here, to try it out"],
+    ["stepwell login --url ADDRESS", "sign in to a service that runs elsewhere"],
+    ["stepwell sample > order-approval.json", "get a workflow definition to begin with"],
+  ],
+];
+
+const withService: Steps = [
+  ["stepwell deploy FILE", "register a workflow definition; `stepwell sample` prints one"],
+  ["stepwell submit WORKFLOW --wait 30", "run it; `stepwell workflow list` shows the names"],
+  ["stepwell job list", "see the jobs; `stepwell job explain ID` says why one does not move"],
+];

@@ -1,0 +1,178 @@
+import { createRequire } from "node:module";
+import { Argument, Command } from "commander";
+import { declareAudit } from "./audit-trail.ts";
+import { declareCompletion } from "./completion.ts";
+import { declareDeploy } from "./deploy.ts";
+import { declareEvent } from "./event.ts";
+import { declareJob } from "./job.ts";
+import { login } from "./login.ts";
+import { logout } from "./logout.ts";
+import { declareMember } from "./member.ts";
+import { declareOrg } from "./org.ts";
+import { declareProfile } from "./profile.ts";
+import { declareQueue } from "./queue.ts";
+import { declareRole } from "./role.ts";
+import { sample, sampleName, sampleNames, workerNames } from "./sample.ts";
+import { declareSubmit } from "./submit.ts";
+import { chooseOutput } from "./terminal.ts";
+import { declareToken } from "./token.ts";
+import { whoAmI } from "./who-am-i.ts";
+import { declareWorkflow } from "./workflow.ts";
+
+/** All commands with their options. Nothing runs until it parses a command line. */
+export function declareProgram(): Command {
+  const program = new Command("stepwell")
+    .description("Durable workflows, self-hosted.")
+    .version((createRequire(import.meta.url)("../package.json") as { readonly version: string }).version)
+    .addHelpText("after", `\n${whereCommandsGo}`)
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "stepwell: ")) })
+    .hook("preAction", (_, command) => chooseOutput(command.opts()));
+  declareWork(program);
+  for (const leaf of leavesOf(program)) addPlace(leaf);
+  declareThisMachine(program);
+  declareOperation(program);
+  for (const leaf of leavesOf(program)) addOutput(leaf);
+  declareCompletion(program);
+  for (const command of allOf(program)) command.showHelpAfterError(usageOf(command));
+  return program;
+}
+
+const whereCommandsGo = `Commands that talk to a service read STEPWELL_URL, STEPWELL_TOKEN and STEPWELL_ORGANIZATION, or a profile; what is not
+set comes from \`stepwell login\`, or from the dev.json that \`stepwell dev\` wrote. Exit codes: 0 done, 1 failed, 2 wrong usage,
+3 not found, 4 not allowed, 5 unreachable.`;
+
+/** What a service does: over HTTP, in an organization. */
+function declareWork(program: Command): void {
+  program.commandsGroup("Jobs and workflows:");
+  declareSubmit(program);
+  declareJob(program);
+  declareEvent(program);
+  declareDeploy(program);
+  declareWorkflow(program);
+  declareQueue(program);
+  program.commandsGroup("Access:");
+  program.command("whoami").description("show who you are signed in as, and where").action(whoAmI);
+  declareToken(program);
+  declareMember(program);
+  declareRole(program);
+  declareOrg(program);
+  declareAudit(program);
+}
+
+// Commands that need the service itself load it when they run: to load it takes half a second, which no other command should wait.
+function declareThisMachine(program: Command): void {
+  program
+    .command("login")
+    .option(
+      "--url <address>",
+      "the service; left out: that of the profile, STEPWELL_URL, or the one that `stepwell dev` started here",
+    )
+    .option("--organization <name>", "name or id of the organization to work in, where there are several")
+    .option("--profile <name>", "sign in at the service of this profile")
+    .option("--insecure", "also where http to another machine lets everybody on the way read the tokens")
+    .description("sign in by a browser, here or on another machine, and keep the sign-in for later commands")
+    .action(login);
+  program
+    .command("logout")
+    .option("--url <address>", "where; left out: where commands go")
+    .description("end the session at the service, and forget it here")
+    .action(logout);
+  program.commandsGroup("On this machine:");
+  declareProfile(program);
+  program
+    .command("dev")
+    .argument(
+      "[definitions...]",
+      "files, or directories of them, to deploy now and whenever they change; jobs are then shown live",
+    )
+    .description("start the service for trying it out: with a user, an organization, a token and a sample job")
+    .action(async (definitions) => (await import("./dev.ts")).dev({ definitions }));
+  program
+    .command("validate")
+    .argument("<files...>", "workflow definitions, as JSON; - for standard input")
+    .option("--strict", "a warning is as bad as an error")
+    .description("say what is wrong with a definition, without a service; ends with 1 when it is not valid")
+    .action(async (files, options) => (await import("./validate.ts")).validate(files, options));
+  program
+    .command("sample")
+    .addArgument(new Argument("[example]", "which one").choices([...sampleNames, ...workerNames]).default(sampleName))
+    .option("--name <name>", "the name of the workflow in it; left out: the example's")
+    .description(
+      "print the definition of an example, to change and deploy: by default of the one that `dev` deploys; or a worker's program",
+    )
+    .action(sample);
+}
+
+function declareOperation(program: Command): void {
+  program.commandsGroup("Operate a service:");
+  program
+    .command("serve")
+    .description("start the service")
+    .action(async () => (await import("./serve.ts")).serve());
+  program
+    .command("init")
+    .description("make the first owner of an empty store; print the owner's token and a link to set a password, once")
+    .requiredOption("--email <address>", "the owner's mail address")
+    .requiredOption("--organization <name>", "name of the first organization")
+    .action(async (options) => (await import("./init.ts")).init(options));
+  program
+    .command("doctor")
+    .description(
+      "check the database, the secret key, the disk, the clock and the settings; changes nothing, and ends with 1 on a problem",
+    )
+    .action(async () => (await import("./doctor.ts")).doctor());
+  const user = program
+    .command("user")
+    .description("people's accounts, for the operator of the service: works on the store itself");
+  user
+    .command("reset-link")
+    .argument("<email>")
+    .option("--remove-second-factor", "also remove the second factor, if the user lost the app and the recovery codes")
+    .description("print a link that sets another password, once")
+    .action(async (email, options) => (await import("./users.ts")).resetLink(email, options));
+  user
+    .command("disable")
+    .argument("<email>")
+    .description("lock a user out: no sign-in and no token of theirs works any more")
+    .action(async (email) => (await import("./users.ts")).disable(email));
+  user
+    .command("enable")
+    .argument("<email>")
+    .description("let a disabled user in again")
+    .action(async (email) => (await import("./users.ts")).enable(email));
+  user
+    .command("organizations")
+    .argument("<email>")
+    .option("--max <number>", 'how many; 0: none; "default": as configured')
+    .description("show how many organizations a user may create, or set it")
+    .action(async (email, options) => (await import("./users.ts")).organizations(email, options));
+}
+
+/** The commands that do something themselves: a group only names them. */
+export function leavesOf(command: Command): readonly Command[] {
+  return allOf(command).filter(({ commands }) => commands.length === 0);
+}
+
+function allOf(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(allOf)];
+}
+
+function addPlace(command: Command): void {
+  // A command that means something of its own by an organization has said so.
+  if (!command.options.some(({ long }) => long === "--organization")) {
+    command.option("--organization <name>", "name or id; left out: that of the token, the profile or the sign-in");
+  }
+  command.option("--profile <name>", "where to work, as `stepwell profile set` keeps it; left out: STEPWELL_PROFILE");
+}
+
+function addOutput(command: Command): void {
+  command.option("--json", "print the result as JSON").option("--quiet", "print ids alone, and no warning");
+}
+
+/** One line instead of the whole help, which `--help` prints. */
+function usageOf(command: Command): string {
+  const names = [command.name()];
+  for (let { parent } = command; parent !== null; { parent } = parent) names.unshift(parent.name());
+  return `Usage: ${names.join(" ")} ${command.usage()}`;
+}

@@ -1,0 +1,61 @@
+import type { Command } from "commander";
+import { type Connection, connect, type Place } from "./connection.ts";
+import { endAs, showOne } from "./job.ts";
+import { waitFor } from "./job-progress.ts";
+import { parseJson, withWait } from "./option.ts";
+import { hasLiveTerminal, show } from "./terminal.ts";
+import { workflowIdOf } from "./workflow.ts";
+
+export function declareSubmit(program: Command): void {
+  const command = program
+    .command("submit")
+    .argument("<workflow>", "a workflow's name or id")
+    .option("--input <json>", "the job's input: JSON, @FILE, or - for standard input", parseJson, {})
+    .option("--tag <tag>", "which version to run", "$LIVE")
+    .option("--idempotency-key <key>", "submitted again under the same key, it is the same job")
+    .description("submit a job; without --wait its status is PENDING, and `stepwell job watch` follows it");
+  withWait(command).action(submit);
+}
+
+interface SubmitOptions extends Place {
+  readonly input: unknown;
+  readonly tag: string;
+  readonly idempotencyKey?: string;
+  readonly wait: number;
+}
+
+async function submit(workflow: string, { input, tag, idempotencyKey, wait, ...place }: SubmitOptions): Promise<void> {
+  const connection = await connect(place);
+  const { client, organizationId } = connection;
+  const workflowId = await workflowIdOf(connection, workflow);
+  const body = { workflowId, workflowVersion: { tag }, inputJson: input as Record<string, unknown> };
+  const job = await client.submitJob(organizationId, body, {
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...firstWait(wait),
+  });
+  await showSubmitted(connection, job, wait);
+}
+
+/** Most jobs end, or wait for events, while the submission itself waits; on a terminal it is not held, so that there is something to see. */
+export function firstWait(wait: number): { readonly waitSeconds?: number } {
+  return wait === 0 || hasLiveTerminal() ? {} : { waitSeconds: Math.min(wait, maxFirstWaitSeconds) };
+}
+
+const maxFirstWaitSeconds = 30;
+
+interface Submitted {
+  readonly jobId: string;
+  readonly status: string;
+}
+
+/** A job that was just submitted, or, with `--wait`, how far it has come by then. */
+export async function showSubmitted(connection: Connection, submitted: Submitted, wait: number): Promise<void> {
+  const { jobId, status } = submitted;
+  if (wait === 0) {
+    const text = `Job ${jobId} is ${status}. Follow it: stepwell job watch ${jobId}`;
+    return show({ value: submitted, text, quiet: jobId });
+  }
+  const job = await waitFor(connection, jobId, wait);
+  showOne(job);
+  endAs(job);
+}

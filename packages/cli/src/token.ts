@@ -1,0 +1,103 @@
+import type { operations } from "@stepwell/client";
+import type { Command } from "commander";
+import { ageOf } from "./age.ts";
+import { dataOf, listed } from "./answer.ts";
+import { connect, type Place } from "./connection.ts";
+import { each, wholeNumber, withLimit } from "./option.ts";
+import { table } from "./table.ts";
+import { show, warn } from "./terminal.ts";
+import { workflowIdOf } from "./workflow.ts";
+
+type NewToken = operations["CreateApiToken"]["requestBody"]["content"]["application/json"];
+
+export function declareToken(program: Command): void {
+  const token = program.command("token").description("API tokens, for programs");
+  withLimit(token.command("list").description("list the API tokens")).action(listTokens);
+  token
+    .command("create")
+    .argument("<name>")
+    .requiredOption("--permission <permission>", "what it may do, such as job:submit; several with commas", each)
+    .option("--expires-in-days <number>", "when it ends; left out: as the service is configured", wholeNumber(1, 3_650))
+    .option("--workflow <workflow>", "bind it to this workflow (name or id); several with commas", each)
+    .option("--tag <tag>", "bind it to versions with this tag; several with commas", each)
+    .description("make an API token, and print it, once")
+    .action(create);
+  token
+    .command("rotate")
+    .argument("<tokenId>")
+    .option("--overlap <seconds>", "for how long the token so far holds too", wholeNumber(0, 604_800))
+    .description("replace an API token by another one, and print it, once")
+    .action(rotate);
+  token.command("revoke").argument("<tokenId>").description("end an API token").action(revoke);
+}
+
+async function listTokens({ limit, ...place }: Place & { readonly limit: number }): Promise<void> {
+  const { client, organizationId } = await connect(place);
+  const path = { organizationId };
+  const tokens = await listed(
+    limit,
+    (query) => client.api.GET("/organizations/{organizationId}/api-tokens", { params: { path, query } }),
+    (page) => page.apiTokens,
+  );
+  const rows = tokens.map(({ tokenId, name, tokenPrefix, expiresAt, lastUsedAt }) => [
+    tokenId,
+    name,
+    tokenPrefix,
+    lastUsedAt === undefined ? "never" : `${ageOf(lastUsedAt)} ago`,
+    expiresAt ?? "never",
+  ]);
+  const text = rows.length === 0 ? "There is no API token." : table(["ID", "NAME", "PREFIX", "USED", "ENDS"], rows);
+  show({ value: tokens, text, quiet: tokens.map(({ tokenId }) => tokenId) });
+}
+
+interface CreateOptions extends Place {
+  readonly permission: readonly string[];
+  readonly expiresInDays?: number;
+  readonly workflow?: readonly string[];
+  readonly tag?: readonly string[];
+}
+
+async function create(name: string, options: CreateOptions): Promise<void> {
+  const { permission, expiresInDays, workflow, tag, ...place } = options;
+  const connection = await connect(place);
+  const { client, organizationId } = connection;
+  const boundTo = {
+    ...(workflow !== undefined && {
+      workflowIds: await Promise.all(workflow.map((one) => workflowIdOf(connection, one))),
+    }),
+    ...(tag !== undefined && { tags: [...tag] }),
+  };
+  const body = {
+    name,
+    permissions: permission as NewToken["permissions"],
+    ...(expiresInDays !== undefined && { expiresAt: new Date(Date.now() + expiresInDays * dayMs).toISOString() }),
+    ...(Object.keys(boundTo).length > 0 && { boundTo }),
+  };
+  const params = { path: { organizationId } };
+  showOnce(dataOf(await client.api.POST("/organizations/{organizationId}/api-tokens", { params, body })));
+}
+
+const dayMs = 86_400_000;
+
+async function rotate(tokenId: string, { overlap, ...place }: Place & { readonly overlap?: number }): Promise<void> {
+  const { client, organizationId } = await connect(place);
+  const params = { path: { organizationId, tokenId } };
+  const body = overlap === undefined ? {} : { overlapSeconds: overlap };
+  const path = "/organizations/{organizationId}/api-tokens/{tokenId}/rotate";
+  showOnce(dataOf(await client.api.POST(path, { params, body })));
+}
+
+function showOnce(made: { readonly token: string; readonly tokenId: string; readonly expiresAt?: string }): void {
+  const { token, tokenId, expiresAt } = made;
+  show({ value: made, text: token, quiet: token });
+  warn(
+    `Its id is ${tokenId}, and it holds ${expiresAt === undefined ? "for ever" : `until ${expiresAt}`}. It is shown only now.`,
+  );
+}
+
+async function revoke(tokenId: string, place: Place): Promise<void> {
+  const { client, organizationId } = await connect(place);
+  const params = { path: { organizationId, tokenId } };
+  dataOf(await client.api.DELETE("/organizations/{organizationId}/api-tokens/{tokenId}", { params }));
+  show({ value: { tokenId, revoked: true }, text: `The token ${tokenId} holds no more.`, quiet: tokenId });
+}

@@ -1,0 +1,187 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { candidatesFor } from "../src/completion.ts";
+import { withCurrentNames } from "../src/old-names.ts";
+import { declareProgram, leavesOf } from "../src/program.ts";
+import { endAll, entry, run } from "./process.ts";
+import { Shell } from "./shell.ts";
+
+// The frame of the command line: what it says without a service.
+let directory: string;
+let nowhere: Record<string, string>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "stepwell-frame-"));
+  nowhere = {
+    XDG_CONFIG_HOME: directory,
+    STEPWELL_DATA_DIR: join(directory, "data"),
+    STEPWELL_URL: "http://127.0.0.1:9",
+    STEPWELL_TOKEN: "none",
+    STEPWELL_ORGANIZATION: "00000000-0000-4000-8000-000000000000",
+  };
+});
+afterAll(async () => {
+  endAll();
+  await rm(directory, { recursive: true, force: true });
+});
+
+test.concurrent.each([
+  [["jbo"], "stepwell: unknown command 'jbo'\n(Did you mean job?)\nUsage: stepwell [options] [command]\n"],
+  [["job", "lst"], "stepwell: unknown command 'lst'\n(Did you mean list?)\nUsage: stepwell job [options] [command]\n"],
+  [
+    ["job", "list", "--limt", "3"],
+    "stepwell: unknown option '--limt'\n(Did you mean --limit?)\nUsage: stepwell job list [options]\n",
+  ],
+  [
+    ["submit", "a", "--wait", "abc"],
+    "stepwell: option '--wait <seconds>' argument 'abc' is invalid. It takes a whole number from 0 to 86400.\nUsage: stepwell submit [options] <workflow>\n",
+  ],
+  [
+    ["submit", "a", "--input", "{n}"],
+    /^stepwell: option '--input <json>' argument '\{n\}' is invalid\. It is not JSON: .*\nUsage: stepwell submit .*\n$/,
+  ],
+  [["submit", "a", "--input", "@/nowhere/input.json"], "stepwell: There is no file /nowhere/input.json.\n"],
+  [["deploy", "/nowhere/order.json"], "stepwell: There is no file /nowhere/order.json.\n"],
+  [["validate", tmpdir()], `stepwell: ${tmpdir()} is a directory. Name a file in it.\n`],
+])("wrong usage, %j, ends with 2 and a few lines", async (words, complaint) => {
+  expect(await run(nowhere, ...words)).toEqual({
+    code: 2,
+    output: "",
+    complaint: typeof complaint === "string" ? complaint : expect.stringMatching(complaint),
+  });
+});
+
+test("a service that cannot be reached ends a command with 5, and a place that is not known with 4", async () => {
+  expect(await run({ ...nowhere }, "whoami")).toMatchObject({
+    code: 5,
+    complaint: expect.stringContaining("cannot be reached"),
+  });
+  const unknown = await run(
+    { XDG_CONFIG_HOME: directory, HOME: directory, STEPWELL_DATA_DIR: directory },
+    "job",
+    "list",
+  );
+  expect(unknown).toMatchObject({ code: 4, complaint: expect.stringContaining("stepwell login --url ADDRESS") });
+});
+
+test("without a command it says the three things to do next, which depend on whether a service is known", async () => {
+  const first = await run({ XDG_CONFIG_HOME: directory, HOME: directory, STEPWELL_DATA_DIR: directory });
+  expect(first).toMatchObject({ code: 0, complaint: "" });
+  expect(first.output.match(/^ {2}stepwell .*$/gm)).toEqual([
+    expect.stringContaining("stepwell dev "),
+    expect.stringContaining("stepwell login --url ADDRESS "),
+    expect.stringContaining("stepwell sample "),
+  ]);
+  const later = await run(nowhere);
+  expect(later.output).toContain("Commands go to http://127.0.0.1:9.");
+  expect(later.output.match(/^ {2}stepwell \w+ /gm)).toEqual([
+    "  stepwell deploy ",
+    "  stepwell submit ",
+    "  stepwell job ",
+  ]);
+});
+
+test("a group without its command prints its help as wrong usage, and help that was asked for is no failure", async () => {
+  expect(await run({}, "job")).toMatchObject({ code: 2, complaint: expect.stringContaining("explain") });
+  const asked = await run({}, "job", "--help");
+  expect(asked).toMatchObject({ code: 0, complaint: "" });
+  expect(asked.output).toMatch(/list .*\n *show .*\n *watch [\s\S]*\n *explain /);
+});
+
+test("every command takes --json and --quiet, and has a description", () => {
+  const program = declareProgram();
+  // What completion prints is for a shell.
+  const leaves = leavesOf(program).filter((leaf) => !["completion", "complete"].includes(leaf.name()));
+  expect(leaves.length).toBeGreaterThan(40);
+  for (const leaf of leaves) {
+    expect({ name: leaf.name(), options: leaf.options.map(({ long }) => long) }).toEqual({
+      name: leaf.name(),
+      options: expect.arrayContaining(["--json", "--quiet"]),
+    });
+    expect(leaf.description()).not.toBe("");
+  }
+});
+
+test("docs/cli.md has every command, and no option that the command does not take", () => {
+  const page = readFileSync(resolve(import.meta.dirname, "../../../docs/cli.md"), "utf8");
+  const program = declareProgram();
+  const groups = program.commands.filter(({ commands }) => commands.length > 0);
+  const documented = leavesOf(program).filter((leaf) => leaf.parent?.name() !== "user" && leaf.name() !== "complete");
+  for (const leaf of documented) {
+    const name = groups.includes(leaf.parent ?? program) ? `${leaf.parent?.name()} ${leaf.name()}` : leaf.name();
+    expect(page).toMatch(new RegExp(`\`${name}[ \`]`));
+  }
+  const options = new Set(leavesOf(program).flatMap((leaf) => leaf.options.map(({ long }) => long)));
+  for (const [option] of page.matchAll(/--[a-z][a-z-]*/g)) expect([...options, "--help"]).toContain(option);
+});
+
+test("commands go on under the names that they had, with the output that they had", () => {
+  const jobId = "01985a4c-7f00-7000-8000-000000000001";
+  expect([
+    withCurrentNames(["job", jobId]),
+    withCurrentNames(["event", jobId, "approved", "--step", "approve"]),
+    withCurrentNames(["task-queues", "--json"]),
+    withCurrentNames(["task-queue", "pause", "mails"]),
+    withCurrentNames(["submit-task", "mails"]),
+    withCurrentNames(["organization", "limits", "x"]),
+    withCurrentNames(["job", "list"]),
+  ]).toEqual([
+    ["job", "show", jobId, "--json"],
+    ["event", "send", jobId, "approved", "--step", "approve", "--json"],
+    ["queue", "list", "--json"],
+    ["queue", "pause", "mails"],
+    ["queue", "submit", "mails", "--json"],
+    ["org", "limits", "x"],
+    ["job", "list"],
+  ]);
+});
+
+test("completion offers commands, options and choices that fit what is begun", () => {
+  const program = declareProgram();
+  expect(candidatesFor(program, ["wor"])).toEqual(["workflow"]);
+  expect(candidatesFor(program, ["job", ""])).toEqual(
+    expect.arrayContaining(["list", "show", "watch", "explain", "cancel", "resume", "history"]),
+  );
+  expect(candidatesFor(program, ["job", "list", "--status", "F"])).toEqual(["FAILED"]);
+  expect(candidatesFor(program, ["deploy", "a.json", "--d"])).toEqual(["--dry-run"]);
+  expect(candidatesFor(program, ["completion", ""])).toEqual(["bash", "zsh", "fish"]);
+  // The command that the shells' scripts call is no word for people.
+  expect(candidatesFor(program, ["compl"])).toEqual(["completion"]);
+});
+
+test("the completion for bash completes a word in bash", async () => {
+  const shell = new Shell(directory);
+  const script = [
+    `stepwell() { '${process.execPath}' '${entry}' "$@"; }`,
+    "source <(stepwell completion bash)",
+    "COMP_WORDS=(stepwell job expl); COMP_CWORD=2; _stepwell",
+    'echo "completed: ${COMPREPLY[*]}"',
+  ];
+  await writeFile(join(directory, "complete.sh"), script.join("\n"));
+  expect(await shell.succeed("bash complete.sh")).toBe("completed: explain\n");
+});
+
+test("a profile names a service and an organization, and holds no secret", async () => {
+  const home = {
+    HOME: directory,
+    XDG_CONFIG_HOME: join(directory, "profiles"),
+    STEPWELL_DATA_DIR: join(directory, "none"),
+  };
+  const set = ["profile", "set", "prod", "--url", "http://127.0.0.1:9/", "--organization", "acme"];
+  expect(await run(home, ...set)).toMatchObject({ code: 0 });
+  expect(JSON.parse((await run(home, "profile", "list", "--json")).output)).toEqual([
+    { name: "prod", url: "http://127.0.0.1:9", organization: "acme", isCurrent: false },
+  ]);
+  // Without a command it says where commands go.
+  expect((await run({ ...home, STEPWELL_PROFILE: "prod" })).output).toContain("Commands go to http://127.0.0.1:9.");
+  expect(await run({ ...home, STEPWELL_TOKEN: "none" }, "whoami", "--profile", "test")).toMatchObject({
+    code: 3,
+    complaint: expect.stringMatching(/There is no profile test\. There are: prod\./),
+  });
+  expect((await run(home)).output).toContain("No service is known here yet.");
+  await run(home, "profile", "use", "prod");
+  expect((await run(home)).output).toContain("Commands go to http://127.0.0.1:9.");
+});

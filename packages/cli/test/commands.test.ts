@@ -1,0 +1,249 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Client } from "@stepwell/testing/client.ts";
+import { failingDefinition, noopStep, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { deploy } from "@stepwell/testing/flow.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { postgresHome } from "@stepwell/testing/stores.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { converse, type Ended, endAll, entry, run } from "./process.ts";
+import { Shell } from "./shell.ts";
+
+// Each command as its users run it, against one service.
+const service = useService(postgresHome);
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "stepwell-commands-"));
+});
+afterAll(async () => {
+  endAll();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** An organization with a workflow that waits for `approved`, and the command line of its owner, who names no organization. */
+async function world() {
+  const { organizationId, api } = await service.newOrganization();
+  const { token, tokenId } = await apiToken(api, everyPermission);
+  const environment = {
+    STEPWELL_URL: service.baseUrl,
+    STEPWELL_TOKEN: token,
+    XDG_CONFIG_HOME: directory,
+    STEPWELL_DATA_DIR: directory,
+  };
+  const stepwell = async (...words: string[]) => await run(environment, ...words);
+  const json = async (...words: string[]) => {
+    const ended = await stepwell(...words, "--json");
+    if (ended.output === "") throw new Error(`\`${words.join(" ")}\` printed nothing: ${ended.complaint}`);
+    return JSON.parse(ended.output);
+  };
+  return { organizationId, api, tokenId, environment, stepwell, json };
+}
+
+const everyPermission = [
+  "organization:read",
+  "workflow:create",
+  "workflow:read",
+  "workflow:version:create",
+  "workflow:version:read",
+  "job:submit",
+  "job:read",
+  "job:list",
+  "job:cancel",
+  "job:event:send",
+];
+
+async function apiToken(api: Client, permissions: readonly string[]) {
+  const made = await api.call("CreateApiToken", { body: { name: "the command line", permissions } });
+  return made.body as { readonly token: string; readonly tokenId: string };
+}
+
+/** What a command printed, without the times and the ids of this run. */
+function shown({ output }: Ended): string {
+  return output.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID");
+}
+
+test.concurrent("a job is submitted, listed, explained and shown, and goes on when its event is sent", async () => {
+  const { api, stepwell, json } = await world();
+  await deploy(api, waitingDefinition, "approval");
+  const submitted = await stepwell("submit", "approval", "--input", '{"n":7}', "--wait", "30");
+  expect(submitted).toMatchObject({ code: 0, complaint: "" });
+  expect(submitted.output).toMatch(/^Job \S+\n {2}status +RUNNING in approve, which waits for approved\n/);
+  expect(submitted.output).toContain('input      {"n":7}');
+  const [job] = await json("job", "list", "--status", "running", "--workflow", "approval");
+  expect(job).toMatchObject({ status: "RUNNING", stepName: "approve", awaitingEventIds: ["approved"] });
+  expect((await stepwell("job", "list", "--quiet", "--waiting")).output).toBe(`${job.jobId}\n`);
+  expect(shown(await stepwell("job", "list"))).toMatch(
+    /^JOB .*\nID +approval +RUNNING +approve: waits for approved +\d+ s\n$/,
+  );
+  expect((await stepwell("job", "explain", job.jobId)).output).toMatch(/approved/);
+  expect((await stepwell("event", "send", job.jobId, "approved")).output).toMatch(/^approved: the job has it/);
+  const ended = await stepwell("job", "show", job.jobId, "--wait", "30");
+  expect(ended).toMatchObject({ code: 0, output: expect.stringMatching(/status +SUCCEEDED/) });
+  expect(ended.output).toMatch(/STEP +VISIT +STATUS +ATTEMPTS +TIME\nprepare +1 +succeeded +1 +\d+ ms\n/);
+  const types = (await json("job", "history", job.jobId)).map(({ type }: { type: string }) => type);
+  expect(types).toEqual(expect.arrayContaining(["job.submitted", "step.waiting", "event.received", "job.succeeded"]));
+});
+
+test.concurrent("`job watch` prints each entry as it comes and ends with the job; `cancel` and `resume` steer it", async () => {
+  const { api, environment, stepwell, json } = await world();
+  await deploy(api, waitingDefinition, "approval");
+  const { jobId } = await json("submit", "approval");
+  const watch = converse(environment, ["job", "watch", jobId]);
+  await watch.said("step.waiting");
+  expect(shown(await stepwell("job", "cancel", jobId))).toBe("The job ID is CANCELLED.\n");
+  const { code, output } = await watch.ended;
+  // A script that follows a job learns that it did not succeed.
+  expect({ code, last: output.trimEnd().split("\n").at(-1) }).toEqual({
+    code: 1,
+    last: expect.stringMatching(/^\S+Z {2}job\.cancelled/),
+  });
+  expect(shown(await stepwell("job", "resume", jobId))).toMatch(/^The job ID goes on: it is /);
+  await stepwell("event", "send", jobId, "approved");
+  const again = await stepwell("job", "watch", jobId, "--json");
+  expect(again.code).toBe(0);
+  const entries = again.output
+    .trimEnd()
+    .split("\n")
+    .map((line: string) => JSON.parse(line));
+  expect(entries[0]).toMatchObject({ sequence: 1, type: "job.submitted" });
+  expect(entries.at(-1)).toMatchObject({ type: "job.succeeded" });
+});
+
+test.concurrent("exit codes tell a failed job, what is not there and what is not allowed", async () => {
+  const { api, environment, stepwell } = await world();
+  await deploy(api, failingDefinition, "failing");
+  const failed = await stepwell("submit", "failing", "--wait", "30");
+  expect(failed).toMatchObject({
+    code: 1,
+    complaint: "",
+    output: expect.stringMatching(/status +FAILED[\s\S]*error /),
+  });
+  expect(await stepwell("submit", "nothing")).toMatchObject({
+    code: 3,
+    complaint: "stepwell: There is no workflow named nothing.\n",
+  });
+  expect((await stepwell("job", "show", "00000000-0000-4000-8000-000000000000")).code).toBe(3);
+  expect((await stepwell("token", "list")).code).toBe(4);
+  expect((await run({ ...environment, STEPWELL_TOKEN: "none" }, "job", "list")).code).toBe(4);
+});
+
+test.concurrent("the input of a job comes from the command line, a file or standard input", async () => {
+  const { api, environment, json } = await world();
+  await deploy(api, waitingDefinition, "approval");
+  const file = join(directory, "input.json");
+  await writeFile(file, '{"from":"a file"}');
+  const fromFile = await json("submit", "approval", "--input", `@${file}`);
+  const shell = new Shell(directory, environment);
+  const line = `echo '{"from":"a pipe"}' | '${process.execPath}' '${entry}' submit approval --input - --json`;
+  const fromPipe = JSON.parse(await shell.succeed(line));
+  const inputs = await Promise.all(
+    [fromFile, fromPipe].map(async ({ jobId }) => (await json("job", "show", jobId)).input),
+  );
+  expect(inputs).toEqual([{ from: "a file" }, { from: "a pipe" }]);
+});
+
+test.concurrent("deploy with --dry-run changes nothing and says what it would, and --strict deploys no warning", async () => {
+  const { api, stepwell, json } = await world();
+  const file = join(directory, "dry.json");
+  const definition = JSON.stringify({ ...JSON.parse(waitingDefinition), workflowName: "dry" });
+  await writeFile(file, definition);
+  expect((await stepwell("deploy", file, "--dry-run")).output).toBe(
+    "Nothing was changed. It would be version 1, and $LIVE.\n",
+  );
+  expect(await json("workflow", "list")).toEqual([]);
+  expect(await stepwell("deploy", file)).toMatchObject({
+    code: 0,
+    output: expect.stringMatching(/^version 1 .* is \$LIVE\n$/),
+  });
+  expect(await json("deploy", file, "--dry-run", "--tag", "next")).toMatchObject({
+    wouldCreate: false,
+    wouldMoveTag: true,
+  });
+  expect(shown(await stepwell("workflow", "list"))).toMatch(/^WORKFLOW .*\ndry +ID +\$LIVE → 1 +\d+ s\n$/);
+  expect((await stepwell("workflow", "show", "dry", "--definition")).output).toBe(`${definition}\n`);
+  // Such a text is an expression in other systems, and a mistake here more often than not.
+  const { steps, ...rest } = JSON.parse(definition);
+  const finish = { ...noopStep("finish", null), input: { sku: "$.sku" } };
+  await writeFile(file, JSON.stringify({ ...rest, steps: [...steps.slice(0, -1), finish] }));
+  const strict = await stepwell("deploy", file, "--strict");
+  expect(strict).toMatchObject({ code: 1, output: "" });
+  expect(strict.complaint).toMatch(/warning: [\s\S]*1 warning, and --strict allows none/);
+  expect((await json("workflow", "versions", "dry")).length).toBe(1);
+  const { workflows } = (await api.call("ListWorkflows", {})).body as { workflows: unknown[] };
+  expect(workflows.length).toBe(1);
+});
+
+test.concurrent("the organization follows from an API token, and people name theirs by name or id", async () => {
+  const { organizationId, stepwell } = await world();
+  expect((await stepwell("org", "show", "--quiet")).output).toBe(`${organizationId}\n`);
+  const first = await service.newOrganization();
+  const owner = { STEPWELL_URL: service.baseUrl, STEPWELL_TOKEN: first.owner.token, XDG_CONFIG_HOME: directory };
+  const as = async (...words: string[]) => await run({ ...owner, STEPWELL_DATA_DIR: directory }, ...words);
+  expect((await as("org", "show", "--quiet")).output).toBe(`${first.organizationId}\n`);
+  const made = JSON.parse((await as("org", "create", `second-${first.organizationId.slice(-8)}`, "--json")).output);
+  expect(await as("org", "show")).toMatchObject({
+    code: 2,
+    complaint: expect.stringMatching(/No organization is chosen.*--organization NAME[\s\S]*second-/),
+  });
+  expect((await as("org", "show", "--organization", made.name, "--quiet")).output).toBe(`${made.organizationId}\n`);
+  expect(await as("org", "show", "--organization", "nobody's")).toMatchObject({ code: 3 });
+});
+
+test.concurrent("an owner makes tokens, roles and invitations, gives members other roles, and finds it all in the audit trail", async () => {
+  const { organizationId, owner } = await service.newOrganization();
+  const environment = {
+    STEPWELL_URL: service.baseUrl,
+    STEPWELL_TOKEN: owner.token,
+    STEPWELL_ORGANIZATION: organizationId,
+  };
+  const as = async (...words: string[]) => await run(environment, ...words);
+  const secret = await as("token", "create", "ci", "--permission", "job:submit,job:read", "--expires-in-days", "7");
+  expect(secret).toMatchObject({ code: 0, complaint: expect.stringContaining("shown only now") });
+  const who = await run({ STEPWELL_URL: service.baseUrl, STEPWELL_TOKEN: secret.output.trim() }, "whoami");
+  expect(who.output).toMatch(/^the API token ci[\s\S]*permissions .*job:submit, job:read/);
+  const [token] = JSON.parse((await as("token", "list", "--json")).output);
+  expect((await as("token", "rotate", token.tokenId, "--quiet")).output.trim()).not.toBe(secret.output.trim());
+  expect((await as("token", "revoke", token.tokenId)).code).toBe(0);
+  expect((await as("role", "create", "watcher", "--permission", "job:read,job:list")).output).toMatch(
+    /job:read, job:list/,
+  );
+  expect((await as("role", "list", "--quiet")).output.split("\n")).toEqual(
+    expect.arrayContaining(["owner", "watcher"]),
+  );
+  expect((await as("member", "invite", "ann@example.com", "--role", "watcher")).output).toMatch(/^http\S+\n$/);
+  const [member] = JSON.parse((await as("member", "list", "--json")).output);
+  expect((await as("member", "update", member.email, "--role", "owner,watcher")).output).toMatch(
+    /is owner, watcher now/,
+  );
+  const actions = (await as("audit", "list")).output;
+  for (const action of ["apiToken", "role", "invitation", "member"]) expect(actions).toContain(action);
+  const exported = (await as("audit", "export")).output.trimEnd().split("\n");
+  expect(exported.map((line: string) => JSON.parse(line)).length).toBeGreaterThan(4);
+});
+
+test.concurrent("waiting shows a line that changes on a terminal, and nothing of it in a pipe", async () => {
+  const { organizationId, owner, api } = await service.newOrganization();
+  const environment = {
+    STEPWELL_URL: service.baseUrl,
+    STEPWELL_TOKEN: owner.token,
+    STEPWELL_ORGANIZATION: organizationId,
+  };
+  const onTerminal = new Shell(directory, environment).start(
+    "python3",
+    "-c",
+    "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))",
+    ...[process.execPath, entry, "queue", "submit", "nobody-works-here", "--wait", "600"],
+  );
+  // No worker asks this queue, so the job goes on until it is cancelled.
+  await onTerminal.printed("\r\u001b[KRUNNING in ");
+  const listed = await run(environment, "job", "list", "--quiet");
+  const jobId = listed.output.trim();
+  const inPipe = converse(environment, ["job", "show", jobId, "--wait", "600"]);
+  await api.call("CancelJob", { params: { jobId } });
+  expect(await onTerminal.ended).toMatchObject({ code: 1, output: expect.stringMatching(/status +CANCELLED/) });
+  const { code, output, complaint } = await inPipe.ended;
+  expect({ code, complaint }).toEqual({ code: 1, complaint: "" });
+  expect([output.includes("\r"), output.includes("\u001b")]).toEqual([false, false]);
+});

@@ -1,0 +1,91 @@
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startWorker, submitTask } from "../../dashboard/src/parts/words/first-commands.ts";
+import { sampleName, sampleNames } from "../src/sample.ts";
+import { endAll, entry, printed, start } from "./process.ts";
+import { shellLinesIn } from "./readme.ts";
+import { endShells, Shell } from "./shell.ts";
+
+// Each command of the examples' READMEs runs against the service that `npm start` starts, and ends as the remark behind it says.
+const examples = resolve(import.meta.dirname, "../../../examples");
+let directory: string;
+let shell: Shell;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "stepwell-examples-"));
+  await cp(examples, join(directory, "examples"), { recursive: true });
+  // The client library is found as in a clone.
+  await symlink(resolve(examples, "../node_modules"), join(directory, "node_modules"));
+  const environment = { STEPWELL_DATA_DIR: join(directory, ".stepwell"), STEPWELL_PORT: String(await findFreePort()) };
+  shell = new Shell(directory, environment);
+  await layEmbeddedStore(environment.STEPWELL_DATA_DIR);
+  await printed(start(environment, "dev"), "npx stepwell submit");
+});
+
+afterAll(async () => {
+  await endShells();
+  endAll();
+  await rm(directory, { recursive: true, force: true });
+});
+
+test.concurrent.for(sampleNames.filter((name) => name !== sampleName))(
+  "the commands of examples/%s do what its README says",
+  async (name) => {
+    await moveToFreePort(join(directory, "examples", name));
+    const lines = shellLinesIn(await textOf(directory, "examples", name, "README.md"));
+    let jobId = "";
+    for (const { command, remark } of lines) {
+      const [, language, program] = /^(node|python3) (\S+) &$/.exec(command) ?? [];
+      if (program !== undefined) {
+        await shell.start(language === "node" ? process.execPath : "python3", program).printed(" at http");
+        continue;
+      }
+      const isOfJob = / (submit|job show) /.test(command);
+      const output = await stepwell(command.replace("JOB_ID", jobId) + (isOfJob ? " --json" : ""));
+      if (command.includes(" deploy ")) expect(output).toMatch(/^version 1 .*\$LIVE\n$/);
+      if (command.includes(" submit ")) ({ jobId } = JSON.parse(output));
+      if (remark !== "") expect(command.startsWith("curl ") ? output : describeJob(output)).toBe(remark);
+    }
+    expect(await stepwell(`npx stepwell sample ${name}`)).toBe(await textOf(examples, name, "workflow.json"));
+    expect(lines.filter(({ remark }) => remark.startsWith("SUCCEEDED ")).length).toBeGreaterThan(1);
+  },
+);
+
+test.concurrent("the commands of a page without task queues start a worker, which does what the next command submits", async () => {
+  const [printWorker = "", startIt] = startWorker.split("\n");
+  await stepwell(printWorker);
+  expect(startIt).toBe("node worker.ts");
+  await shell.start(process.execPath, "worker.ts").printed(" at http");
+  const job = JSON.parse(await stepwell(`${submitTask} --wait 20 --json`));
+  expect(job).toMatchObject({ status: "SUCCEEDED", output: { image: "cat.png", thumbnails: { length: 2 } } });
+  expect(await stepwell("npx stepwell sample worker.py")).toBe(await textOf(examples, "worker", "worker.py"));
+});
+
+/** Runs a line with the command line as it was built. */
+async function stepwell(line: string): Promise<string> {
+  return await shell.succeed(line.replace(/^npx stepwell/, `'${process.execPath}' '${entry}'`));
+}
+
+async function textOf(...path: readonly string[]): Promise<string> {
+  return await readFile(join(...path), "utf8");
+}
+
+/** The port of an example may be taken here. */
+async function moveToFreePort(example: string): Promise<void> {
+  const texts = new Map<string, string>();
+  for (const file of await readdir(example)) texts.set(join(example, file), await textOf(example, file));
+  const [, port] = /localhost:(\d+)/.exec([...texts.values()].join("")) ?? [];
+  if (port === undefined) return;
+  const freePort = String(await findFreePort());
+  for (const [file, text] of texts) await writeFile(file, text.replaceAll(port, freePort));
+}
+
+/** The job in the words of the remarks: "RUNNING in approve", or "SUCCEEDED with {…}". */
+function describeJob(output: string): string {
+  const { status, currentStep, output: value } = JSON.parse(output);
+  return status === "RUNNING" ? `RUNNING in ${currentStep.name}` : `${status} with ${JSON.stringify(value)}`;
+}

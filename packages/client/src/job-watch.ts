@@ -1,0 +1,84 @@
+import { noAnswer } from "./error.ts";
+import type { components } from "./generated/api.ts";
+import { operationTable } from "./generated/operations.ts";
+import { Outage, type OutageOptions } from "./outage.ts";
+import { type ServerSentEvent, ServerSentReader } from "./server-sent.ts";
+import { withinTime } from "./time-limit.ts";
+import { resultOf, type Transport } from "./transport.ts";
+
+/** One transition of a job, such as `step.started`. `sequence` counts from 1 without gaps; which other fields there are depends on the `type`. */
+export type HistoryEntry = components["schemas"]["HistoryEntry"];
+
+export interface WatchOptions extends OutageOptions {
+  /** The `sequence` of the last entry that is known already. Default 0: from the beginning. */
+  readonly after?: number;
+  /** For how long the stream may be silent, in milliseconds, before it is opened again. Default 40,000: the service says every 15 s that it is there. */
+  readonly maxSilenceMs?: number;
+}
+
+/** Reads the stream of a job's history, and opens it again behind the last entry when it breaks, ends early or falls silent. */
+export async function* watchJob(
+  transport: Transport,
+  path: { readonly organizationId: string; readonly jobId: string },
+  { after = 0, maxSilenceMs = 40_000, ...options }: WatchOptions,
+): AsyncGenerator<HistoryEntry, void, undefined> {
+  const { signal } = options;
+  const outage = new Outage(options);
+  const limit = {
+    signal,
+    ms: maxSilenceMs,
+    late: () => noAnswer(`The stream was silent for ${maxSilenceMs / 1000} s.`),
+  };
+  let sequence = after;
+  let isFinished = false;
+  while (!isFinished) {
+    try {
+      const header = { "Last-Event-ID": String(sequence) };
+      const open = (signal: AbortSignal) =>
+        transport.open(operationTable.WatchJob, { path, header }, { signal, maxAttempts: 1 });
+      const reply = await withinTime({ ...limit, ms: undefined }, open);
+      resultOf(reply);
+      outage.heard();
+      const { response } = reply;
+      if (response.status === 204) return;
+      for await (const { data } of eventsOf(response, limit)) {
+        const entry: HistoryEntry = JSON.parse(data);
+        sequence = entry.sequence;
+        isFinished = finishing.has(entry.type);
+        yield entry;
+      }
+      // A node that stops ends its streams.
+      if (!isFinished) throw noAnswer("The stream ended before the job did.");
+    } catch (error) {
+      isFinished = false;
+      await outage.waitAfter(error);
+    }
+  }
+}
+
+/** A job that was resumed goes on behind such an entry, and so does its stream. */
+const finishing: ReadonlySet<HistoryEntry["type"]> = new Set(["job.succeeded", "job.failed", "job.cancelled"]);
+
+async function* eventsOf(
+  { body }: Response,
+  limit: Parameters<typeof withinTime>[0],
+): AsyncGenerator<ServerSentEvent, void, undefined> {
+  if (body === null) return;
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const events = new ServerSentReader();
+  const readOn = () =>
+    reader.read().catch((cause: unknown) => {
+      throw noAnswer("The stream broke off.", cause);
+    });
+  try {
+    for (;;) {
+      const { done, value } = await withinTime(limit, readOn);
+      if (done) return;
+      yield* events.read(decoder.decode(value, { stream: true }));
+    }
+  } finally {
+    // Whoever stops looking ends the connection.
+    await reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,26 @@
+/** The calls that each signal ends. Node.js takes more than ten listeners of one signal for a leak, and a program may give hundreds of calls the same signal. */
+const endings = new WeakMap<AbortSignal, { readonly ends: Set<() => void>; readonly listen: () => void }>();
+
+/** Calls `end` when the signal is aborted. The answer takes this back. */
+export function onAbort(signal: AbortSignal | undefined, end: () => void): () => void {
+  if (signal === undefined) return () => {};
+  const { ends, listen } = endings.get(signal) ?? begin(signal);
+  ends.add(end);
+  return () => {
+    ends.delete(end);
+    if (ends.size > 0) return;
+    signal.removeEventListener("abort", listen);
+    endings.delete(signal);
+  };
+}
+
+function begin(signal: AbortSignal) {
+  const ends = new Set<() => void>();
+  const listen = () => {
+    for (const end of [...ends]) end();
+  };
+  const ending = { ends, listen };
+  signal.addEventListener("abort", listen, { once: true });
+  endings.set(signal, ending);
+  return ending;
+}

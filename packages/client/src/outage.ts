@@ -1,0 +1,57 @@
+import { isPassing } from "./error.ts";
+import { backoffMs, pause } from "./pause.ts";
+
+export interface OutageOptions {
+  /** Ends the waiting at once: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** For how long the service may be out of reach, in milliseconds, before the waiting rejects. Default 120,000. */
+  readonly maxOutageMs?: number | undefined;
+}
+
+/** Outlasts a restart of the service. */
+export class Outage {
+  readonly #signal: AbortSignal | undefined;
+  readonly #maxOutageMs: number;
+  #failures = 0;
+  #since = 0;
+
+  constructor({ signal, maxOutageMs = 120_000 }: OutageOptions) {
+    this.#signal = signal;
+    this.#maxOutageMs = maxOutageMs;
+  }
+
+  /** The service has answered. */
+  heard(): void {
+    this.#failures = 0;
+  }
+
+  /** Resolves when it is time to try again. Throws the error where that is of no use, or where the service was out of reach for too long. */
+  async waitAfter(error: unknown): Promise<void> {
+    this.#signal?.throwIfAborted();
+    if (!isPassing(error)) throw error;
+    const now = performance.now();
+    if (this.#failures === 0) this.#since = now;
+    this.#failures += 1;
+    const { retryAfterSeconds } = error;
+    const pauseMs =
+      retryAfterSeconds === undefined ? backoffMs(this.#failures) : Math.max(retryAfterSeconds * 1000, leastPauseMs);
+    if (now + pauseMs > this.#since + this.#maxOutageMs) throw error;
+    await pause(pauseMs, this.#signal);
+    this.#signal?.throwIfAborted();
+  }
+}
+
+/** Waiting must not become a loop without pauses, whatever a proxy asks for. */
+const leastPauseMs = 50;
+
+/** Does one thing again and again until it succeeds or is refused. */
+export async function throughOutages<Result>(options: OutageOptions, work: () => Promise<Result>): Promise<Result> {
+  const outage = new Outage(options);
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      await outage.waitAfter(error);
+    }
+  }
+}

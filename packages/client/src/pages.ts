@@ -1,0 +1,56 @@
+/** As many as one request of an iteration asks for where nothing is said. */
+const usualPageSize = 100;
+
+/** The query of a list. */
+export interface PageQuery {
+  readonly pageSize?: number;
+  readonly pageToken?: string;
+}
+
+/**
+ * A list that the service answers in pages: `for await (const item of list)` goes through its items, and asks for the next page when it gets there.
+ * Each iteration begins at the front.
+ */
+export class Pages<Page, Item> implements AsyncIterable<Item> {
+  readonly #read: (query: PageQuery) => Promise<Page>;
+  readonly #query: PageQuery;
+  readonly #itemsField: string;
+
+  constructor(read: (query: PageQuery) => Promise<Page>, query: PageQuery, itemsField: string) {
+    this.#read = read;
+    this.#query = query;
+    this.#itemsField = itemsField;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    for await (const page of this.pages())
+      yield* (page as Readonly<Record<string, readonly Item[]>>)[this.#itemsField] ?? [];
+  }
+
+  /** The answers themselves, one for each request, with what they tell besides the items. */
+  async *pages(): AsyncGenerator<Page, void, undefined> {
+    let query: PageQuery = { pageSize: usualPageSize, ...this.#query };
+    for (;;) {
+      const page = await this.#read(query);
+      yield page;
+      const { nextPageToken } = page as PageEnd;
+      if (nextPageToken === undefined) return;
+      query = { ...query, pageToken: nextPageToken };
+    }
+  }
+
+  /** All items, or the first so many. */
+  async toArray(maxItems = Number.POSITIVE_INFINITY): Promise<Item[]> {
+    const items: Item[] = [];
+    if (maxItems <= 0) return items;
+    for await (const item of this) {
+      items.push(item);
+      if (items.length >= maxItems) break;
+    }
+    return items;
+  }
+}
+
+interface PageEnd {
+  readonly nextPageToken?: string;
+}

@@ -1,0 +1,32 @@
+import { onAbort } from "./on-abort.ts";
+
+export interface TimeLimit {
+  /** Ends the work at once, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  readonly ms?: number | undefined;
+  /** The error of work that takes longer than `ms`. */
+  readonly late: () => Error;
+}
+
+/**
+ * Does some work with a signal that is aborted when the caller's is or when the time is over, and rejects in that very moment, whether the work heeds
+ * its signal or not: a request whose memory was cleaned up hears of no signal. (AbortSignal.any came with Node.js 20.3 and holds on to its signals.)
+ */
+export async function withinTime<Result>(
+  { signal, ms, late }: TimeLimit,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  signal?.throwIfAborted();
+  const control = new AbortController();
+  const over = new Promise<never>((_, reject) => {
+    control.signal.addEventListener("abort", () => reject(control.signal.reason), { once: true });
+  });
+  const forget = onAbort(signal, () => control.abort(signal?.reason));
+  const timer = ms === undefined ? undefined : setTimeout(() => control.abort(late()), ms);
+  try {
+    return await Promise.race([work(control.signal), over]);
+  } finally {
+    clearTimeout(timer);
+    forget();
+  }
+}

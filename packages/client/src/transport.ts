@@ -1,0 +1,250 @@
+import { isUnreachable, noAnswer, type Problem, StepwellError, tooLate } from "./error.ts";
+import { onAbort } from "./on-abort.ts";
+import type { AnyInput } from "./operation.ts";
+import { backoffMs, pause } from "./pause.ts";
+import { withinTime } from "./time-limit.ts";
+
+export interface ClientOptions {
+  /** The address of the service, such as `http://localhost:8080`; it may carry a path prefix. */
+  readonly baseUrl: string;
+  /** An API token (`stw_…`), a user token (`stu_…`) or an id token. A function is asked before each attempt, for credentials that are renewed. Empty: none is sent. */
+  readonly token: string | (() => string | Promise<string>);
+  /** How often a request is sent at most, the first time included. Default 5. */
+  readonly maxAttempts?: number;
+  /** How long one attempt may take before it counts as failed, in milliseconds, besides the `waitSeconds` for which the service was asked to hold its answer. Default 30,000. */
+  readonly attemptTimeoutMs?: number;
+  /** Default: the `fetch` of the runtime. */
+  readonly fetch?: typeof fetch;
+}
+
+/** Options of a single call. */
+export interface CallOptions {
+  /** Ends the call at once: it rejects with the signal's reason. Whether the service has carried the request out is then unknown. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long the call may take as a whole, with all attempts and the pauses between them, in milliseconds. Then it rejects with a `StepwellError` of the code `TimeoutError`. Default: no limit of its own. */
+  readonly timeoutMs?: number | undefined;
+  /** The key by which the service knows a repetition for 24 hours: 1 to 255 visible ASCII characters. Default: a new one for each call. Give one that outlives your process where your process may repeat the call. */
+  readonly idempotencyKey?: string | undefined;
+  /** How often this request is sent at most, the first time included. Default: that of the client. */
+  readonly maxAttempts?: number | undefined;
+}
+
+/** How an operation is reached. */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  /** The operation takes an Idempotency-Key. */
+  readonly isKeyed?: true;
+}
+
+/** An answer, whatever its status. */
+export interface Reply {
+  readonly response: Response;
+  /** The JSON value, or undefined where the answer has none; of an answer that is opened, the stream. */
+  readonly body: unknown;
+  readonly text: string;
+}
+
+/** The parts that tests replace: a clock and chance. */
+export interface Chance {
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+}
+
+/** Puts requests together and sends them until they are answered. */
+export class Transport {
+  readonly #baseUrl: string;
+  readonly #token: ClientOptions["token"];
+  readonly #maxAttempts: number;
+  readonly #attemptTimeoutMs: number;
+  readonly #fetch: typeof fetch;
+  readonly #chance: Chance;
+
+  constructor(options: ClientOptions, chance: Chance = { pause, random: Math.random }) {
+    if (!/^https?:\/\/[^/]/.test(options.baseUrl)) {
+      throw new TypeError(
+        `baseUrl must begin with http:// or https:// and name a host, not be ${JSON.stringify(options.baseUrl)}.`,
+      );
+    }
+    this.#baseUrl = options.baseUrl.replace(/\/+$/, "");
+    this.#token = options.token;
+    this.#maxAttempts = options.maxAttempts ?? 5;
+    this.#attemptTimeoutMs = options.attemptTimeoutMs ?? 30_000;
+    this.#fetch = options.fetch ?? fetch;
+    this.#chance = chance;
+  }
+
+  /** Answers with the last answer of the service, which may be a refusal. Rejects when there was none. */
+  async send(route: Route, input: AnyInput, options: CallOptions = {}): Promise<Reply> {
+    return await this.#repeat(route, input, options, (signal) => ({ signal, take: read }));
+  }
+
+  /** Answers once the service has begun to answer, so that a long text can be read as it comes; the signal of the call also ends the reading. A refusal is read whole. */
+  async open(route: Route, input: AnyInput, options: CallOptions = {}): Promise<Reply> {
+    return await this.#repeat(route, input, options, (signal) => {
+      const lasting = new AbortController();
+      for (const ending of [signal, options.signal]) onAbort(ending, () => lasting.abort(ending?.reason));
+      const take = async (response: Response) =>
+        response.ok ? { response, body: response.body, text: "" } : await read(response);
+      return { signal: lasting.signal, take };
+    });
+  }
+
+  /** Every request is safe to repeat: it only reads, or the service knows it again by its key. */
+  async #repeat(route: Route, input: AnyInput, options: CallOptions, reading: Reading): Promise<Reply> {
+    const { signal, timeoutMs, maxAttempts = this.#maxAttempts } = options;
+    const request = this.#requestOf(route, input, { ...options, maxAttempts });
+    let failure: unknown;
+    const late = () => tooLate(timeoutMs, failure);
+    return await withinTime({ signal, ms: timeoutMs, late }, async (signal) => {
+      for (let attempt = 1; ; attempt += 1) {
+        const isLast = attempt >= maxAttempts;
+        const reply = await this.#attempt(request, `attempt=${attempt}; max=${maxAttempts}`, signal, reading).catch(
+          (error: unknown) => {
+            if (signal.aborted || isLast || !isUnreachable(error)) throw error;
+            failure = error;
+            return undefined;
+          },
+        );
+        const askedMs = reply === undefined ? undefined : retryAfterMs(reply);
+        if (reply !== undefined) {
+          if (isLast || !isPassingStatus(reply.response.status) || (askedMs ?? 0) > maxRetryAfterMs) return reply;
+          failure = errorOf(reply);
+        }
+        await this.#chance.pause(this.#pauseMs(askedMs, attempt), signal);
+        signal.throwIfAborted();
+      }
+    });
+  }
+
+  /** At least as long as the service asks for, and up to a tenth longer: all that it turns away would come back in one moment. */
+  #pauseMs(askedMs: number | undefined, failedAttempts: number): number {
+    const { random } = this.#chance;
+    return askedMs === undefined ? backoffMs(failedAttempts, random) : askedMs * (1 + random() / 10);
+  }
+
+  async #attempt(request: OutgoingRequest, number: string, signal: AbortSignal, reading: Reading): Promise<Reply> {
+    const { url, method, body, waitMs, isNumbered } = request;
+    const headers = new Headers(request.headers);
+    const token = typeof this.#token === "string" ? this.#token : await this.#token();
+    if (token !== "") headers.set("Authorization", `Bearer ${token}`);
+    if (isNumbered) headers.set("amz-sdk-request", number);
+    const ms = this.#attemptTimeoutMs + waitMs;
+    const { origin } = new URL(url);
+    const late = () => noAnswer(`The service at ${origin} gave no answer within ${ms / 1000} s.`);
+    return await withinTime({ signal, ms, late }, async (timed) => {
+      const { signal, take } = reading(timed);
+      try {
+        return await take(await this.#fetch(url, { method, headers, signal, ...(body !== undefined && { body }) }));
+      } catch (error) {
+        if (timed.aborted) throw timed.reason;
+        throw noAnswer(`The service at ${origin} cannot be reached. Is it running, and is this its address?`, error);
+      }
+    });
+  }
+
+  #requestOf({ method, path, isKeyed }: Route, input: AnyInput, options: CallOptions): OutgoingRequest {
+    const url = new URL(this.#baseUrl + filled(path, input.path ?? {}));
+    for (const [name, value] of Object.entries(input.query ?? {})) {
+      for (const one of Array.isArray(value) ? value : [value])
+        if (one !== undefined && one !== null) url.searchParams.append(name, String(one));
+    }
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(input.header ?? {}))
+      if (value !== undefined) headers.set(name, String(value));
+    if (options.idempotencyKey !== undefined) headers.set(keyHeader, options.idempotencyKey);
+    if (input.body !== undefined) headers.set("Content-Type", "application/json");
+    // A request that is sent once needs no key: it would be a row in the service's store that nobody asks for.
+    const needsKey = method !== "GET" && !headers.has(keyHeader) && (options.maxAttempts ?? 1) > 1;
+    if (needsKey) headers.set(isKeyed ? keyHeader : invocationHeader, crypto.randomUUID());
+    const waitSeconds = Number(url.searchParams.get("waitSeconds") ?? 0);
+    return {
+      url: url.href,
+      method,
+      headers,
+      body: input.body === undefined ? undefined : JSON.stringify(input.body),
+      waitMs: Number.isFinite(waitSeconds) ? waitSeconds * 1000 : 0,
+      isNumbered: needsKey && !isKeyed,
+    };
+  }
+}
+
+interface OutgoingRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: string | undefined;
+  readonly waitMs: number;
+  /** The service is told the attempt's number: of an operation whose answer shows a secret, an early attempt must not end what a later one was given. */
+  readonly isNumbered: boolean;
+}
+
+/** The reading of one attempt, which `timed` ends: the signal for its request, and what takes its answer. */
+type Reading = (timed: AbortSignal) => {
+  readonly signal: AbortSignal;
+  readonly take: (response: Response) => Promise<Reply>;
+};
+
+const keyHeader = "Idempotency-Key";
+/** The service knows by this id a repetition of operations that take no Idempotency-Key: docs/api.md, "Repeating a request". */
+const invocationHeader = "amz-sdk-invocation-id";
+
+/** A rate limit's minute is the longest wait that the service asks for. One that asks for more is not asked again by the same call. */
+const maxRetryAfterMs = 60_000;
+
+/** The body of a successful answer, or the error of any other. */
+export function resultOf(reply: Reply): unknown {
+  const { response, body, text } = reply;
+  if (!response.ok) throw errorOf(reply);
+  if (text === "" || body !== undefined) return body;
+  const { status } = response;
+  const detail = `The service answered ${status} with a text that is not JSON. Is the address that of the service?`;
+  throw new StepwellError({ title: "Unexpected answer", status, detail, code: "UnhandledError" });
+}
+
+function errorOf(reply: Reply): StepwellError {
+  const askedMs = retryAfterMs(reply);
+  return new StepwellError(problemOf(reply), undefined, askedMs === undefined ? undefined : askedMs / 1000);
+}
+
+/** A proxy in between may answer something of its own. */
+export function problemOf({ body, response: { status } }: Reply): Problem {
+  if (typeof body === "object" && body !== null && "code" in body && "detail" in body)
+    return { status, ...body } as Problem;
+  const detail = `The service answered ${status} and no reason.`;
+  return { title: "Unexpected answer", status, detail, code: "UnhandledError" };
+}
+
+async function read(response: Response): Promise<Reply> {
+  const text = await response.text();
+  return { response, body: parsed(text), text };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A value that a URL would take for a step in its path leads to another operation: `DELETE …/workflows/..` would delete the organization. */
+function filled(path: string, values: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    if (typeof value === "string" && !["", ".", ".."].includes(value)) return encodeURIComponent(value);
+    throw new TypeError(`${name} must be a text that can stand in the path ${path}, not ${JSON.stringify(value)}.`);
+  });
+}
+
+function isPassingStatus(status: number): boolean {
+  return status === 429 || status === 502 || status === 503 || status === 504;
+}
+
+/** `Retry-After` is a number of seconds or a date. */
+function retryAfterMs({ response: { headers } }: Reply): number | undefined {
+  const text = headers.get("Retry-After");
+  if (text === null) return undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isFinite(ms) ? Math.max(ms, 0) : undefined;
+}

@@ -1,0 +1,312 @@
+import type { StepwellClient } from "./client.ts";
+import { StepwellError } from "./error.ts";
+import type { components } from "./generated/api.ts";
+import { onAbort } from "./on-abort.ts";
+import { backoffMs, pause } from "./pause.ts";
+
+/** A step of a job that waits for a worker. */
+export type Task = components["schemas"]["Task"];
+
+export interface WorkerOptions {
+  readonly client: StepwellClient;
+  readonly organizationId: string;
+  readonly queue: string;
+  /** Does one task, and gives the step's output. What it throws fails the task: `TaskFailure` says more about it. */
+  readonly work: (task: Task, control: TaskControl) => unknown;
+  /** How many tasks at once. Default 10. */
+  readonly concurrency?: number;
+  /** The worker's name for people, such as its host and process. Default: the id of the token or user. */
+  readonly name?: string;
+  /** Stops the worker, as `stop()` does. */
+  readonly signal?: AbortSignal;
+  /** Told of what went wrong while the worker goes on: a poll that failed, a task that was lost. */
+  readonly onError?: (error: unknown, task?: Task) => void;
+}
+
+/** The work of a task may use this beside its input. */
+export interface TaskControl {
+  /** Aborted when the task is not the worker's any more, and when the time to stop is over. */
+  readonly signal: AbortSignal;
+  /** Says how far the work has come, for people: any JSON value. It goes with the next heartbeat. */
+  readonly progress: (value: unknown) => void;
+}
+
+/** Thrown by the work of a task, to say more than that it failed. */
+export class TaskFailure extends Error {
+  /** A name for the error, by which `retry.on` and `onFailure` know it. */
+  readonly type: string | undefined;
+  /** False where another attempt would fail as well. */
+  readonly retryable: boolean;
+  /** The least time before the next attempt. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    message: string,
+    details: { readonly type?: string; readonly retryable?: boolean; readonly retryAfterSeconds?: number } = {},
+  ) {
+    super(message);
+    this.name = "TaskFailure";
+    this.type = details.type;
+    this.retryable = details.retryable ?? true;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+}
+
+/** Takes tasks of one queue, several at once, holds them by heartbeats, and answers them. It goes on by itself after the service was out of reach. */
+export class Worker {
+  /**
+   * Settles when the worker has ended: resolves after `stop`, and rejects with the `StepwellError` by which the service lets it in no more (401, 403 or 404).
+   */
+  readonly ended: Promise<void>;
+  readonly #options: WorkerOptions;
+  readonly #concurrency: number;
+  readonly #running = new Map<AbortController, Promise<void>>();
+  readonly #stopping = new AbortController();
+  #onSlot: (() => void) | undefined;
+  /** Whether it has waited for more slots before this poll. */
+  #isGathered = false;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#concurrency = options.concurrency ?? 10;
+    const { signal } = options;
+    if (signal?.aborted) this.#stopping.abort();
+    this.ended = this.#run().finally(onAbort(signal, () => void this.stop()));
+    this.ended.catch((error: unknown) => options.onError?.(error));
+  }
+
+  /** How many tasks it works on now. */
+  get runningCount(): number {
+    return this.#running.size;
+  }
+
+  /** Takes no more tasks, waits for those under way up to `graceSeconds`, and gives back what is left: other workers get it at once. */
+  async stop(graceSeconds = 30): Promise<void> {
+    this.#stopping.abort();
+    this.#onSlot?.();
+    await inTime(Promise.all(this.#running.values()), graceSeconds * 1000);
+    for (const control of this.#running.keys()) control.abort(stopped);
+    await Promise.all(this.#running.values());
+    await this.ended.catch(() => {});
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    let failedPolls = 0;
+    while (!signal.aborted) {
+      const free = this.#concurrency - this.#running.size;
+      if (free <= 0) {
+        await new Promise<void>((resolve) => {
+          this.#onSlot = resolve;
+        });
+        continue;
+      }
+      // A busy worker asks for several at once: one whose tasks end at the same time would ask for one, and then for the rest.
+      if (free * leastShare < this.#concurrency && !this.#isGathered) {
+        this.#isGathered = true;
+        await pause(gatherMs, signal);
+        continue;
+      }
+      this.#isGathered = false;
+      try {
+        for (const task of await this.#poll(Math.min(free, maxTasksAtOnce))) this.#begin(task);
+        failedPolls = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (isClosed(error)) throw error;
+        this.#options.onError?.(error);
+        failedPolls += 1;
+        await pause(pauseAfter(error, failedPolls), signal);
+      }
+    }
+  }
+
+  async #poll(maxTasks: number): Promise<readonly Task[]> {
+    const { client, organizationId, queue, name } = this.#options;
+    const body = { maxTasks, ...(name !== undefined && { worker: name }) };
+    const { signal } = this.#stopping;
+    return await client.pollTasks(organizationId, queue, body, { waitSeconds: pollSeconds, signal, maxAttempts: 1 });
+  }
+
+  #begin(task: Task): void {
+    const control = new AbortController();
+    const done = this.#carryOut(task, control)
+      .catch((error: unknown) => this.#options.onError?.(error, task))
+      .finally(() => {
+        this.#running.delete(control);
+        this.#onSlot?.();
+      });
+    this.#running.set(control, done);
+  }
+
+  async #carryOut(task: Task, control: AbortController): Promise<void> {
+    const { signal } = control;
+    const progress: { said?: unknown } = {};
+    const timer = setInterval(() => void this.#beat(task, control, progress), (task.heartbeatSeconds * 1000) / beats);
+    try {
+      const outcome = await this.#outcomeOf(task, signal, progress);
+      if (signal.aborted && signal.reason !== stopped) throw signal.reason;
+      await this.#answer(task, outcome, signal);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  async #beat(task: Task, control: AbortController, progress: { said?: unknown }): Promise<void> {
+    const { client, organizationId, onError } = this.#options;
+    const { said } = progress;
+    delete progress.said;
+    try {
+      await client.heartbeatTask(organizationId, task.taskId, said, { maxAttempts: 1 });
+    } catch (error) {
+      // The next heartbeat goes without a progress that the service does not take.
+      if (!isTemporary(error) && said !== undefined && !isOver(error)) onError?.(error, task);
+      else if (isOver(error) || isClosed(error)) control.abort(error);
+      else if (said !== undefined && !("said" in progress)) progress.said = said;
+    }
+  }
+
+  /** Work that does not heed its signal must not hold the worker. */
+  async #outcomeOf(task: Task, signal: AbortSignal, progress: { said?: unknown }): Promise<Outcome> {
+    const say = (value: unknown) => {
+      progress.said = value;
+    };
+    const aborted = new Promise<Outcome>((resolve) => {
+      signal.addEventListener("abort", () => resolve({ type: "release" }), { once: true });
+    });
+    const work = async (): Promise<Outcome> => {
+      try {
+        return { type: "complete", output: (await this.#options.work(task, { signal, progress: say })) ?? null };
+      } catch (error) {
+        return { type: "fail", failure: failureOf(error) };
+      }
+    };
+    return await Promise.race([work(), aborted]);
+  }
+
+  /** Sends an answer until the service has it, as long as the task is the worker's: what was done must not be done again because the service restarts. */
+  async #answer(task: Task, outcome: Outcome, signal: AbortSignal): Promise<void> {
+    const { onError } = this.#options;
+    const giveUpAt = performance.now() + maxAnswerMs;
+    let mayHaveArrived = false;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.#send(task, outcome);
+        return;
+      } catch (error) {
+        // The try before has arrived, or the task is another worker's by now. Either way nothing is left to do.
+        if (mayHaveArrived && isOver(error)) return;
+        const instead = isUnsendable(error) ? insteadOf(outcome, error) : undefined;
+        if (instead !== undefined) {
+          await this.#answer(task, instead, signal);
+          return;
+        }
+        if (!isTemporary(error) || signal.aborted || performance.now() > giveUpAt) throw error;
+        mayHaveArrived ||= error.status !== 429;
+        onError?.(error, task);
+        await pause(pauseAfter(error, attempt), signal);
+      }
+    }
+  }
+
+  async #send({ taskId }: Task, outcome: Outcome): Promise<void> {
+    const { client, organizationId } = this.#options;
+    switch (outcome.type) {
+      case "complete":
+        return await client.answerTask(organizationId, taskId, "complete", { output: outcome.output });
+      case "fail":
+        return await client.answerTask(organizationId, taskId, "fail", outcome.failure);
+      case "release":
+        return await client.answerTask(organizationId, taskId, "release", {});
+    }
+  }
+}
+
+type Outcome =
+  | { readonly type: "complete"; readonly output: unknown }
+  | { readonly type: "fail"; readonly failure: Failure }
+  | { readonly type: "release" };
+
+interface Failure {
+  readonly message: string;
+  readonly type?: string;
+  readonly retryable?: boolean;
+  readonly retryAfterSeconds?: number;
+}
+
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) return { message: bounded(String(error)) };
+  const message = bounded(error.message);
+  if (!(error instanceof TaskFailure))
+    return { message, ...(error.name !== "Error" && error.name !== "" && { type: error.name }) };
+  const { type, retryable, retryAfterSeconds } = error;
+  return {
+    message,
+    retryable,
+    ...(type !== undefined && { type }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  };
+}
+
+/** Says what can be said in place of an answer that never arrives: without one the task would go from worker to worker. */
+function insteadOf(outcome: Outcome, error: unknown): Outcome | undefined {
+  if (outcome.type === "complete") return { type: "fail", failure: { ...failureOf(error), retryable: false } };
+  if (outcome.type === "release" || outcome.failure.message === untold) return undefined;
+  const { retryable } = outcome.failure;
+  return { type: "fail", failure: { message: untold, ...(retryable !== undefined && { retryable }) } };
+}
+
+const untold =
+  "The work failed, and the service does not take what it said of that: its type, its message or its time is none that FailTask allows.";
+
+/** The service takes no failure without a message, and none with a longer one. */
+function bounded(message: string): string {
+  return message === "" ? "The work failed and gave no reason." : message.slice(0, 10_000);
+}
+
+/** The task is not the worker's any more. */
+function isOver(error: unknown): boolean {
+  return error instanceof StepwellError && (error.status === 404 || error.status === 409);
+}
+
+/** The service does not let the worker in. */
+function isClosed(error: unknown): boolean {
+  return error instanceof StepwellError && [400, 401, 403, 404].includes(error.status);
+}
+
+/** The answer is no JSON, none that a step may give, or too large: it would never arrive. */
+function isUnsendable(error: unknown): boolean {
+  return !(error instanceof StepwellError) || error.status === 400 || error.status === 413;
+}
+
+/** The service is out of reach, busy, or has failed in a way that another try may not meet. */
+function isTemporary(error: unknown): error is StepwellError {
+  return error instanceof StepwellError && (error.status === 0 || error.status === 429 || error.status >= 500);
+}
+
+/** As long as the service asks for, or as the number of failures makes it. */
+function pauseAfter(error: unknown, failures: number): number {
+  const askedSeconds = error instanceof StepwellError ? (error.retryAfterSeconds ?? 0) : 0;
+  return Math.max(Math.min(askedSeconds, maxAskedSeconds) * 1000, backoffMs(failures));
+}
+
+/** The reason for which a task is given back. */
+const stopped = new Error("The worker stops.");
+
+/** Waits for the end of some work, and no longer than so many milliseconds. */
+async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
+  const waiting = new AbortController();
+  await Promise.race([work.finally(() => waiting.abort()), pause(ms, waiting.signal)]);
+}
+
+const pollSeconds = 30;
+const maxTasksAtOnce = 100;
+/** A worker with less than this share of its slots free (a tenth) waits a moment for more before it asks. */
+const leastShare = 10;
+const gatherMs = 5;
+/** A rate limit's minute is the longest wait that the service asks for. */
+const maxAskedSeconds = 60;
+/** An answer that the service has not taken by then is given up: another worker gets the task after its lease. */
+const maxAnswerMs = 600_000;
+/** Two heartbeats may be lost before the lease is. */
+const beats = 3;

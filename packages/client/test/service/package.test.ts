@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { useService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { Shell } from "../../../cli/test/shell.ts";
+
+// npm and the compiler take seconds, and many of them on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const root = resolve(import.meta.dirname, "../../../..");
+const node = `'${process.execPath}'`;
+
+onOneStore((home) => {
+  const service = useService(home);
+  let directory: string;
+  let shell: Shell;
+
+  // The library as a user gets it: packed, and installed in an empty directory without any network.
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "stepwell-client-"));
+    await writeFile(join(directory, "package.json"), '{ "private": true }');
+    const { organizationId, api } = await service.newOrganization();
+    const permissions = [
+      "workflow:create",
+      "workflow:version:create",
+      "workflow:read",
+      "job:submit",
+      "job:read",
+      "job:list",
+      "job:cancel",
+      "job:event:send",
+      "task:work",
+      "metrics:read",
+      "organization:read",
+    ];
+    const { body } = await api.call<{ token: string }>("CreateApiToken", { body: { name: "readme", permissions } });
+    shell = new Shell(directory, {
+      STEPWELL_URL: service.baseUrl,
+      STEPWELL_TOKEN: body.token,
+      STEPWELL_ORGANIZATION: organizationId,
+    });
+    const file = await shell.succeed(`npm pack --silent --ignore-scripts '${join(root, "packages/client")}'`);
+    await shell.succeed(`npm install --offline --no-audit --no-fund ./${file}`);
+  });
+
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  test("the examples of the README fit the types and print what the README says", async () => {
+    const examples = examplesIn(readFileSync(resolve(import.meta.dirname, "../../README.md"), "utf8"));
+    const mark = "----";
+    await writeFile(join(directory, "readme.mts"), examples.map(({ code }) => code).join(`console.log("${mark}");\n`));
+    const types = `--types node --typeRoots '${join(root, "node_modules/@types")}'`;
+    const compile = `${node} '${join(root, "node_modules/typescript/bin/tsc")}' --module nodenext --target es2022 --strict`;
+    await shell.succeed(`${compile} ${types} readme.mts`);
+    const printed = (await shell.succeed(`${node} readme.mjs`)).split(`${mark}\n`);
+    expect(printed).toEqual(examples.map(({ output }) => output));
+    expect(examples.length).toBeGreaterThan(9);
+  });
+
+  test("it brings nothing else with it, and CommonJS can require it", async () => {
+    expect(await shell.succeed("ls -A node_modules node_modules/@stepwell | grep -v '^\\.'")).toBe(
+      "node_modules:\n@stepwell\n\nnode_modules/@stepwell:\nclient\n",
+    );
+    const program = `const { createClient } = require("@stepwell/client");
+      createClient({ baseUrl: process.env.STEPWELL_URL, token: process.env.STEPWELL_TOKEN }).whoAmI().then(({ name }) => console.log(name));`;
+    expect(await shell.succeed(`${node} -e '${program}'`)).toBe("readme\n");
+  });
+});
+
+/** The `ts` blocks, each with the `text` block behind it, which is what it prints. */
+function examplesIn(markdown: string): { readonly code: string; readonly output: string }[] {
+  const blocks = markdown.matchAll(/^```ts\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```$)?/gm);
+  return [...blocks].map(([, code = "", output = ""]) => ({ code, output }));
+}

@@ -1,0 +1,269 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test, vi } from "vitest";
+import { StepwellError } from "../src/error.ts";
+import { operationTable } from "../src/generated/operations.ts";
+import type { AnyInput } from "../src/operation.ts";
+import { type CallOptions, type ClientOptions, Transport } from "../src/transport.ts";
+import { ScriptedServer } from "./scripted-server.ts";
+
+/** A transport whose clock does not run and whose chance is always the same: how long it would have paused is what counts. */
+function transportTo(baseUrl: string, options: Partial<ClientOptions> = {}, chance = 1) {
+  const pausedMs: number[] = [];
+  const pause = async (ms: number) => void pausedMs.push(ms);
+  const transport = new Transport({ baseUrl, token: "stw_1", ...options }, { pause, random: () => chance });
+  const send = (name: keyof typeof operationTable, input: AnyInput = {}, options: CallOptions = {}) =>
+    transport.send(operationTable[name], { path: somewhere, ...input }, options);
+  return { send, pausedMs };
+}
+
+const somewhere = Object.fromEntries(
+  ["organizationId", "workflowId", "tag", "jobId", "tokenId", "userId", "queue", "taskId", "role"].map((name) => [
+    name,
+    name,
+  ]),
+);
+const body = { a: 1 };
+const busy = { status: 503, headers: { "retry-after": "1" } };
+const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
+
+test("a write is repeated with the same body under one key of its own until it is answered", async () => {
+  const server = await ScriptedServer.start(busy, "drop", { status: 201, body: { jobId: "j" } });
+  const { send } = transportTo(server.baseUrl);
+
+  const answers = [await send("SubmitJob", { body }), await send("SubmitJob", { body })];
+
+  expect(answers.map(({ response }) => response.status)).toEqual([201, 201]);
+  expect(server.received.map(({ body }) => body)).toEqual([body, body, body, body]);
+  const [first, second, third, other] = server.received.map(({ key }) => key);
+  expect(first).toEqual(uuid);
+  expect([second, third]).toEqual([first, first]);
+  expect(other).not.toBe(first);
+});
+
+test("an answer that breaks off in its middle is no answer: the request is repeated", async () => {
+  const server = await ScriptedServer.start(
+    { status: 201, body: '{"jobId":', headers: { "content-length": "100" }, cut: "broken" },
+    { status: 201, body: { jobId: "j" } },
+  );
+  const { send } = transportTo(server.baseUrl);
+  expect((await send("SubmitJob", { body })).body).toEqual({ jobId: "j" });
+  expect(server.received[1]).toEqual(server.received[0]);
+});
+
+test("a key that the caller brings is kept", async () => {
+  const server = await ScriptedServer.start(busy, { status: 201 });
+  await transportTo(server.baseUrl).send("SubmitJob", { body }, { idempotencyKey: "mine" });
+  expect(server.received.map(({ key }) => key)).toEqual(["mine", "mine"]);
+});
+
+test("a read is repeated, and carries no key", async () => {
+  const server = await ScriptedServer.start(busy, { status: 200 });
+  await transportTo(server.baseUrl).send("GetJob");
+  expect(server.received).toMatchObject([
+    { key: undefined, invocationId: undefined },
+    { key: undefined, invocationId: undefined },
+  ]);
+});
+
+test.each([
+  "CreateApiToken",
+  "RotateApiToken",
+  "CreateInvitation",
+  "SetWorkflowVersionTag",
+  "DeleteTag",
+  "UpdateRole",
+] as const)(
+  "a write that takes no key is repeated under one invocation, with the number of each attempt: %s",
+  async (name) => {
+    const server = await ScriptedServer.start("drop", busy, { status: 200 });
+    await transportTo(server.baseUrl).send(name, { body });
+    const [first] = server.received;
+    expect(first).toMatchObject({ key: undefined, invocationId: uuid });
+    expect(server.received).toMatchObject(
+      [1, 2, 3].map((attempt) => ({
+        key: undefined,
+        invocationId: first?.invocationId,
+        attempt: `attempt=${attempt}; max=5`,
+      })),
+    );
+  },
+);
+
+test("a request that is sent once carries no key: nothing could repeat it", async () => {
+  const server = await ScriptedServer.start(busy);
+  const { send } = transportTo(server.baseUrl, { maxAttempts: 1 });
+  expect((await send("SubmitJob", { body })).response.status).toBe(503);
+  await send("CreateApiToken", { body });
+  expect(server.received).toMatchObject(Array(2).fill({ key: undefined, invocationId: undefined, attempt: undefined }));
+});
+
+test("it waits as long as Retry-After says, else longer each time", async () => {
+  const after = (seconds: string) => ({ "retry-after": seconds });
+  const server = await ScriptedServer.start(
+    { status: 503, headers: after("3") },
+    { status: 429, headers: after("0") },
+    { status: 504 },
+    "drop",
+    { status: 429, headers: after("59") },
+    { status: 200 },
+  );
+  for (const [chance, pauses] of [
+    [0, [3_000, 0, 400, 800, 59_000]],
+    [1, [3_300, 0, 800, 1_600, 64_900]],
+  ] as const) {
+    server.received.length = 0;
+    const { send, pausedMs } = transportTo(server.baseUrl, { maxAttempts: 6 }, chance);
+    expect((await send("GetJob")).response.status).toBe(200);
+    expect(pausedMs.map(Math.round)).toEqual(pauses);
+  }
+});
+
+test("Retry-After may be a date", async () => {
+  const date = new Date(Date.now() + 30_000).toUTCString();
+  const server = await ScriptedServer.start({ status: 503, headers: { "retry-after": date } }, { status: 200 });
+  const { send, pausedMs } = transportTo(server.baseUrl, {}, 0);
+  await send("GetJob");
+  expect(pausedMs[0]).toBeGreaterThan(15_000);
+  expect(pausedMs[0]).toBeLessThanOrEqual(30_000);
+});
+
+test("a service that wants to be left alone for more than a minute is not asked again by the same call", async () => {
+  const server = await ScriptedServer.start({ status: 429, headers: { "retry-after": "61" } });
+  const { send, pausedMs } = transportTo(server.baseUrl);
+  expect((await send("GetJob")).response.status).toBe(429);
+  expect(pausedMs).toEqual([]);
+  expect(server.received).toHaveLength(1);
+});
+
+test.each([200, 201, 400, 401, 403, 404, 409, 413, 500])("an answer %i is final", async (status) => {
+  const server = await ScriptedServer.start({ status, headers: { "retry-after": "1" } });
+  expect((await transportTo(server.baseUrl).send("SubmitJob", { body })).response.status).toBe(status);
+  expect(server.received).toHaveLength(1);
+});
+
+test("after the last attempt the caller gets what the service answered last", async () => {
+  const server = await ScriptedServer.start(busy, { status: 429, headers: { "retry-after": "2" } });
+  const { send, pausedMs } = transportTo(server.baseUrl, { maxAttempts: 3 }, 0);
+  expect((await send("GetJob")).response.status).toBe(429);
+  expect(server.received).toHaveLength(3);
+  expect(pausedMs).toEqual([1_000, 2_000]);
+});
+
+test("a service that cannot be reached is told apart from one that refuses, with its address", async () => {
+  const server = await ScriptedServer.start({ status: 200 });
+  await server.stop();
+  const { send, pausedMs } = transportTo(server.baseUrl, { maxAttempts: 3 });
+  const error = await send("GetJob").catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(StepwellError);
+  expect(error).toMatchObject({ code: "UnavailableError", status: 0, cause: expect.any(TypeError) });
+  expect(String(error)).toContain(server.baseUrl);
+  expect(pausedMs).toEqual([200, 400]);
+});
+
+test("an attempt without an answer is given up after its time, besides that for which the answer is held, and the request repeated", async () => {
+  const server = await ScriptedServer.start("hold", { status: 200, body: { jobId: "j" } });
+  const { send } = transportTo(server.baseUrl, { attemptTimeoutMs: 250, maxAttempts: 50 });
+  expect((await send("GetJob")).body).toEqual({ jobId: "j" });
+
+  server.received.length = 0;
+  const giveUp = new AbortController();
+  const held = send("GetJob", { query: { waitSeconds: 600 } }, { signal: giveUp.signal });
+  await vi.waitFor(() => expect(server.received).toHaveLength(1));
+  await expect(Promise.race([held, send("WhoAmI")])).resolves.toMatchObject({ response: { status: 200 } });
+  expect(server.received.map(({ url }) => url)).toEqual([
+    "/organizations/organizationId/jobs/jobId?waitSeconds=600",
+    "/whoami",
+  ]);
+  giveUp.abort(new Error("enough"));
+  await expect(held).rejects.toThrow("enough");
+});
+
+test("a call takes no longer than its timeout, with all of its attempts, and tells what was wrong with the last one", async () => {
+  const server = await ScriptedServer.start("drop", "hold");
+  const { send } = transportTo(server.baseUrl);
+  await expect(send("GetJob", {}, { timeoutMs: 30 })).rejects.toMatchObject({
+    code: "TimeoutError",
+    status: 0,
+    detail: expect.stringContaining("30"),
+  });
+  expect(server.received.length).toBeLessThanOrEqual(2);
+});
+
+test("what the caller gives up is not tried again", async () => {
+  const server = await ScriptedServer.start("drop");
+  const { send, pausedMs } = transportTo(server.baseUrl);
+  await expect(send("GetJob", {}, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: "AbortError" });
+  expect(server.received).toEqual([]);
+  expect(pausedMs).toEqual([]);
+});
+
+test("one signal may end hundreds of calls, and Node.js takes that for no leak", async () => {
+  const warnings: unknown[] = [];
+  const warn = (warning: Error) => warnings.push(warning);
+  process.on("warning", warn);
+  const server = await ScriptedServer.start("hold");
+  const { send } = transportTo(server.baseUrl);
+  const giveUp = new AbortController();
+  const calls = Array.from({ length: 30 }, () => send("GetJob", {}, { signal: giveUp.signal }));
+  await vi.waitFor(() => expect(server.received).toHaveLength(30));
+  giveUp.abort(new Error("enough"));
+  for (const call of calls) await expect(call).rejects.toThrow("enough");
+  process.off("warning", warn);
+  expect(warnings).toEqual([]);
+});
+
+test.each(["SubmitJob", "PollTasks"] as const)(
+  "a request that waits long is given up at once, also after its memory was cleaned up: %s",
+  async (name) => {
+    const server = await ScriptedServer.start("hold");
+    const { send } = transportTo(server.baseUrl);
+    const giveUp = new AbortController();
+    const ended = expect(send(name, { body }, { signal: giveUp.signal })).rejects.toMatchObject({ name: "AbortError" });
+    await vi.waitFor(() => expect(server.received).toHaveLength(1));
+    await collectGarbage();
+    giveUp.abort();
+    await ended;
+  },
+);
+
+test.each(["", ".", ".."])(
+  "a value that would lead to another operation is refused before anything is sent: %j",
+  async (tag) => {
+    const server = await ScriptedServer.start({ status: 204 });
+    const { send } = transportTo(server.baseUrl);
+    await expect(send("DeleteTag", { path: { ...somewhere, tag } })).rejects.toThrow("tag must be");
+    expect(server.received).toEqual([]);
+  },
+);
+
+test("values of paths and queries arrive as they are, and a list as one parameter for each", async () => {
+  const server = await ScriptedServer.start({ status: 200 });
+  const { send } = transportTo(`${server.baseUrl}/flow/`);
+  await send("GetTaggedWorkflowVersion", { path: { ...somewhere, tag: "a/b?$LIVE" } });
+  await send("WatchJobs", { query: { job: ["o/1", "o/2"], left: undefined, isWaiting: true } });
+  expect(server.received.map(({ url }) => url)).toEqual([
+    "/flow/organizations/organizationId/workflows/workflowId/tags/a%2Fb%3F%24LIVE",
+    "/flow/stream?job=o%2F1&job=o%2F2&isWaiting=true",
+  ]);
+});
+
+test("a token that is renewed is asked for with each attempt", async () => {
+  const server = await ScriptedServer.start(busy, { status: 200 });
+  const tokens = ["old", "new"];
+  await transportTo(server.baseUrl, { token: async () => tokens.shift() ?? "" }).send("WhoAmI");
+  expect(server.received.map(({ authorization }) => authorization)).toEqual(["Bearer old", "Bearer new"]);
+});
+
+test("an address that is none is told at once", () => {
+  expect(() => new Transport({ baseUrl: "localhost:8080", token: "" })).toThrow("http://");
+});
+
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString("--expose-gc");
+  const collect: () => void = runInNewContext("gc");
+  for (let round = 0; round < 5; round += 1) {
+    collect();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

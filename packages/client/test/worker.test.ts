@@ -1,0 +1,72 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createClient, Worker } from "../src/index.ts";
+import { type Scripted, ScriptedServer } from "./scripted-server.ts";
+
+const conflict: Scripted = {
+  status: 409,
+  body: { status: 409, code: "ConflictError", detail: "The task is not yours any more." },
+};
+
+/** A worker that gets one task, and is answered then as `script` says. It does one thing at a time, so the order is known. */
+async function workerOf(...script: Scripted[]) {
+  const task = { taskId: "t", input: { n: 1 }, heartbeatSeconds: 60 };
+  const server = await ScriptedServer.start({ status: 200, body: { tasks: [task] } }, ...script, "hold");
+  const errors: unknown[] = [];
+  const client = createClient({ baseUrl: server.baseUrl, token: "stw_1" });
+  const worker = new Worker({
+    client,
+    organizationId: "o",
+    queue: "q",
+    concurrency: 1,
+    work: ({ input }) => input,
+    onError: (error) => errors.push(error),
+  });
+  onTestFinished(() => worker.stop(0));
+  await expect.poll(() => server.received.length).toBe(script.length + 2);
+  return { errors, answers: server.received.slice(1, -1) };
+}
+
+test("a worker answers a task without a key: the task's id tells a repetition", async () => {
+  const { errors, answers } = await workerOf({ status: 200, body: { taskId: "t" } });
+  expect(answers).toMatchObject([
+    {
+      url: "/organizations/o/tasks/t/complete",
+      authorization: "Bearer stw_1",
+      key: undefined,
+      body: { output: { n: 1 } },
+    },
+  ]);
+  expect(errors).toEqual([]);
+});
+
+test("an answer of which nothing was heard is sent again, and a conflict then is no news", async () => {
+  const { errors, answers } = await workerOf("drop", conflict);
+  expect(answers[1]).toEqual(answers[0]);
+  expect(errors).toMatchObject([{ status: 0 }]);
+});
+
+test("an answer that the service had no time for is sent again, and a conflict then tells that the task is lost", async () => {
+  const { errors } = await workerOf(
+    { status: 429, body: { status: 429, code: "RateLimitError", detail: "Later." } },
+    conflict,
+  );
+  expect(errors).toMatchObject([{ status: 429 }, { status: 409 }]);
+});
+
+test("an answer that comes too late is an error of the task", async () => {
+  const { errors } = await workerOf(conflict);
+  expect(errors).toMatchObject([{ status: 409 }]);
+});
+
+test("a signal stops a worker that waits for tasks, and one that was aborted before lets it take none", async () => {
+  const server = await ScriptedServer.start("hold");
+  const client = createClient({ baseUrl: server.baseUrl, token: "stw_1" });
+  const stop = new AbortController();
+  const options = { client, organizationId: "o", queue: "q", work: () => null, signal: stop.signal };
+  const worker = new Worker(options);
+  await expect.poll(() => server.received.length).toBe(1);
+  stop.abort();
+  await worker.ended;
+  await new Worker(options).ended;
+  expect(server.received).toHaveLength(1);
+});
